@@ -1,0 +1,137 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A rename is on the disk only when its folder is.
+void sync_folder(const std::string& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
+}
+
+}  // namespace
+
+Error system_error(std::string_view verb, const std::string& path) {
+  const int code = errno;
+  return {code == ENOENT ? Error::Kind::not_found : Error::Kind::io,
+          "cannot " + std::string(verb) + " '" + path + "': " + std::strerror(code)};
+}
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  // Non-blocking, so that a named pipe is refused below instead of waited for.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return system_error("open", path);
+
+  struct stat status {};
+
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    const char* what = S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file";
+    return io_error("cannot read '" + path + "': it " + what + "; expected a file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) {
+    ::close(descriptor);
+    return MappedFile({});
+  }
+  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const Error failure = system_error("map", path);
+  ::close(descriptor);
+  if (memory == MAP_FAILED) return failure;
+  return MappedFile({static_cast<const std::byte*>(memory), size});
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+AtomicFile::AtomicFile(std::string path, std::string temporary, int descriptor)
+    : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  struct stat status {};
+
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    const char* what = S_ISDIR(status.st_mode) ? "a directory" : "not a regular file";
+    return io_error("cannot write '" + path + "': it is " + what);
+  }
+  std::string temporary = path + ".tmp-XXXXXX";
+  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0) return system_error("write", path);
+  // mkostemp makes the file private; give it what the user's mask would have given.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, 0666 & ~mask);
+  return AtomicFile(path, std::move(temporary), descriptor);
+}
+
+Result<void> AtomicFile::write(std::span<const std::byte> bytes) {
+  KV_CHECK(descriptor_ >= 0);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("write", path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> AtomicFile::write(std::string_view text) {
+  return write(std::as_bytes(std::span(text)));
+}
+
+Result<void> AtomicFile::commit() {
+  KV_CHECK(descriptor_ >= 0);
+  if (::fsync(descriptor_) != 0) return system_error("write", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error("write", path_);
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(path_);
+  return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file) return file.error();
+  if (Result<void> written = file->write(text); !written) return written;
+  return file->commit();
+}
+
+}  // namespace kv

@@ -1,0 +1,65 @@
+// Files: mapped for reading, replaced atomically when written.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace kv {
+
+// A file's bytes, mapped read-only. Moves, does not copy; unmapped on destruction.
+class MappedFile {
+ public:
+  // Opens and maps. Errors name the path: not found, a directory, no permission, not a regular
+  // file. An empty file maps to an empty span.
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes_;
+};
+
+// A file that appears whole or not at all: bytes go to a temporary beside the target, commit()
+// flushes it to the disk and renames it over the target. Without commit() nothing is left behind.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::string& path);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  Result<void> write(std::span<const std::byte> bytes);
+  Result<void> write(std::string_view text);
+  Result<void> commit();
+
+ private:
+  AtomicFile(std::string path, std::string temporary, int descriptor);
+
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// The whole of `text` as a file, atomically.
+Result<void> write_file(const std::string& path, std::string_view text);
+
+// "cannot VERB 'PATH': REASON", from errno.
+Error system_error(std::string_view verb, const std::string& path);
+
+}  // namespace kv

@@ -1,0 +1,43 @@
+#include "base/kernels.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/kernels_detail.h"
+
+namespace kv {
+namespace {
+
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+}
+
+std::vector<const Kernels*> find_supported() {
+  std::vector<const Kernels*> found;
+  if (has_avx512()) found.push_back(&avx512_kernels);
+  found.push_back(&scalar_kernels);
+  return found;
+}
+
+const Kernels& choose() {
+  const char* wanted = std::getenv("KV_KERNEL");
+  for (const Kernels* candidate : supported_kernels()) {
+    if (wanted != nullptr && candidate->name == wanted) return *candidate;
+  }
+  return *supported_kernels().front();
+}
+
+}  // namespace
+
+std::span<const Kernels* const> supported_kernels() {
+  static const std::vector<const Kernels*> found = find_supported();
+  return found;
+}
+
+const Kernels& kernels() {
+  static const Kernels& chosen = choose();
+  return chosen;
+}
+
+}  // namespace kv

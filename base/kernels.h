@@ -1,0 +1,79 @@
+// The inner loops, chosen once for the machine.
+//
+// Each kernel exists as plain C++ (scalar) and, where it pays, for AVX-512. Both compute in the
+// same order with the same roundings, so a result does not depend on the machine: a sum has 16
+// running lanes (element i goes to lane i mod 16) that are added at the end in a fixed tree,
+// products are rounded before they are added, and exp is our own polynomial.
+// tests/base/kernels_test.cpp holds every kernel to the scalar one bit by bit, at every length from
+// 0 to 257.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/position.h"
+
+namespace kv {
+
+// Element types of stored numbers that kernels read.
+enum class Number { f32, f16, bf16 };
+
+struct Kernels {
+  std::string_view name;
+
+  // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there.
+  void (*widen)(Number number, const std::byte* bytes, std::size_t n, float* out);
+
+  // The sum of n values.
+  float (*sum)(const float* values, std::size_t n);
+
+  // out[i] = values[at[i]].
+  void (*gather)(const float* values, const Position* at, std::size_t n, float* out);
+
+  // into[i] += from[i].
+  void (*add)(float* into, const float* from, std::size_t n);
+
+  // values[i] *= factor.
+  void (*scale)(float* values, float factor, std::size_t n);
+
+  // The smallest i >= begin with values[i] > threshold, or n.
+  std::size_t (*next_above)(const float* values, std::size_t begin, std::size_t n, float threshold);
+
+  // The smallest i with the smallest value; requires n > 0 and no NaN.
+  std::size_t (*argmin)(const float* values, std::size_t n);
+
+  // out[i] = scale * (query . rows[i]) for n rows of `dim` numbers, one after another.
+  void (*dot_rows)(const float* query,
+                   const float* rows,
+                   std::size_t n,
+                   std::size_t dim,
+                   float scale,
+                   float* out);
+
+  // out[j] = the sum over i of weights[i] * rows[i][j], rows taken in order.
+  void (*weigh_rows)(
+      const float* weights, const float* rows, std::size_t n, std::size_t dim, float* out);
+
+  // The same over the rows with the numbers `at`.
+  void (*weigh_rows_at)(const float* weights,
+                        const float* rows,
+                        const Position* at,
+                        std::size_t n,
+                        std::size_t dim,
+                        float* out);
+
+  // Turns logits into probabilities in place. Requires n > 0 and finite logits. The relative error
+  // of each exponential is below 4e-7; logits more than 87 below the largest give 0.
+  void (*softmax)(float* logits, std::size_t n);
+};
+
+// The best kernels this machine runs, or those named by the environment variable KV_KERNEL
+// ("scalar", "avx512"), unless this machine lacks them.
+const Kernels& kernels();
+
+// All kernels that this machine runs, best first; scalar is always last.
+std::span<const Kernels* const> supported_kernels();
+
+}  // namespace kv

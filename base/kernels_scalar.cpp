@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/half.h"
+#include "base/kernels_detail.h"
+
+namespace kv {
+namespace {
+
+using Lanes = std::array<float, 16>;
+
+float add_lanes(Lanes lanes) {
+  for (std::size_t half = 8; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  if (number == Number::f32) {
+    if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, bytes + 2 * i, sizeof bits);
+    out[i] = number == Number::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+  }
+}
+
+float sum(const float* values, std::size_t n) {
+  Lanes lanes{};
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (std::size_t lane = 0; lane < 16; ++lane) lanes[lane] += values[i + lane];
+  }
+  for (std::size_t lane = 0; i + lane < n; ++lane) lanes[lane] += values[i + lane];
+  return add_lanes(lanes);
+}
+
+void gather(const float* values, const Position* at, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = values[at[i]];
+}
+
+void add(float* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) into[i] += from[i];
+}
+
+void scale(float* values, float factor, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) values[i] *= factor;
+}
+
+std::size_t next_above(const float* values, std::size_t begin, std::size_t n, float threshold) {
+  while (begin < n && !(values[begin] > threshold)) ++begin;
+  return std::min(begin, n);
+}
+
+std::size_t argmin(const float* values, std::size_t n) {
+  return static_cast<std::size_t>(std::min_element(values, values + n) - values);
+}
+
+float dot(const float* a, const float* b, std::size_t n) {
+  Lanes lanes{};
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (std::size_t lane = 0; lane < 16; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
+  }
+  for (std::size_t lane = 0; i + lane < n; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
+  return add_lanes(lanes);
+}
+
+void dot_rows(const float* query,
+              const float* rows,
+              std::size_t n,
+              std::size_t dim,
+              float factor,
+              float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = factor * dot(query, rows + i * dim, dim);
+}
+
+void add_row(float weight, const float* row, std::size_t dim, float* out) {
+  for (std::size_t j = 0; j < dim; ++j) out[j] += weight * row[j];
+}
+
+void weigh_rows(
+    const float* weights, const float* rows, std::size_t n, std::size_t dim, float* out) {
+  std::fill_n(out, dim, 0.0F);
+  for (std::size_t i = 0; i < n; ++i) add_row(weights[i], rows + i * dim, dim, out);
+}
+
+void weigh_rows_at(const float* weights,
+                   const float* rows,
+                   const Position* at,
+                   std::size_t n,
+                   std::size_t dim,
+                   float* out) {
+  std::fill_n(out, dim, 0.0F);
+  for (std::size_t i = 0; i < n; ++i) add_row(weights[i], rows + at[i] * dim, dim, out);
+}
+
+// exp(x) for x <= 0: 2^n times a polynomial in what is left, |rest| <= ln(2)/2.
+float exponential(float x) {
+  if (x < exp_underflow) return 0;
+  const float n = (x * exp_log2e + exp_magic) - exp_magic;
+  const float rest = (x - n * exp_ln2_high) - n * exp_ln2_low;
+  float p = exp_c6;
+  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) p = p * rest + c;
+  const auto exponent = static_cast<std::uint32_t>(static_cast<std::int32_t>(n) + 127) << 23;
+  return p * std::bit_cast<float>(exponent);
+}
+
+void softmax(float* logits, std::size_t n) {
+  const float largest = *std::max_element(logits, logits + n);
+  for (std::size_t i = 0; i < n; ++i) logits[i] = exponential(logits[i] - largest);
+  scale(logits, 1.0F / sum(logits, n), n);
+}
+
+}  // namespace
+
+const Kernels scalar_kernels = {"scalar",   widen,  sum,      gather,     add,           scale,
+                                next_above, argmin, dot_rows, weigh_rows, weigh_rows_at, softmax};
+
+}  // namespace kv

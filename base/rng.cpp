@@ -1,0 +1,78 @@
+#include "base/rng.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t multiplier_0 = 0xD2511F53;
+constexpr std::uint64_t multiplier_1 = 0xCD9E8D57;
+constexpr std::uint32_t weyl_0 = 0x9E3779B9;
+constexpr std::uint32_t weyl_1 = 0xBB67AE85;
+
+std::uint32_t low(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+
+std::uint32_t high(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product_0 = multiplier_0 * counter[0];
+    const std::uint64_t product_1 = multiplier_1 * counter[2];
+    counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
+               high(product_0) ^ counter[3] ^ key[1], low(product_0)};
+    key[0] += weyl_0;
+    key[1] += weyl_1;
+  }
+  return counter;
+}
+
+// The counter's words: index, retry or half, position, stream. The key is the seed.
+std::uint64_t Rng::block(Position position, std::uint32_t index, std::uint32_t round) const {
+  const auto random = philox4x32({index, round, position, stream_}, {low(seed_), high(seed_)});
+  return (static_cast<std::uint64_t>(random[1]) << 32) | random[0];
+}
+
+std::uint64_t Rng::bits(Position position, std::uint32_t index) const {
+  return block(position, index, 0);
+}
+
+std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t index) const {
+  KV_CHECK(bound > 0);
+  __extension__ using Wide = unsigned __int128;
+  // The product's low half is rejected below 2^64 mod bound; then every result has equally many
+  // preimages. The bound itself is a cheap over-estimate of that threshold.
+  for (std::uint32_t round = 0;; ++round) {
+    const Wide product = static_cast<Wide>(block(position, index, round)) * bound;
+    const auto remainder = static_cast<std::uint64_t>(product);
+    if (remainder >= bound || remainder >= (0 - bound) % bound) {
+      return static_cast<std::uint64_t>(product >> 64);
+    }
+  }
+}
+
+double Rng::uniform(Position position, std::uint32_t index) const {
+  return (static_cast<double>(bits(position, index) >> 11) + 0.5) * 0x1p-53;
+}
+
+double Rng::normal(Position position, std::uint32_t index) const {
+  const double radius = std::sqrt(-2.0 * std::log(uniform(position, index)));
+  const double angle = (static_cast<double>(block(position, index, 1) >> 11) + 0.5) * 0x1p-53;
+  return radius * std::cos(2.0 * std::numbers::pi * angle);
+}
+
+std::uint32_t stream_of(std::size_t layer, std::size_t head) {
+  KV_CHECK(layer < 65536 && head < 65536);
+  return static_cast<std::uint32_t>(layer << 16 | head);
+}
+
+}  // namespace kv

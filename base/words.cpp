@@ -1,0 +1,125 @@
+#include "base/words.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace kv {
+namespace {
+
+// Optimal string alignment distance: edits with swaps of neighbours, each piece edited once.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+std::string quoted(std::string_view word) {
+  // What the user typed may be long or hold control characters; the message stays one short line.
+  std::string out = "'";
+  for (const char c : word.substr(0, 60)) {
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return out + (word.size() > 60 ? "...'" : "'");
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    pieces.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return pieces;
+    begin = end + 1;
+  }
+}
+
+std::string join(std::span<const std::string> words, std::string_view separator) {
+  std::string out;
+  for (const std::string& word : words) {
+    if (&word != words.data()) out += separator;
+    out += word;
+  }
+  return out;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  if (word.empty() || word.size() > 100) return {};
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const bool starts = word.size() >= 3 && candidate.starts_with(word);
+    const std::size_t distance = starts ? 1 : edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string unknown_word(std::string_view what,
+                         std::string_view word,
+                         std::span<const std::string_view> candidates) {
+  std::string out = "unknown " + std::string(what) + " " + quoted(word);
+  if (const std::string_view near = nearest(word, candidates); !near.empty()) {
+    out += "; did you mean '" + std::string(near) + "'?";
+  }
+  if (candidates.empty()) return out;
+  out += " (there " + std::string(candidates.size() == 1 ? "is " : "are ");
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    out += (i == 0 ? "" : ", ") + std::string(candidates[i]);
+  }
+  return out + ")";
+}
+
+Result<std::uint64_t> parse_count(std::string_view text,
+                                  std::string_view what,
+                                  std::uint64_t minimum,
+                                  std::uint64_t maximum) {
+  std::uint64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status == std::errc() && end == text.data() + text.size() && value >= minimum &&
+      value <= maximum) {
+    return value;
+  }
+  return usage_error(std::string(what) + " is " + quoted(text) + "; expected a whole number from " +
+                     std::to_string(minimum) + " to " + std::to_string(maximum));
+}
+
+Result<double> parse_real(std::string_view text,
+                          std::string_view what,
+                          double minimum,
+                          double maximum) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status == std::errc() && end == text.data() + text.size() && value >= minimum &&
+      value <= maximum) {
+    return value;
+  }
+  return usage_error(std::string(what) + " is " + quoted(text) + "; expected a number from " +
+                     shortest(minimum) + " to " + shortest(maximum));
+}
+
+std::string shortest(double value) {
+  if (!std::isfinite(value)) return "null";
+  std::array<char, 32> text{};
+  const auto [end, status] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
+}
+
+}  // namespace kv

@@ -1,0 +1,98 @@
+// A policy: decides which tokens of one unit's cache go. Nothing else.
+//
+// The cache (sim/unit_cache.h) owns protection, budget, timing, visibility, positions and order, so
+// that one piece of code holds every policy to the same budget. A policy knows no tensors' storage,
+// no mask and no clock; chance comes in through Draws.
+//
+// Residents are numbered by rank, their index in stream order: first the sinks, then the middle,
+// then the recent tokens. Only the middle may be evicted. A token becomes a candidate when it
+// leaves the recent window, and tokens leave it one at a time, in stream order, however the stream
+// was cut into chunks: that is what makes a reservoir's law independent of chunking.
+//
+// The cache calls, in this order:
+//   observe   once per query, with the attention that the query paid, if needs() asks for it
+//   evict     when the middle holds more than its capacity: names those who go
+//   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
+//
+// One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/draws.h"
+#include "base/position.h"
+
+namespace kv {
+
+// What a policy must see to decide. A replay computes no more than the policies ask for.
+struct Needs {
+  bool attention = false;  // observe() is called with rows
+
+  bool operator==(const Needs&) const = default;
+};
+
+// How tokens that leave the recent window reach evict().
+enum class Leaving {
+  one_by_one,  // each with a call of its own: the rule
+  in_bulk,     // all that a trim releases in one call: the result depends on the chunk size
+};
+
+// One query's attention over the residents that it could see.
+struct Observation {
+  Position query = 0;
+
+  // [visible], by rank, the query's own key last. The mean over the unit's query heads of their
+  // probabilities, renormalised over what was visible; sums to 1.
+  std::span<const float> mass;
+};
+
+// The middle at a decision.
+struct Candidates {
+  std::span<const Position> positions;  // [n], strictly increasing; the newcomers come last
+  std::size_t newcomers = 0;            // how many have just left the recent window; >= 1
+  std::size_t capacity = 0;             // how many may stay; 1 <= capacity < n
+  std::size_t first_rank = 0;           // the rank of positions[0]
+  std::uint64_t entered = 0;  // tokens that ever left the recent window, newcomers included
+};
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  [[nodiscard]] virtual Needs needs() const { return {}; }
+
+  [[nodiscard]] virtual Leaving leaving() const { return Leaving::one_by_one; }
+
+  // Learns from one query's attention. Ranks that were not there before are new tokens.
+  virtual void observe(const Observation& /*observation*/) {}
+
+  // Names who goes: `victims`, empty on entry, receives indices into candidates.positions, strictly
+  // increasing, at least n - capacity of them.
+  virtual void evict(const Candidates& candidates,
+                     Draws& draws,
+                     std::vector<std::size_t>& victims) = 0;
+
+  // The residents of these ranks are gone: strictly increasing, as numbered before the eviction.
+  virtual void forget(std::span<const std::size_t> /*ranks*/) {}
+
+  // An independent copy in the same state, for forks and beams.
+  [[nodiscard]] virtual std::unique_ptr<Policy> clone() const = 0;
+
+  // The whole state as bytes, and back. What load reads was written by save of the same policy with
+  // the same options; anything else is reported by ByteReader::finished.
+  virtual void save(ByteWriter& /*writer*/) const {}
+
+  virtual void load(ByteReader& /*reader*/) {}
+
+ protected:
+  Policy(const Policy&) = default;
+};
+
+}  // namespace kv

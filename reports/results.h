@@ -1,0 +1,62 @@
+// The results file: runs, traces, cells and series in one SQLite database.
+//
+// Written in transactions, so that a killed run leaves a readable file, and by one process at a
+// time. The schema is documented in reports/SCHEMA.md; every run carries the version, the command,
+// each trace's checksum, and each cell's canonical spec and seed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sim/replay.h"
+
+struct sqlite3;
+
+namespace kv {
+
+class ResultsWriter {
+ public:
+  // Opens or creates the file and begins a run in it. Errors: not a results file, another schema
+  // version, being written by another process, no permission, disk full.
+  static Result<ResultsWriter> begin(const std::string& path, const std::string& command);
+
+  ResultsWriter(ResultsWriter&& other) noexcept;
+  ResultsWriter& operator=(ResultsWriter&&) = delete;
+  ~ResultsWriter();
+
+  // Adds one trace's results, in one transaction.
+  Result<void> add(const ReplayResult& result);
+
+  // Marks the run complete. A run without this reads as interrupted.
+  Result<void> finish();
+
+ private:
+  struct State;
+  explicit ResultsWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct RunSummary {
+  std::int64_t id = 0;
+  std::string version;
+  std::string command;
+  bool complete = false;
+  std::size_t traces = 0;
+  std::size_t cells = 0;
+};
+
+struct StoredRun {
+  RunSummary summary;
+  std::vector<ReplayResult> traces;  // as add() got them, in order
+};
+
+// The runs in a results file, oldest first.
+Result<std::vector<RunSummary>> list_runs(const std::string& path);
+
+// One run, whole; id 0 means the newest.
+Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
+
+}  // namespace kv

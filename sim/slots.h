@@ -1,0 +1,52 @@
+// Slots: which physical row each resident's key and value live in.
+//
+// Rows are named by slot. A new resident takes a freed slot if there is one, the next unused one
+// else; it keeps the slot until it is evicted and its row freed. So nothing is ever moved, and the
+// number of slots ever used is the peak of stored rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace kv {
+
+using Slot = std::uint32_t;
+
+class Slots {
+ public:
+  // A new resident arrives at the end of the tail.
+  void append();
+
+  // The oldest resident of the tail becomes a sink / the newest of the middle / is evicted.
+  void tail_to_sinks();
+  void tail_to_middle();
+  void evict_tail();
+
+  // The middle resident of that index is evicted.
+  void evict_middle(std::size_t index);
+
+  // The rows of evicted residents may be used again.
+  void free_evicted();
+
+  // Evicted residents whose rows are not free yet.
+  [[nodiscard]] std::size_t unfreed() const { return evicted_.size(); }
+
+  // The slot of the resident of a rank: sinks, then middle, then tail.
+  [[nodiscard]] Slot slot_of(std::size_t rank) const;
+
+  // Slots ever used; every slot is below it.
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::vector<Slot> sinks_;
+  std::vector<Slot> middle_;
+  std::deque<Slot> tail_;
+  std::vector<Slot> evicted_;
+  std::vector<Slot> free_;
+  Slot used_ = 0;
+};
+
+}  // namespace kv

@@ -1,0 +1,85 @@
+// A spec: one point in the space of eight questions, as text and as a value.
+//
+//   reservoir:sinks=4,recent=28,budget=64,algorithm=l;timing=lazy:64;positions=in-cache
+//   ^policy   ^protection and budget      ^its own     ^the cache's questions
+//
+// `@name` starts from a preset (sim/presets.h), and fields after it override the preset's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "policies/registry.h"
+
+namespace kv {
+
+// When the cache trims to its budget, relative to attention. For a chunk of c tokens:
+enum class Timing {
+  attend_then_trim,  // append c, attend, trim to the budget
+  trim_then_attend,  // make room for c, append c, attend
+  lazy,  // append c, attend, trim to the budget once more than budget + slack are stored
+};
+
+// What a query inside a chunk may attend to.
+enum class Visibility {
+  causal,  // everything stored up to itself
+  window,  // exactly what it would see were the chunk fed token by token, making room: never more
+           // than the budget, its own key included
+};
+
+// At which rotary positions attention is computed.
+enum class Positions {
+  absolute,  // a token's index in the stream; gaps stay
+  in_cache,  // a resident's rank among the visible; the query has the last rank
+};
+
+// Who shares one set of residents.
+enum class Unit { head, kv_head, layer, model };
+
+struct Spec {
+  const PolicyEntry* policy = nullptr;
+  Options options{{}};
+  std::uint32_t sinks = 0;
+  std::uint32_t recent = 0;
+  std::uint32_t budget = 0;  // 0 when nothing is ever evicted (dense)
+  Timing timing = Timing::attend_then_trim;
+  std::uint32_t slack = 0;  // of lazy
+  Visibility visibility = Visibility::causal;
+  Positions positions = Positions::absolute;
+  Unit unit = Unit::kv_head;
+  std::uint32_t chunk = 1;
+
+  // Tokens of the middle that survive a trim: budget - sinks - recent.
+  [[nodiscard]] std::uint32_t middle() const { return budget - sinks - recent; }
+
+  [[nodiscard]] bool bounded() const { return budget > 0; }
+
+  // The full text, every field written; parse_spec gives back an equal value.
+  [[nodiscard]] std::string canonical() const;
+
+  // The shortest text that names this point: fields at their defaults are left out, and the budget
+  // and what follows from it too. For legends and table rows.
+  [[nodiscard]] std::string label() const;
+
+  bool operator==(const Spec&) const = default;
+};
+
+// What the words of a spec may leave open, given beside it (a sweep's --budget and --chunk). 0: not
+// given.
+struct SpecDefaults {
+  std::uint32_t budget = 0;
+  std::uint32_t chunk = 0;
+};
+
+// Errors name the bad word, what was expected there, and the nearest right word. When both the spec
+// and `defaults` fix a value and they differ, that is an error too.
+Result<Spec> parse_spec(std::string_view text, const SpecDefaults& defaults = {});
+
+std::string_view word_of(Timing timing);
+std::string_view word_of(Visibility visibility);
+std::string_view word_of(Positions positions);
+std::string_view word_of(Unit unit);
+
+}  // namespace kv

@@ -1,0 +1,1 @@
+#include "sim/unit_cache.h"

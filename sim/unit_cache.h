@@ -1,0 +1,145 @@
+// The one cache that every policy runs in: who is resident, who is visible, what is stored.
+//
+// A unit holds the residents that some heads share. The cache owns protection, budget, timing and
+// visibility, all from the Spec; the policy only names victims among the middle. Mask, ranks and
+// rotary positions are derived from the residents here and nowhere else.
+//
+// Residents are always
+//     [0, sinks)  +  middle (a strictly increasing list)  +  [tail, tokens seen)
+// because sinks and recent tokens never leave. A token that drops out of the last `recent` is
+// *released*: it joins the middle, and if the middle then exceeds its capacity the policy is asked.
+// When tokens are released is the whole difference between timings:
+//
+//     trim-then-attend   before a chunk, all but the last recent - c
+//     attend-then-trim   after a chunk, all but the last recent
+//     lazy               the same, once more than budget + slack are stored
+//     visibility=window  before each query, all but the last recent - 1, whatever the timing;
+//                        rows are then freed when the timing says so
+//
+// The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
+// observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/draws.h"
+#include "base/position.h"
+#include "policies/policy.h"
+#include "sim/slots.h"
+#include "sim/spec.h"
+
+namespace kv {
+
+// The positions that one query attends to, in stream order, the query's own last.
+struct Visible {
+  Run sinks;
+  std::span<const Position> middle;
+  Run recent;
+
+  [[nodiscard]] std::size_t size() const { return sinks.size() + middle.size() + recent.size(); }
+};
+
+// What trimming has cost so far.
+struct TrimCounts {
+  std::uint64_t trims = 0;    // times at which at least one row was freed
+  std::uint64_t evicted = 0;  // rows freed
+  std::uint64_t moved = 0;    // rows that storage kept contiguous and in stream order would have
+                              // moved to close the gaps; slot-mapped storage moves none
+
+  bool operator==(const TrimCounts&) const = default;
+};
+
+class UnitCache {
+ public:
+  // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
+  UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
+
+  // Makes room if the timing says so, then stores `tokens` new rows. Requires tokens > 0 and the
+  // last chunk ended.
+  void begin_chunk(std::size_t tokens);
+
+  // What the chunk's next query sees. The view holds until the next call that is not const.
+  Visible next_query();
+
+  // Gives the policy the row of the query just asked: [visible], by rank. Only if wants_rows().
+  void observe(std::span<const float> mass);
+
+  // Trims if the timing says so. Requires every query of the chunk asked.
+  void end_chunk();
+
+  [[nodiscard]] bool wants_rows() const { return wants_rows_; }
+
+  // Tokens begun so far; the next chunk starts at this position.
+  [[nodiscard]] Position seen() const { return seen_; }
+
+  // Rows in memory now: residents, and evicted ones whose rows the timing has not freed yet.
+  [[nodiscard]] std::size_t stored() const { return residents() + slots_.unfreed(); }
+
+  // Residents now: rows that a later query may still see.
+  [[nodiscard]] std::size_t residents() const {
+    return sinks_held() + middle_.size() + (seen_ - tail_);
+  }
+
+  // The residents after the last ended chunk, in stream order, as the three runs.
+  [[nodiscard]] Visible all() const;
+
+  // The rows' places: slot_of(rank) for the residents of all(), stable until evicted.
+  [[nodiscard]] const Slots& slots() const { return slots_; }
+
+  // Positions evicted since the last take_evicted(), in the order of the decisions.
+  [[nodiscard]] std::span<const Position> evicted() const { return evicted_; }
+
+  void clear_evicted() { evicted_.clear(); }
+
+  [[nodiscard]] const TrimCounts& counts() const { return counts_; }
+
+  // An independent copy; `draws` serves the copy. Requires no chunk under way.
+  [[nodiscard]] UnitCache fork(std::unique_ptr<Draws> draws) const;
+
+ private:
+  UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws);
+
+  [[nodiscard]] std::size_t sinks_held() const { return seen_ < sinks_ ? seen_ : sinks_; }
+
+  // Releases every tail token below `first_kept`, asking the policy where the middle is full.
+  void release_below(Position first_kept);
+  void release_one_by_one(Position first_kept);
+  void release_in_bulk(Position first_kept);
+  void drop_unseen(Position first_kept);
+  void decide(std::size_t newcomers);
+  void drop_from_middle(std::size_t index);
+
+  // Frees the rows of evicted residents and counts what that cost.
+  void free_rows();
+
+  std::unique_ptr<Policy> policy_;
+  std::unique_ptr<Draws> draws_;
+  bool bounded_;
+  Timing timing_;
+  Visibility visibility_;
+  std::size_t sinks_;
+  std::size_t recent_;
+  std::size_t capacity_;  // of the middle
+  std::size_t budget_;
+  std::size_t slack_;
+  bool wants_rows_;
+
+  Position seen_ = 0;
+  Position chunk_end_ = 0;        // seen_ once the chunk is begun
+  Position query_ = 0;            // the next query to be asked
+  Position tail_;                 // first position of the tail; >= sinks_ always
+  std::vector<Position> middle_;  // strictly increasing, all in [sinks_, tail_)
+  std::uint64_t entered_ = 0;     // tokens ever released
+  Slots slots_;
+  std::size_t first_gap_ = 0;  // lowest rank evicted since rows were last freed
+  std::vector<Position> evicted_;
+  std::vector<std::size_t> victims_;  // scratch for the policy's answer
+  std::vector<std::size_t> ranks_;    // scratch for forget()
+  TrimCounts counts_;
+};
+
+}  // namespace kv

@@ -1,0 +1,105 @@
+// A trace: attention, or queries, keys and values, recorded from a model that evicted nothing.
+//
+// A Trace is validated when it is opened: every number that a replay uses to find bytes has been
+// checked. What costs a pass over the data (row sums, NaN, mass above the diagonal) is checked by
+// verify() in traces/verify.h, and row by row in a replay. The format is described byte by byte in
+// traces/FORMAT.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/kernels.h"
+
+namespace kv {
+
+enum class TraceKind {
+  attention,  // rows of probabilities
+  qkv,        // queries and keys before rotation, values
+};
+
+// How pairs of a head's dimensions are rotated.
+enum class RopeLayout {
+  none,         // no rotation (learned or no positions)
+  interleaved,  // pairs (0,1), (2,3), ...: llama2.c, GPT-J
+  half,  // pairs (0, r/2), (1, r/2 + 1), ... of the first r dimensions: Llama in Hugging Face, NeoX
+};
+
+struct Rope {
+  RopeLayout layout = RopeLayout::none;
+  std::size_t dims = 0;  // how many leading dimensions of a head rotate; even, <= head_dim
+  double theta = 10000;  // the base: pair i turns by position * theta^(-2i/dims)
+
+  bool operator==(const Rope&) const = default;
+};
+
+// A block of numbers inside the mapped file, row-major, not necessarily aligned.
+struct TensorView {
+  Number number = Number::f32;
+  std::vector<std::size_t> shape;
+  const std::byte* data = nullptr;
+
+  [[nodiscard]] std::size_t bytes_per_number() const { return number == Number::f32 ? 4 : 2; }
+};
+
+struct TraceInfo {
+  std::string
+      name;  // what reports call it: the file's name without folders, or the generator's spec
+  TraceKind kind = TraceKind::attention;
+  std::string model;    // free text; may be empty
+  std::string source;   // free text: where text and weights come from
+  std::string licence;  // free text
+  std::string loop = "open";
+  std::size_t tokens = 0;
+  std::size_t query_heads = 0;
+  std::size_t kv_heads =
+      0;  // divides query_heads; query head h reads kv-head h / (query_heads / kv_heads)
+  std::size_t head_dim = 0;         // 0 when unknown (attention dumps)
+  std::vector<std::size_t> layers;  // the model's numbers of the recorded layers, increasing
+  std::size_t trained_context = 0;  // 0 when unknown
+  Rope rope;
+  Number number = Number::f32;  // how the numbers are stored
+  std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
+};
+
+class Trace {
+ public:
+  struct Layer {
+    TensorView attention;  // [query_heads, tokens, tokens] when kind is attention
+    TensorView q;          // [query_heads, tokens, head_dim], before rotation, when kind is qkv
+    TensorView k;          // [kv_heads, tokens, head_dim], before rotation
+    TensorView v;          // [kv_heads, tokens, head_dim]
+  };
+
+  // `owner` keeps alive the bytes that the views point into (a mapped file, decompressed arrays).
+  Trace(TraceInfo info,
+        std::vector<Layer> layers,
+        std::vector<std::int32_t> token_ids,
+        std::shared_ptr<const void> owner);
+
+  [[nodiscard]] const TraceInfo& info() const { return info_; }
+
+  // By index into info().layers.
+  [[nodiscard]] const Layer& layer(std::size_t index) const { return layers_[index]; }
+
+  // The recorded token ids; empty when the trace has none.
+  [[nodiscard]] std::span<const std::int32_t> token_ids() const { return token_ids_; }
+
+ private:
+  TraceInfo info_;
+  std::vector<Layer> layers_;
+  std::vector<std::int32_t> token_ids_;
+  std::shared_ptr<const void> owner_;
+};
+
+// Opens a trace by what the file is: our safetensors schema, or an .npy/.npz attention dump. Errors
+// name the file, the tensor or offset, what was found and what was expected.
+Result<Trace> open_trace(const std::string& path);
+
+}  // namespace kv
