@@ -1,1 +1,43 @@
 #include "sim/slots.h"
+
+#include "base/check.h"
+
+namespace kv {
+
+void Slots::tail_to_middle() {
+  middle_.push_back(tail_.front());
+  tail_.pop_front();
+}
+
+void Slots::evict_tail() {
+  evicted_.push_back(tail_.front());
+  tail_.pop_front();
+}
+
+void Slots::evict_middle(std::size_t index) {
+  evicted_.push_back(middle_[index]);
+  middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Slots::free_evicted() {
+  free_.insert(free_.end(), evicted_.begin(), evicted_.end());
+  evicted_.clear();
+}
+
+Slot Slots::slot_of(std::size_t rank) const {
+  if (rank < sinks_.size()) return sinks_[rank];
+  rank -= sinks_.size();
+  if (rank < middle_.size()) return middle_[rank];
+  rank -= middle_.size();
+  KV_CHECK(rank < tail_.size());
+  return tail_[rank];
+}
+
+Slot Slots::take() {
+  if (free_.empty()) return used_++;
+  const Slot slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+}  // namespace kv

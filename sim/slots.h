@@ -1,14 +1,13 @@
 // Slots: which physical row each resident's key and value live in.
 //
 // Rows are named by slot. A new resident takes a freed slot if there is one, the next unused one
-// else; it keeps the slot until it is evicted and its row freed. So nothing is ever moved, and the
-// number of slots ever used is the peak of stored rows.
+// else; it keeps the slot until it is evicted and its row is freed. So nothing is ever moved, and
+// the number of slots ever used is the peak of stored rows.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <span>
 #include <vector>
 
 namespace kv {
@@ -17,15 +16,16 @@ using Slot = std::uint32_t;
 
 class Slots {
  public:
-  // A new resident arrives at the end of the tail.
-  void append();
+  // A new resident arrives, as a sink or at the end of the tail.
+  void append_sink() { sinks_.push_back(take()); }
 
-  // The oldest resident of the tail becomes a sink / the newest of the middle / is evicted.
-  void tail_to_sinks();
+  void append_tail() { tail_.push_back(take()); }
+
+  // The oldest resident of the tail becomes the newest of the middle.
   void tail_to_middle();
-  void evict_tail();
 
-  // The middle resident of that index is evicted.
+  // The oldest resident of the tail, or the middle resident of that index, is evicted.
+  void evict_tail();
   void evict_middle(std::size_t index);
 
   // The rows of evicted residents may be used again.
@@ -41,6 +41,8 @@ class Slots {
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
+  Slot take();
+
   std::vector<Slot> sinks_;
   std::vector<Slot> middle_;
   std::deque<Slot> tail_;

@@ -1,1 +1,159 @@
 #include "sim/unit_cache.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
+    : policy_(spec.policy->make(spec.options)),
+      draws_(std::move(draws)),
+      bounded_(spec.bounded()),
+      timing_(spec.timing),
+      visibility_(spec.visibility),
+      in_bulk_(policy_->leaving() == Leaving::in_bulk),
+      sinks_(spec.bounded() ? spec.sinks : 0),
+      recent_(spec.recent),
+      capacity_(spec.bounded() ? spec.middle() : 0),
+      budget_(spec.budget),
+      slack_(spec.slack),
+      wants_rows_(policy_->needs().attention),
+      tail_(sinks_),
+      first_gap_(no_gap) {
+  KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
+  KV_CHECK(!bounded_ || visibility_ == Visibility::causal || recent_ > 0);
+}
+
+void UnitCache::begin_chunk(std::size_t tokens) {
+  KV_CHECK(query_ == seen_ && tokens > 0);
+  KV_CHECK(tokens <= std::numeric_limits<Position>::max() - seen_);
+  if (timing_ == Timing::trim_then_attend) {
+    release_all_but(recent_, seen_ + tokens);
+    free_rows();
+  }
+  for (std::size_t i = 0; i < tokens; ++i) {
+    seen_ < sinks_ ? slots_.append_sink() : slots_.append_tail();
+    ++seen_;
+  }
+}
+
+Visible UnitCache::next_query() {
+  KV_CHECK(query_ < seen_);
+  ++query_;
+  if (visibility_ == Visibility::window) release_all_but(recent_, query_);
+  return {{0, std::min(sinks_, query_)}, middle_, {tail_, std::max(tail_, query_)}};
+}
+
+void UnitCache::observe(std::span<const float> mass) {
+  KV_CHECK(wants_rows_ && query_ > 0);
+  policy_->observe({query_ - 1, mass});
+}
+
+void UnitCache::end_chunk() {
+  KV_CHECK(query_ == seen_);
+  if (!bounded_ || timing_ == Timing::trim_then_attend) return;
+  const std::size_t slack = timing_ == Timing::lazy ? slack_ : 0;
+  if (stored() <= budget_ + slack) return;
+  release_all_but(recent_, seen_);
+  free_rows();
+}
+
+Visible UnitCache::all() const {
+  return {{0, static_cast<Position>(sinks_held())}, middle_, {tail_, std::max(tail_, seen_)}};
+}
+
+void UnitCache::release_all_but(std::size_t recent, std::size_t end) {
+  if (!bounded_ || end <= recent) return;
+  const auto first_kept = std::min<std::size_t>(end - recent, seen_);
+  if (capacity_ == 0) {
+    while (tail_ < first_kept) evict_next();
+    return;
+  }
+  std::size_t newcomers = 0;
+  while (tail_ < first_kept) {
+    release_next();
+    ++newcomers;
+    if (!in_bulk_ && middle_.size() > capacity_) decide(1);
+  }
+  if (in_bulk_ && middle_.size() > capacity_) decide(newcomers);
+}
+
+void UnitCache::release_next() {
+  middle_.push_back(tail_++);
+  slots_.tail_to_middle();
+  ++entered_;
+}
+
+void UnitCache::evict_next() {
+  const std::size_t rank = sinks_held();
+  policy_->forget({&rank, 1});
+  evicted_.push_back(tail_++);
+  slots_.evict_tail();
+  ++entered_;
+  first_gap_ = std::min(first_gap_, rank);
+}
+
+void UnitCache::decide(std::size_t newcomers) {
+  victims_.clear();
+  const std::size_t first_rank = sinks_held();
+  policy_->evict({middle_, newcomers, capacity_, first_rank, entered_}, *draws_, victims_);
+  KV_CHECK(victims_.size() >= middle_.size() - capacity_);
+  KV_CHECK(std::ranges::adjacent_find(victims_, std::greater_equal()) == victims_.end());
+  KV_CHECK(victims_.back() < middle_.size());
+
+  ranks_.clear();
+  for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
+  policy_->forget(ranks_);
+  first_gap_ = std::min(first_gap_, ranks_.front());
+  for (const std::size_t victim : victims_) evicted_.push_back(middle_[victim]);
+  for (std::size_t i = victims_.size(); i-- > 0;) {
+    middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]));
+    slots_.evict_middle(victims_[i]);
+  }
+}
+
+void UnitCache::free_rows() {
+  if (slots_.unfreed() == 0) return;
+  ++counts_.trims;
+  counts_.evicted += slots_.unfreed();
+  counts_.moved += residents() - std::min(first_gap_, residents());
+  slots_.free_evicted();
+  first_gap_ = no_gap;
+}
+
+UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
+    : policy_(other.policy_->clone()),
+      draws_(std::move(draws)),
+      bounded_(other.bounded_),
+      timing_(other.timing_),
+      visibility_(other.visibility_),
+      in_bulk_(other.in_bulk_),
+      sinks_(other.sinks_),
+      recent_(other.recent_),
+      capacity_(other.capacity_),
+      budget_(other.budget_),
+      slack_(other.slack_),
+      wants_rows_(other.wants_rows_),
+      seen_(other.seen_),
+      query_(other.query_),
+      tail_(other.tail_),
+      middle_(other.middle_),
+      entered_(other.entered_),
+      slots_(other.slots_),
+      first_gap_(other.first_gap_),
+      evicted_(other.evicted_),
+      counts_(other.counts_) {}
+
+UnitCache UnitCache::fork(std::unique_ptr<Draws> draws) const {
+  KV_CHECK(query_ == seen_);
+  return {*this, std::move(draws)};
+}
+
+}  // namespace kv

@@ -81,10 +81,10 @@ class UnitCache {
 
   // Residents now: rows that a later query may still see.
   [[nodiscard]] std::size_t residents() const {
-    return sinks_held() + middle_.size() + (seen_ - tail_);
+    return sinks_held() + middle_.size() + tail_size();
   }
 
-  // The residents after the last ended chunk, in stream order, as the three runs.
+  // All residents, in stream order, as the three runs.
   [[nodiscard]] Visible all() const;
 
   // The rows' places: slot_of(rank) for the residents of all(), stable until evicted.
@@ -105,13 +105,17 @@ class UnitCache {
 
   [[nodiscard]] std::size_t sinks_held() const { return seen_ < sinks_ ? seen_ : sinks_; }
 
-  // Releases every tail token below `first_kept`, asking the policy where the middle is full.
-  void release_below(Position first_kept);
-  void release_one_by_one(Position first_kept);
-  void release_in_bulk(Position first_kept);
-  void drop_unseen(Position first_kept);
+  [[nodiscard]] std::size_t tail_size() const { return seen_ > tail_ ? seen_ - tail_ : 0; }
+
+  // Releases every token that is not among the last `recent` of the first `end` positions.
+  void release_all_but(std::size_t recent, std::size_t end);
+
+  // Moves the oldest tail token to the middle; or evicts it at once where there is no middle.
+  void release_next();
+  void evict_next();
+
+  // Asks the policy who goes, now that the middle is over its capacity.
   void decide(std::size_t newcomers);
-  void drop_from_middle(std::size_t index);
 
   // Frees the rows of evicted residents and counts what that cost.
   void free_rows();
@@ -121,7 +125,8 @@ class UnitCache {
   bool bounded_;
   Timing timing_;
   Visibility visibility_;
-  std::size_t sinks_;
+  bool in_bulk_;
+  Position sinks_;
   std::size_t recent_;
   std::size_t capacity_;  // of the middle
   std::size_t budget_;

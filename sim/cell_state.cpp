@@ -1,0 +1,216 @@
+#include "sim/cell_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/kernels.h"
+
+namespace kv {
+namespace {
+
+// Two lanes are of one unit when these are equal.
+std::pair<std::size_t, std::size_t> unit_key(const TraceInfo& info, const Lane& lane, Unit unit) {
+  switch (unit) {
+    case Unit::head:
+      return {lane.layer, lane.head};
+    case Unit::kv_head:
+      return {lane.layer, lane.head / (info.query_heads / info.kv_heads)};
+    case Unit::layer:
+      return {lane.layer, 0};
+    case Unit::model:
+      return {0, 0};
+  }
+  KV_CHECK(false);
+}
+
+std::size_t kv_heads_of(const TraceInfo& info, Unit unit) {
+  if (unit == Unit::layer) return info.kv_heads;
+  if (unit == Unit::model) return info.kv_heads * info.layers.size();
+  return 1;
+}
+
+// A unit's draws are keyed by the model's number of its layer and by its first head, so they do not
+// depend on which layers were recorded. Units wider than a head take the number past all heads.
+std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit) {
+  constexpr std::size_t whole = 65535;
+  if (unit == Unit::model) return stream_of(whole, whole);
+  const std::size_t layer = info.layers[first.layer];
+  if (unit == Unit::layer) return stream_of(layer, whole);
+  return stream_of(layer, unit_key(info, first, unit).second);
+}
+
+}  // namespace
+
+std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit) {
+  std::vector<UnitShape> units;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const auto same = [&](const UnitShape& other) {
+      const Lane& first = lanes[other.lanes.front()];
+      return unit_key(info, first, unit) == unit_key(info, lanes[lane], unit);
+    };
+    const auto found = std::ranges::find_if(units, same);
+    if (found == units.end()) {
+      units.push_back({{lane}, kv_heads_of(info, unit)});
+    } else {
+      found->lanes.push_back(lane);
+    }
+  }
+  return units;
+}
+
+SeriesSums& SeriesSums::operator+=(const SeriesSums& other) {
+  retained_mass += other.retained_mass;
+  kl_to_dense += other.kl_to_dense;
+  topk_overlap += other.topk_overlap;
+  output_error += other.output_error;
+  stored += other.stored;
+  kept += other.kept;
+  visible += other.visible;
+  rows += other.rows;
+  steps += other.steps;
+  return *this;
+}
+
+CellState::CellState(const Trace& trace,
+                     const std::vector<Lane>& lanes,
+                     const Cell& cell,
+                     std::size_t series_width,
+                     std::size_t residencies)
+    : info_(trace.info()),
+      lanes_(lanes),
+      spec_(cell.spec),
+      series_width_(series_width),
+      unit_of_lane_(lanes.size()),
+      sums_(lanes.size()) {
+  for (UnitShape& shape : units_of(info_, lanes, spec_.unit)) {
+    const Lane& first = lanes[shape.lanes.front()];
+    const Rng rng(cell.seed, stream_of_unit(info_, first, spec_.unit));
+    UnitCache cache(spec_, std::make_unique<CounterDraws>(rng));
+    for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
+    units_.emplace_back(std::move(shape), std::move(cache));
+    if (part_.residency.size() < residencies) {
+      part_.residency.push_back(
+          {info_.layers[first.layer], first.head,
+           std::vector<Position>(info_.tokens, static_cast<Position>(info_.tokens + 1))});
+    }
+  }
+  for (HeadMetrics& sum : sums_) sum.output_error = 0;
+  part_.series.resize((info_.tokens + series_width - 1) / series_width);
+  part_.kept.resize(info_.tokens);
+  part_.lifetimes.resize(info_.tokens + 1);
+}
+
+void CellState::begin_query(Position query) {
+  SeriesSums& point = part_.series[query / series_width_];
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    UnitState& unit = units_[index];
+    if (query == unit.cache.seen()) {
+      unit.cache.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
+      note_evictions(unit, index, query);
+      unit.stored_now = unit.cache.stored();
+    }
+    unit.visible = unit.cache.next_query();
+    note_evictions(unit, index, query);
+    if (unit.cache.wants_rows()) unit.mass.assign(unit.visible.size(), 0.0F);
+
+    const std::size_t seen = unit.visible.size();
+    unit.stored += static_cast<double>(unit.stored_now);
+    unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
+    unit.seen += static_cast<double>(seen);
+    unit.seen_peak = std::max<std::uint64_t>(unit.seen_peak, seen);
+    point.stored += static_cast<double>(unit.stored_now);
+    point.visible += static_cast<double>(seen);
+    ++point.steps;
+  }
+}
+
+void CellState::add_row(std::size_t lane,
+                        const DenseRow& row,
+                        const DenseRows& source,
+                        SeenRows& seen) {
+  UnitState& unit = units_[unit_of_lane_[lane]];
+  const HeadMetrics metrics = seen.measure(row, source, unit.visible, spec_.positions);
+  const auto add_to = [&](auto& sums) {
+    sums.retained_mass += metrics.retained_mass;
+    sums.kl_to_dense += metrics.kl_to_dense;
+    sums.topk_overlap += metrics.topk_overlap;
+    sums.output_error += metrics.output_error;
+  };
+  add_to(sums_[lane]);
+  SeriesSums& point = part_.series[row.query / series_width_];
+  add_to(point);
+  ++point.rows;
+  if (unit.cache.wants_rows()) {
+    kernels().add(unit.mass.data(), seen.mass().data(), unit.mass.size());
+  }
+}
+
+void CellState::end_query(Position query) {
+  SeriesSums& point = part_.series[query / series_width_];
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    UnitState& unit = units_[index];
+    if (unit.cache.wants_rows()) {
+      const float heads = static_cast<float>(unit.shape.lanes.size());
+      if (heads > 1) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
+      unit.cache.observe(unit.mass);
+    }
+    if (query + 1 == unit.cache.seen()) {
+      unit.cache.end_chunk();
+      note_evictions(unit, index, query + 1);
+    }
+    point.kept += static_cast<double>(unit.cache.stored());
+  }
+}
+
+void CellState::note_evictions(UnitState& unit, std::size_t index, Position seen) {
+  for (const Position position : unit.cache.evicted()) {
+    const Position lifetime = seen - position;
+    ++part_.lifetimes[lifetime];
+    unit.lifetimes += static_cast<double>(lifetime);
+    ++unit.evicted;
+    if (index < part_.residency.size()) part_.residency[index].evicted_at[position] = seen;
+  }
+  unit.cache.clear_evicted();
+}
+
+UnitResult CellState::unit_result(const UnitState& unit) const {
+  const Lane& first = lanes_[unit.shape.lanes.front()];
+  const auto queries = static_cast<double>(info_.tokens);
+  const TrimCounts& counts = unit.cache.counts();
+  UnitResult result;
+  result.layer = info_.layers[first.layer];
+  result.head = first.head;
+  result.stored_mean = unit.stored / queries;
+  result.stored_peak = unit.stored_peak;
+  result.visible_mean = unit.seen / queries;
+  result.visible_peak = unit.seen_peak;
+  result.kept_at_end = unit.cache.residents();
+  result.evictions = unit.evicted;
+  result.trims = counts.trims;
+  result.moved = counts.moved;
+  if (unit.evicted > 0) result.lifetime_mean = unit.lifetimes / static_cast<double>(unit.evicted);
+  return result;
+}
+
+CellPart CellState::finish() {
+  const auto queries = static_cast<double>(info_.tokens);
+  const bool has_values = info_.kind == TraceKind::qkv;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const HeadMetrics& sum = sums_[lane];
+    const HeadMetrics mean = {sum.retained_mass / queries, sum.kl_to_dense / queries,
+                              sum.topk_overlap / queries,
+                              has_values ? sum.output_error / queries : not_measured};
+    part_.heads.push_back({info_.layers[lanes_[lane].layer], lanes_[lane].head, mean});
+  }
+  for (const UnitState& unit : units_) {
+    part_.units.push_back(unit_result(unit));
+    const Visible all = unit.cache.all();
+    for (Position p = 0; p < all.sinks.last; ++p) ++part_.kept[p];
+    for (const Position p : all.middle) ++part_.kept[p];
+    for (Position p = all.recent.first; p < all.recent.last; ++p) ++part_.kept[p];
+  }
+  return std::move(part_);
+}
+
+}  // namespace kv

@@ -1,0 +1,114 @@
+// One cell's caches and sums over one group of heads, while a replay runs.
+//
+// A group is a set of query heads that are replayed together because some cell shares residents
+// over them: a (layer, kv-head), a layer, or the whole model. Lanes are the group's query heads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/dense_rows.h"
+#include "sim/replay.h"
+#include "sim/seen_rows.h"
+#include "sim/unit_cache.h"
+
+namespace kv {
+
+// One query head of the group, by index into the trace's recorded layers.
+struct Lane {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+
+  bool operator==(const Lane&) const = default;
+};
+
+// How one cell cuts the group's lanes into units.
+struct UnitShape {
+  std::vector<std::size_t> lanes;  // indices into the group's lanes
+  std::size_t kv_heads = 0;        // how many kv-heads' rows one resident holds
+};
+
+// The units that `unit` makes of these lanes, in order of their first lane.
+std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit);
+
+// Running sums of one SeriesPoint.
+struct SeriesSums {
+  double retained_mass = 0;
+  double kl_to_dense = 0;
+  double topk_overlap = 0;
+  double output_error = 0;
+  double stored = 0;
+  double kept = 0;
+  double visible = 0;
+  std::uint64_t rows = 0;   // lanes times queries
+  std::uint64_t steps = 0;  // units times queries
+
+  SeriesSums& operator+=(const SeriesSums& other);
+};
+
+// What a group's replay leaves of one cell, to be joined over the groups.
+struct CellPart {
+  std::vector<HeadResult> heads;  // in lane order
+  std::vector<UnitResult> units;
+  std::vector<SeriesSums> series;
+  std::vector<std::uint32_t> kept;
+  std::vector<std::uint64_t> lifetimes;
+  std::vector<Residency> residency;  // of the first units, as many as are kept
+};
+
+class CellState {
+ public:
+  // Keeps the residency of the first `residencies` units.
+  CellState(const Trace& trace,
+            const std::vector<Lane>& lanes,
+            const Cell& cell,
+            std::size_t series_width,
+            std::size_t residencies);
+
+  // Before the rows of `query`: begins a chunk where one starts and derives the visible sets.
+  void begin_query(Position query);
+
+  // The row of one lane.
+  void add_row(std::size_t lane, const DenseRow& row, const DenseRows& source, SeenRows& seen);
+
+  // After the rows of `query`: policies observe, and a chunk that is complete ends.
+  void end_query(Position query);
+
+  // Closes the books. Call once, after the last query.
+  CellPart finish();
+
+ private:
+  struct UnitState {
+    UnitState(UnitShape its_shape, UnitCache its_cache)
+        : shape(std::move(its_shape)), cache(std::move(its_cache)) {}
+
+    UnitShape shape;
+    UnitCache cache;
+    Visible visible;
+    std::vector<float> mass;  // the sum of its lanes' rows for the query at hand
+    double stored = 0;        // sums over queries
+    double seen = 0;
+    std::uint64_t stored_peak = 0;
+    std::uint64_t seen_peak = 0;
+    double lifetimes = 0;
+    std::uint64_t evicted = 0;
+    std::size_t stored_now = 0;
+  };
+
+  void note_evictions(UnitState& unit, std::size_t index, Position seen);
+  UnitResult unit_result(const UnitState& unit) const;
+
+  const TraceInfo& info_;
+  const std::vector<Lane>& lanes_;
+  const Spec& spec_;
+  std::size_t series_width_;
+  std::vector<UnitState> units_;
+  std::vector<std::size_t> unit_of_lane_;
+  std::vector<HeadMetrics> sums_;  // per lane
+  CellPart part_;
+};
+
+}  // namespace kv

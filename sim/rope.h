@@ -1,0 +1,32 @@
+// Rotary position embedding: pairs of a head's dimensions turn by an angle proportional to
+// position.
+//
+// Source: Su et al., "RoFormer", arXiv:2104.09864, section 3.4.2. Both layouts in use are built:
+// pairs of neighbours (the paper, llama2.c) and of halves (GPT-NeoX and Hugging Face's Llama).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/position.h"
+#include "traces/trace.h"
+
+namespace kv {
+
+// Cosines and sines for positions 0 ... positions - 1; computed in double, stored as f32.
+class RopeTable {
+ public:
+  RopeTable(const Rope& rope, std::size_t positions);
+
+  // Turns the vector of one head as if it stood at `position`: in and out [head_dim], out of place.
+  // Without rotation (RopeLayout::none) it copies. Requires position < positions.
+  void rotate(const float* in, std::size_t head_dim, Position position, float* out) const;
+
+ private:
+  Rope rope_;
+  std::size_t pairs_;
+  std::vector<float> cosines_;  // [positions, pairs]
+  std::vector<float> sines_;    // [positions, pairs]
+};
+
+}  // namespace kv

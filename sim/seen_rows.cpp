@@ -1,0 +1,177 @@
+#include "sim/seen_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/kernels.h"
+
+namespace kv {
+namespace {
+
+// A row whose visible keys had (almost) no dense mass: its KL is counted as that of this share, and
+// what was renormalised is the even row.
+constexpr float least_mass = 1e-9F;
+
+// Everything is visible: every scheme's positions are the dense ones, and no rounding is added.
+HeadMetrics nothing_lost(const DenseRow& dense) {
+  return {1, 0, 1, dense.output.empty() ? not_measured : 0};
+}
+
+// How many of `top` are visible: both are increasing.
+std::size_t count_visible(std::span<const Position> top, const Visible& visible) {
+  std::size_t count = 0;
+  auto middle = visible.middle.begin();
+  for (const Position position : top) {
+    if (position < visible.sinks.last || position >= visible.recent.first) {
+      ++count;
+      continue;
+    }
+    middle = std::lower_bound(middle, visible.middle.end(), position);
+    if (middle != visible.middle.end() && *middle == position) ++count;
+  }
+  return count;
+}
+
+Position position_of(std::size_t rank, const Visible& visible) {
+  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
+  rank -= visible.sinks.size();
+  if (rank < visible.middle.size()) return visible.middle[rank];
+  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
+}
+
+// The log of the sum of exponentials of a row's logits, from its largest probability: log p = logit
+// - log sum, and the largest p is never small.
+double log_sum(std::span<const float> logits, std::span<const float> mass) {
+  const auto at = std::ranges::max_element(logits) - logits.begin();
+  const auto i = static_cast<std::size_t>(at);
+  return static_cast<double>(logits[i]) - std::log(static_cast<double>(mass[i]));
+}
+
+double distance_ratio(std::span<const float> a, std::span<const float> reference) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double step = static_cast<double>(a[i]) - static_cast<double>(reference[i]);
+    difference += step * step;
+    norm += static_cast<double>(reference[i]) * static_cast<double>(reference[i]);
+  }
+  if (difference == 0) return 0;
+  return norm > 0 ? std::sqrt(difference / norm) : 1;
+}
+
+}  // namespace
+
+SeenRows::SeenRows(std::size_t top_k) : top_k_(top_k) {}
+
+HeadMetrics SeenRows::measure(const DenseRow& dense,
+                              const DenseRows& source,
+                              const Visible& visible,
+                              Positions positions) {
+  size_ = visible.size();
+  if (mass_.size() < size_) mass_.resize(size_ * 2);
+  gather(dense.mass.data(), visible, mass_.data());
+  if (size_ == dense.mass.size()) return nothing_lost(dense);
+  const float retained = std::min(kernels().sum(mass_.data(), size_), 1.0F);
+
+  HeadMetrics metrics;
+  metrics.retained_mass = static_cast<double>(retained);
+  const bool moved = positions == Positions::in_cache && !dense.logits.empty();
+  if (moved) {
+    in_cache_logits(dense, source, visible);
+    metrics.kl_to_dense = kl_of_logits(dense, visible);
+    metrics.topk_overlap = in_cache_overlap(dense, visible);
+  } else {
+    renormalise(retained);
+    metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
+    metrics.topk_overlap = static_cast<double>(count_visible(dense.top, visible)) /
+                           static_cast<double>(dense.top.size());
+  }
+  if (!dense.output.empty()) {
+    metrics.output_error = error_of_output(dense, *source.key_values(), visible);
+  }
+  return metrics;
+}
+
+void SeenRows::gather(const float* values, const Visible& visible, float* out) const {
+  out = std::copy_n(values, visible.sinks.size(), out);
+  kernels().gather(values, visible.middle.data(), visible.middle.size(), out);
+  out += visible.middle.size();
+  std::copy_n(values + visible.recent.first, visible.recent.size(), out);
+}
+
+void SeenRows::renormalise(float retained) {
+  if (retained < least_mass) {
+    std::fill_n(mass_.data(), size_, 1.0F / static_cast<float>(size_));
+  } else {
+    kernels().scale(mass_.data(), 1.0F / retained, size_);
+  }
+}
+
+// A resident at position p with rank r is turned by r where the dense key was turned by p. Turning
+// the query by (its rank - (r - p)) instead of its own position has the same effect on the angle
+// between them, and r - p is constant over runs of residents, so no key is touched: one query
+// rotation a run. The recent run includes the query itself, whose turn is then its own position:
+// the dense logits.
+void SeenRows::in_cache_logits(const DenseRow& dense,
+                               const DenseRows& source,
+                               const Visible& visible) {
+  const KeyValues& held = *source.key_values();
+  const std::size_t dim = held.dim();
+  logits_.resize(std::max(logits_.size(), size_));
+  query_.resize(dim);
+  const auto dot_run = [&](Position first, std::size_t count, std::size_t rank) {
+    const std::size_t turn = size_ - 1 - rank + first;
+    source.rotated_query(dense.query, static_cast<Position>(turn), query_.data());
+    kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, source.logit_scale(),
+                       logits_.data() + rank);
+  };
+  const std::size_t sinks = visible.sinks.size();
+  if (sinks > 0) dot_run(0, sinks, 0);
+  const auto& middle = visible.middle;
+  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
+    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
+    dot_run(middle[i], end - i, sinks + i);
+  }
+  std::copy_n(dense.logits.data() + visible.recent.first, visible.recent.size(),
+              logits_.data() + sinks + middle.size());
+  std::copy_n(logits_.data(), size_, mass_.data());
+  kernels().softmax(mass_.data(), size_);
+}
+
+// KL(q || p) = sum of q (log q - log p), each log as its logit minus the log of the row's sum of
+// exponentials, so that a p too small for a float does no harm.
+double SeenRows::kl_of_logits(const DenseRow& dense, const Visible& visible) {
+  scratch_.resize(std::max(scratch_.size(), size_));
+  gather(dense.logits.data(), visible, scratch_.data());
+  double kl = log_sum(dense.logits, dense.mass) - log_sum({logits_.data(), size_}, mass());
+  for (std::size_t i = 0; i < size_; ++i) {
+    const double moved = static_cast<double>(logits_[i]) - static_cast<double>(scratch_[i]);
+    kl += static_cast<double>(mass_[i]) * moved;
+  }
+  return std::max(kl, 0.0);
+}
+
+double SeenRows::in_cache_overlap(const DenseRow& dense, const Visible& visible) {
+  const std::span<const Position> ranks = top_k_.find(mass());
+  std::size_t shared = 0;
+  for (const Position rank : ranks) {
+    shared += std::ranges::binary_search(dense.top, position_of(rank, visible)) ? 1U : 0U;
+  }
+  return static_cast<double>(shared) / static_cast<double>(dense.top.size());
+}
+
+double SeenRows::error_of_output(const DenseRow& dense,
+                                 const KeyValues& held,
+                                 const Visible& visible) {
+  positions_.clear();
+  for (Position p = 0; p < visible.sinks.last; ++p) positions_.push_back(p);
+  positions_.insert(positions_.end(), visible.middle.begin(), visible.middle.end());
+  for (Position p = visible.recent.first; p < visible.recent.last; ++p) positions_.push_back(p);
+  output_.resize(held.dim());
+  kernels().weigh_rows_at(mass_.data(), held.values(), positions_.data(), size_, held.dim(),
+                          output_.data());
+  return distance_ratio(output_, dense.output);
+}
+
+}  // namespace kv
