@@ -39,7 +39,8 @@ struct Needs {
 // How tokens that leave the recent window reach evict().
 enum class Leaving {
   one_by_one,  // each with a call of its own: the rule
-  in_bulk,     // all that a trim releases in one call: the result depends on the chunk size
+  in_bulk,     // all that a trim releases in one call: for rankings, whose answer is the same
+               // either way (policies/by_rank.h), and for what resamples the cache at every trim
 };
 
 // One query's attention over the residents that it could see.

@@ -27,7 +27,7 @@ struct Parameter {
 class Options {
  public:
   // Starts with every default.
-  explicit Options(std::span<const Parameter> parameters);
+  explicit Options(std::span<const Parameter> parameters = {});
 
   // Requires `name` to be a parameter and `value` one of its choices.
   void set(std::string_view name, std::string_view value);
@@ -35,9 +35,10 @@ class Options {
   // Requires `name` to be a parameter.
   [[nodiscard]] const std::string& at(std::string_view name) const;
 
-  bool operator==(const Options&) const = default;
+  bool operator==(const Options& other) const { return values_ == other.values_; }
 
  private:
+  std::span<const Parameter> parameters_;
   std::map<std::string, std::string, std::less<>> values_;
 };
 
@@ -58,22 +59,28 @@ struct Protection {
   std::uint32_t recent_percent = 50;
 };
 
-// What a policy promises, as words that the laws of `kvcheck check` will hold it to.
-//   constant-size     after every trim exactly min(budget, tokens seen) residents
+// One policy as help, laws and reports see it.
+//
+// `claims` are words that the laws of `kvcheck check` will hold it to:
+//   constant-size     a decision names exactly n - capacity victims, so a full middle stays full
 //   chunk-invariant   the residents after n tokens do not depend on how the n were chunked
-//   uniform           every token that left the recent window is in the middle with equal
-//   probability age-geometric     a middle token survives each decision with probability k/(k+1),
-//   whatever its age deterministic     no draws score-driven      decisions depend on attention
+//   uniform           each token that ever left the recent window is in the middle with the same
+//                     probability, and so is each pair
+//   age-geometric     fed token by token, each decision's victim is uniform among the tokens that
+//                     may go, whatever their age: a token survives one with k/(k+1), k = capacity
+//   admits-newcomers  a newcomer is never the victim of its own decision; beside age-geometric the
+//                     k older tokens may go, and one survives each later decision with (k-1)/k
+//   deterministic     no draws
+//   score-driven      decisions depend on attention
 struct PolicyEntry {
   std::string_view name;
   std::string_view summary;  // one line
   Protection protection;
   std::span<const Parameter> parameters;
   std::span<const std::string_view> claims;
-  std::string_view source;  // paper or code, with section
-  std::string_view
-      differs;  // how this implementation differs from its source; "nothing" if it does not
-  std::string_view cost;  // time per token and state
+  std::string_view source;   // paper or code, with section
+  std::string_view differs;  // from its source; "nothing" if it does not
+  std::string_view cost;     // time per token and state
   std::unique_ptr<Policy> (*make)(const Options& options);
 };
 

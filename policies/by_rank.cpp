@@ -1,0 +1,69 @@
+#include "policies/by_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/kernels.h"
+
+namespace kv {
+namespace {
+
+std::size_t first_lowest(std::span<const float> scores) {
+  return kernels().argmin(scores.data(), scores.size());
+}
+
+// Eight running minima, because one would make every comparison wait for the last.
+std::size_t first_lowest(std::span<const double> scores) {
+  std::array<double, 8> lanes{};
+  lanes.fill(std::numeric_limits<double>::infinity());
+  std::size_t i = 0;
+  for (; i + lanes.size() <= scores.size(); i += lanes.size()) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      lanes[lane] = std::min(lanes[lane], scores[i + lane]);
+    }
+  }
+  double lowest = *std::min_element(lanes.begin(), lanes.end());
+  for (; i < scores.size(); ++i) lowest = std::min(lowest, scores[i]);
+  return static_cast<std::size_t>(std::find(scores.begin(), scores.end(), lowest) - scores.begin());
+}
+
+template <typename Score>
+void append_lowest_of(std::span<const Score> scores,
+                      std::size_t count,
+                      std::vector<std::size_t>& victims) {
+  KV_CHECK(count <= scores.size());
+  if (count == 0) return;
+  if (count == 1) {
+    victims.push_back(first_lowest(scores));
+    KV_CHECK(victims.back() < scores.size());
+    return;
+  }
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto goes_before = [scores](std::size_t a, std::size_t b) {
+    return scores[a] < scores[b] || (scores[a] == scores[b] && a < b);
+  };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
+  if (count < order.size()) std::nth_element(order.begin(), end, order.end(), goes_before);
+  std::sort(order.begin(), end);
+  victims.insert(victims.end(), order.begin(), end);
+}
+
+}  // namespace
+
+void append_lowest(std::span<const float> scores,
+                   std::size_t count,
+                   std::vector<std::size_t>& victims) {
+  append_lowest_of(scores, count, victims);
+}
+
+void append_lowest(std::span<const double> scores,
+                   std::size_t count,
+                   std::vector<std::size_t>& victims) {
+  append_lowest_of(scores, count, victims);
+}
+
+}  // namespace kv

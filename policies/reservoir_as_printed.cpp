@@ -1,0 +1,53 @@
+#include "policies/reservoir_as_printed.h"
+
+#include <numeric>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+class ReservoirAsPrinted final : public Policy {
+ public:
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void evict(const Candidates& candidates,
+             Draws& draws,
+             std::vector<std::size_t>& victims) override {
+    const std::size_t n = candidates.positions.size();
+    const std::size_t k = candidates.capacity;
+    KV_CHECK(k >= 1 && k < n);
+
+    std::vector<std::size_t> sample(k);
+    std::iota(sample.begin(), sample.end(), std::size_t{0});
+    for (std::size_t i = k; i < n; ++i) {
+      const std::uint64_t j = draws.below(i + 1, candidates.positions[i], 0);
+      if (j < k) sample[j] = i;
+    }
+    append_others(sample, n, victims);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<ReservoirAsPrinted>(*this);
+  }
+
+ private:
+  // All indices below n that are not in the sample, in order.
+  static void append_others(const std::vector<std::size_t>& sample,
+                            std::size_t n,
+                            std::vector<std::size_t>& others) {
+    std::vector<bool> sampled(n);
+    for (const std::size_t i : sample) sampled[i] = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!sampled[i]) others.push_back(i);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_reservoir_as_printed() {
+  return std::make_unique<ReservoirAsPrinted>();
+}
+
+}  // namespace kv

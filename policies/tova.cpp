@@ -1,0 +1,47 @@
+#include "policies/tova.h"
+
+#include "base/check.h"
+#include "policies/by_rank.h"
+
+namespace kv {
+namespace {
+
+class Tova final : public Policy {
+ public:
+  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override {
+    KV_CHECK(observation.mass.size() >= mass_.size());
+    mass_.assign(observation.mass.begin(), observation.mass.end());
+  }
+
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK(candidates.first_rank + n <= mass_.size());
+    append_lowest(std::span(mass_).subspan(candidates.first_rank, n), n - candidates.capacity,
+                  victims);
+  }
+
+  void forget(std::span<const std::size_t> ranks) override { erase_ranks(mass_, ranks); }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Tova>(*this);
+  }
+
+  void save(ByteWriter& writer) const override { writer.put(mass_); }
+
+  void load(ByteReader& reader) override { reader.get(mass_); }
+
+ private:
+  std::vector<float> mass_;  // [residents], by rank, of the last query
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_tova() {
+  return std::make_unique<Tova>();
+}
+
+}  // namespace kv
