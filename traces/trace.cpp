@@ -4,17 +4,21 @@
 
 namespace kv {
 
+std::size_t TensorView::numbers() const {
+  std::size_t count = 1;
+  for (const std::size_t size : shape) count *= size;
+  return shape.empty() ? 0 : count;
+}
+
 Trace::Trace(TraceInfo info,
              std::vector<Layer> layers,
              std::vector<std::int32_t> token_ids,
-             std::shared_ptr<const void> owner)
+             std::shared_ptr<const void> owner,
+             Transcript transcript)
     : info_(std::move(info)),
       layers_(std::move(layers)),
       token_ids_(std::move(token_ids)),
-      owner_(std::move(owner)) {}
-
-Result<Trace> open_trace(const std::string& path) {
-  return Error{Error::Kind::unsupported, "cannot open '" + path + "' yet"};
-}
+      owner_(std::move(owner)),
+      transcript_(std::move(transcript)) {}
 
 }  // namespace kv

@@ -46,6 +46,9 @@ struct TensorView {
   const std::byte* data = nullptr;
 
   [[nodiscard]] std::size_t bytes_per_number() const { return number == Number::f32 ? 4 : 2; }
+
+  // How many numbers: the product of the shape, which is known to fit.
+  [[nodiscard]] std::size_t numbers() const;
 };
 
 struct TraceInfo {
@@ -68,6 +71,14 @@ struct TraceInfo {
   std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
 };
 
+// What the model read and how well it did: for people and reports, not for replays. Each part may
+// be empty.
+struct Transcript {
+  std::string text;                     // UTF-8 as the tokenizer gave it, all tokens joined
+  std::vector<std::int64_t> text_ends;  // per token: where its bytes end in `text`
+  std::vector<float> nll;  // per token: -ln of the probability that the model gave it, in nats
+};
+
 class Trace {
  public:
   struct Layer {
@@ -81,7 +92,8 @@ class Trace {
   Trace(TraceInfo info,
         std::vector<Layer> layers,
         std::vector<std::int32_t> token_ids,
-        std::shared_ptr<const void> owner);
+        std::shared_ptr<const void> owner,
+        Transcript transcript = {});
 
   [[nodiscard]] const TraceInfo& info() const { return info_; }
 
@@ -91,11 +103,14 @@ class Trace {
   // The recorded token ids; empty when the trace has none.
   [[nodiscard]] std::span<const std::int32_t> token_ids() const { return token_ids_; }
 
+  [[nodiscard]] const Transcript& transcript() const { return transcript_; }
+
  private:
   TraceInfo info_;
   std::vector<Layer> layers_;
   std::vector<std::int32_t> token_ids_;
   std::shared_ptr<const void> owner_;
+  Transcript transcript_;
 };
 
 // Opens a trace by what the file is: our safetensors schema, or an .npy/.npz attention dump. Errors

@@ -1,0 +1,59 @@
+// Writes a trace file: header first, then the tensors in order, in bounded memory.
+//
+// The file is what traces/FORMAT.md describes: data from a 64-byte boundary, every tensor on its
+// natural alignment, no holes. It appears whole when commit() returns, or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "traces/trace.h"
+
+namespace kv {
+
+// Usage: create, then write() all numbers, then commit(). The numbers are, for each layer of
+// info.layers in order,
+//   kind attention: attention [query_heads, tokens, tokens]
+//   kind qkv:       q [query_heads, tokens, head_dim], then k and v [kv_heads, tokens, head_dim]
+// row-major, in pieces of any length, which need not end where a tensor ends.
+class TraceWriter {
+ public:
+  // Writes the header. Of `info`, name, checksum and loop are not stored. Requires what open_trace
+  // checks: consistent sizes, increasing layers, at least one token; token_ids,
+  // transcript.text_ends and transcript.nll are empty or have one entry per token.
+  static Result<TraceWriter> create(const std::string& path,
+                                    const TraceInfo& info,
+                                    std::span<const std::int32_t> token_ids = {},
+                                    const Transcript& transcript = {});
+
+  // The next numbers, rounded to info.number (nearest, ties to even). An error names the first one
+  // that is not finite, or that info.number cannot hold. Writing more than was announced fails a
+  // KV_CHECK.
+  Result<void> write(std::span<const float> values);
+
+  // Requires that everything announced was written.
+  Result<void> commit();
+
+ private:
+  TraceWriter(AtomicFile file, std::string path, const TraceInfo& info, std::string text);
+
+  Result<void> flush();
+
+  AtomicFile file_;
+  std::string path_;
+  Number number_;
+  std::uint64_t expected_;     // numbers in all layers
+  std::uint64_t written_ = 0;  // numbers so far
+  std::string text_;           // goes last: its length is arbitrary
+  std::vector<std::byte> buffer_;
+};
+
+// How many numbers the layers of such a trace hold, all together. Requires that it fits.
+std::uint64_t trace_numbers(const TraceInfo& info);
+
+}  // namespace kv
