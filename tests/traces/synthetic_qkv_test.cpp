@@ -1,0 +1,92 @@
+// Queries and keys give back the rows: the bounds that traces/SYNTHETIC.md states.
+#include <cmath>
+
+#include "tests/traces/synthetic_helpers.h"
+
+namespace kv::synthetic_test {
+namespace {
+
+// The largest difference of an entry, over every 7th query of every head.
+double worst(const std::string& spec) {
+  const Trace rows = make(spec);
+  const Trace factors = make(spec + ",kind=qkv");
+  double difference = 0;
+  for (std::size_t head = 0; head < rows.info().query_heads; ++head) {
+    for (Position t = 0; t < rows.info().tokens; t += 7) {
+      const std::vector<double> expected = stored_row(rows, 0, head, t);
+      const std::vector<double> row = computed_row(factors, 0, head, t);
+      for (Position j = 0; j <= t; ++j) {
+        difference = std::max(difference, std::abs(row[j] - expected[j]));
+      }
+    }
+  }
+  return difference;
+}
+
+class EveryQkv : public testing::TestWithParam<std::string> {};
+
+std::string word_of(const testing::TestParamInfo<std::string>& test) {
+  std::string word = test.param.substr(0, test.param.find(':'));
+  std::erase(word, '-');
+  return word;
+}
+
+INSTANTIATE_TEST_SUITE_P(Synthetic, EveryQkv, testing::ValuesIn(small_specs()), word_of);
+
+TEST_P(EveryQkv, GivesBackTheRows) {
+  EXPECT_LT(worst(GetParam()), 1e-6);
+}
+
+TEST_P(EveryQkv, GivesBackTheRowsOfGroupedQueries) {
+  EXPECT_LT(worst(GetParam() + ",kv_heads=1,head_dim=48"), 1e-6);
+}
+
+TEST_P(EveryQkv, GivesBackTheRowsUnderRotation) {
+  EXPECT_LT(worst(GetParam() + ",rope=half"), 1e-6);
+  EXPECT_LT(worst(GetParam() + ",rope=interleaved"), 1e-6);
+}
+
+TEST(SyntheticQkv, KeepsItsBoundWhereTheLogitsGrow) {
+  EXPECT_LT(worst("sink-recency:tokens=2048,heads=1,decay=8"), 1e-4);
+  EXPECT_LT(worst("zipf:tokens=1024,heads=1,decay=32"), 1e-5);
+}
+
+TEST(SyntheticQkv, DescribesItsRotation) {
+  const TraceInfo plain = make("zipf:tokens=300,kind=qkv").info();
+  EXPECT_EQ(plain.rope, Rope{});
+  EXPECT_EQ(plain.head_dim, 32U);
+  const TraceInfo turned = make("zipf:tokens=300,kind=qkv,rope=interleaved").info();
+  EXPECT_EQ(turned.rope, (Rope{RopeLayout::interleaved, 8, 10000}));
+}
+
+TEST(SyntheticQkv, StartsALongerStreamWithTheVectorsOfAShorterOne) {
+  for (const std::string& spec : small_specs()) {
+    std::string longer = spec;
+    longer.replace(longer.find("tokens=201"), 10, "tokens=263");
+    const Trace a = make(spec + ",kind=qkv");
+    const Trace b = make(longer + ",kind=qkv");
+    for (std::size_t i = 0; i < std::size_t{201} * 32; ++i) {
+      ASSERT_EQ(number_at(a.layer(0).q, i), number_at(b.layer(0).q, i)) << spec << " " << i;
+      ASSERT_EQ(number_at(a.layer(0).k, i), number_at(b.layer(0).k, i)) << spec << " " << i;
+      ASSERT_EQ(number_at(a.layer(0).v, i), number_at(b.layer(0).v, i)) << spec << " " << i;
+    }
+  }
+}
+
+TEST(SyntheticQkv, HasStandardNormalValues) {
+  const Trace trace = make("ties:tokens=500,heads=2,kind=qkv");
+  const std::size_t n = std::size_t{2} * 500 * 32;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = number_at(trace.layer(0).v, i);
+    sum += value;
+    squares += value * value;
+  }
+  // Five standard errors.
+  EXPECT_NEAR(sum / static_cast<double>(n), 0, 5 / std::sqrt(32000.0));
+  EXPECT_NEAR(squares / static_cast<double>(n), 1, 5 * std::sqrt(2 / 32000.0));
+}
+
+}  // namespace
+}  // namespace kv::synthetic_test

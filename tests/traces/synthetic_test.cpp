@@ -1,0 +1,180 @@
+// What holds for every generator: rows, what planted() states, chance.
+#include "traces/synthetic.h"
+
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "tests/traces/synthetic_helpers.h"
+
+namespace kv::synthetic_test {
+namespace {
+
+class EveryGenerator : public testing::TestWithParam<std::string> {};
+
+std::string word_of(const testing::TestParamInfo<std::string>& test) {
+  std::string word = test.param.substr(0, test.param.find(':'));
+  std::erase(word, '-');
+  return word;
+}
+
+INSTANTIATE_TEST_SUITE_P(Synthetic, EveryGenerator, testing::ValuesIn(small_specs()), word_of);
+
+bool same_bytes(const Trace& a, const Trace& b, const std::vector<Position>& queries) {
+  for (std::size_t head = 0; head < a.info().query_heads; ++head) {
+    for (const Position t : queries) {
+      std::vector<double> left = stored_row(a, 0, head, t);
+      std::vector<double> right = stored_row(b, 0, head, t);
+      left.resize(t + 1);
+      right.resize(t + 1);
+      if (left != right) return false;
+    }
+  }
+  return true;
+}
+
+// Whether query t sees a key that the plant does not name.
+bool sees_others(const Plant& plant, Position t) {
+  std::size_t seen = 0;
+  for (const PlantedKey& key : plant.keys) seen += key.position <= t ? 1 : 0;
+  return seen < t + 1;
+}
+
+void expect_plant(const Plant& plant, const std::vector<double>& row, Position t) {
+  double shares = 0;
+  for (const PlantedKey& key : plant.keys) shares += key.position <= t ? key.share : 0;
+  if (shares <= 0) return;
+  const double mass = sees_others(plant, t) ? plant.mass : 1;
+  for (const PlantedKey& key : plant.keys) {
+    if (key.position > t) continue;
+    EXPECT_NEAR(row[key.position], mass * key.share / shares, 1e-7) << t << " " << key.position;
+  }
+}
+
+bool runs_hold(const Plant& plant, Position t) {
+  return std::any_of(plant.queries.begin(), plant.queries.end(),
+                     [t](const Run& run) { return run.first <= t && t < run.last; });
+}
+
+TEST(SyntheticRegistry, HasASmallSpecOfEachGeneratorUnderTest) {
+  std::vector<std::string> tested;
+  for (const std::string& spec : small_specs()) tested.push_back(spec.substr(0, spec.find(':')));
+  std::vector<std::string> registered;
+  for (const SyntheticEntry& entry : synthetic_registry()) registered.emplace_back(entry.name);
+  EXPECT_EQ(tested, registered);
+}
+
+TEST_P(EveryGenerator, MakesCausalRowsThatSumToOne) {
+  const Trace trace = make(GetParam());
+  for (std::size_t head = 0; head < 2; ++head) {
+    for (Position t = 0; t < 201; ++t) {
+      const std::vector<double> row = stored_row(trace, 0, head, t);
+      EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-6) << t;
+      for (Position j = 0; j < 201; ++j) {
+        if (j > t) {
+          ASSERT_EQ(row[j], 0) << t << " " << j;
+        } else {
+          ASSERT_GE(row[j], 0) << t << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryGenerator, GivesEachPlantItsMassInProportionToTheShares) {
+  const SyntheticSpec spec = spec_of(GetParam());
+  const Trace trace = make_synthetic(spec);
+  for (std::size_t head = 0; head < 2; ++head) {
+    for (const Plant& plant : planted(spec, 0, head).plants) {
+      for (const kv::Run& run : plant.queries) {
+        ASSERT_LT(run.first, run.last);
+        ASSERT_LE(run.last, spec.tokens);
+        for (Position t = run.first; t < run.last; ++t) {
+          expect_plant(plant, stored_row(trace, 0, head, t), t);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryGenerator, GivesAPlantNothingOutsideItsQueries) {
+  const SyntheticSpec spec = spec_of(GetParam());
+  const Trace trace = make_synthetic(spec);
+  const std::vector<Plant> plants = planted(spec, 0, 1).plants;
+  for (Position t = 0; t < spec.tokens; ++t) {
+    const std::vector<double> row = stored_row(trace, 0, 1, t);
+    std::set<Position> wanted;
+    for (const Plant& plant : plants) {
+      if (!runs_hold(plant, t)) continue;
+      for (const PlantedKey& key : plant.keys) wanted.insert(key.position);
+    }
+    for (const Plant& plant : plants) {
+      for (const PlantedKey& key : plant.keys) {
+        if (key.position >= t || wanted.contains(key.position)) continue;
+        ASSERT_LE(row[key.position], silent_mass) << t << " " << key.position;
+      }
+    }
+  }
+}
+
+TEST_P(EveryGenerator, MakesTheSameTraceTwice) {
+  EXPECT_TRUE(same_bytes(make(GetParam()), make(GetParam()), {0, 1, 50, 99, 200}));
+}
+
+TEST_P(EveryGenerator, StartsALongerStreamWithTheRowsOfAShorterOne) {
+  std::string longer = GetParam();
+  longer.replace(longer.find("tokens=201"), 10, "tokens=263");
+  EXPECT_TRUE(same_bytes(make(GetParam()), make(longer), {0, 1, 23, 24, 77, 120, 199, 200}));
+}
+
+TEST_P(EveryGenerator, DrawsOtherRowsForAnotherSeedUnlessItsRuleIsFixed) {
+  const Trace trace = make(GetParam());
+  const Trace other = make(GetParam() + ",seed=2");
+  const bool fixed = GetParam().starts_with("one-hot");
+  EXPECT_EQ(same_bytes(trace, other, {60, 150, 200}), fixed);
+  EXPECT_NE(trace.info().checksum, other.info().checksum);
+}
+
+TEST_P(EveryGenerator, DrawsOtherPlantsOrNoiseForEachHead) {
+  const Trace trace = make(GetParam());
+  const bool fixed = GetParam().starts_with("one-hot");
+  EXPECT_EQ(stored_row(trace, 0, 0, 180) == stored_row(trace, 0, 1, 180), fixed);
+}
+
+TEST_P(EveryGenerator, SharesPlantsAmongTheQueryHeadsOfAKvHead) {
+  const SyntheticSpec spec = spec_of(GetParam() + ",kv_heads=1");
+  const Trace trace = make_synthetic(spec);
+  for (const Plant& plant : planted(spec, 0, 0).plants) {
+    for (const kv::Run& run : plant.queries) {
+      const Position t = run.last - 1;
+      expect_plant(plant, stored_row(trace, 0, 0, t), t);
+      expect_plant(plant, stored_row(trace, 0, 1, t), t);
+    }
+  }
+}
+
+TEST_P(EveryGenerator, DescribesItsTrace) {
+  const SyntheticSpec spec = spec_of(GetParam() + ",layers=3");
+  const TraceInfo info = make_synthetic(spec).info();
+  EXPECT_EQ(info.name, spec.canonical());
+  EXPECT_EQ(info.kind, TraceKind::attention);
+  EXPECT_EQ(info.tokens, 201U);
+  EXPECT_EQ(info.query_heads, 2U);
+  EXPECT_EQ(info.kv_heads, 2U);
+  EXPECT_EQ(info.layers, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(info.number, Number::f32);
+}
+
+TEST_P(EveryGenerator, StoresHalfPrecisionRowsWithinItsRounding) {
+  const Trace exact = make(GetParam());
+  const Trace half = make(GetParam() + ",dtype=f16");
+  ASSERT_EQ(half.info().number, Number::f16);
+  const std::vector<double> expected = stored_row(exact, 0, 1, 150);
+  const std::vector<double> row = stored_row(half, 0, 1, 150);
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    EXPECT_NEAR(row[j], expected[j], expected[j] / 2048 + 0x1p-25);
+  }
+}
+
+}  // namespace
+}  // namespace kv::synthetic_test
