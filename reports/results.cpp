@@ -1,1 +1,96 @@
 #include "reports/results.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/version.h"
+#include "reports/result_rows.h"
+#include "reports/schema.h"
+#include "reports/sqlite.h"
+#include "reports/write_lock.h"
+
+namespace kv {
+namespace {
+
+// A run is appended only to a file that is whole: SQLite would build on a damaged one.
+Result<void> check_whole(Database& database) {
+  Statement statement(database, "PRAGMA quick_check(1)");
+  const auto row = statement.next();
+  if (!row) return row.error();
+  const std::string verdict = *row ? statement.text(0) : "no verdict";
+  if (verdict == "ok") return {};
+  return malformed("'" + database.path() + "' is damaged: " + verdict);
+}
+
+Result<void> prepare(Database& database, bool empty) {
+  if (empty) return create_schema(database);
+  if (const auto known = check_schema(database); !known) return known;
+  return check_whole(database);
+}
+
+Result<std::int64_t> insert_run(Database& database, const std::string& command) {
+  Transaction transaction(database);
+  if (!transaction.begun()) return transaction.begun().error();
+  Statement insert(database,
+                   "INSERT INTO runs (version, command, status) VALUES (?, ?, 'running')");
+  if (const auto done = insert.run(version, std::string_view(command)); !done) return done.error();
+  const std::int64_t id = database.last_id();
+  if (const auto done = transaction.commit(); !done) return done.error();
+  return id;
+}
+
+}  // namespace
+
+// The lock is declared first so that it is released last: closing any descriptor of the file drops
+// the locks that SQLite holds on it.
+struct ResultsWriter::State {
+  WriteLock lock;
+  Database database;
+  std::int64_t run = 0;
+  std::int64_t traces = 0;
+  bool finished = false;
+};
+
+ResultsWriter::ResultsWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+ResultsWriter::ResultsWriter(ResultsWriter&& other) noexcept = default;
+
+ResultsWriter::~ResultsWriter() = default;
+
+Result<ResultsWriter> ResultsWriter::begin(const std::string& path, const std::string& command) {
+  auto taken = WriteLock::take(path);
+  if (!taken) return taken.error();
+  WriteLock lock = std::move(*taken);
+  auto opened = Database::open(path);
+  if (!opened) return opened.error();
+  Database database = std::move(*opened);
+  Result<void> ready = prepare(database, lock.empty());
+  Result<std::int64_t> run = ready ? insert_run(database, command) : ready.error();
+  if (!run) {
+    lock.abandon();
+    return run.error();
+  }
+  return ResultsWriter(std::make_unique<State>(
+      State{.lock = std::move(lock), .database = std::move(database), .run = *run}));
+}
+
+Result<void> ResultsWriter::add(const ReplayResult& result) {
+  KV_CHECK(!state_->finished);
+  Transaction transaction(state_->database);
+  if (!transaction.begun()) return transaction.begun();
+  const RunPlace place{.run = state_->run, .ordinal = state_->traces};
+  if (const auto done = insert_trace(state_->database, place, result); !done) return done;
+  if (const auto done = transaction.commit(); !done) return done;
+  ++state_->traces;
+  return {};
+}
+
+Result<void> ResultsWriter::finish() {
+  KV_CHECK(!state_->finished);
+  Statement update(state_->database, "UPDATE runs SET status = 'complete' WHERE id = ?");
+  if (const auto done = update.run(state_->run); !done) return done;
+  state_->finished = true;
+  return {};
+}
+
+}  // namespace kv

@@ -1,0 +1,25 @@
+// The rows of one trace's results: how a ReplayResult lies in the tables, written and read.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "reports/sqlite.h"
+#include "sim/replay.h"
+
+namespace kv {
+
+// Where a trace's results belong: the run's id, and the trace's place in the run.
+struct RunPlace {
+  std::int64_t run = 0;
+  std::int64_t ordinal = 0;
+};
+
+// Inserts everything. To be called inside a transaction.
+Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result);
+
+// Reads back what insert_trace wrote, `trace` being the row's id. Errors name the file and the
+// column that cannot be what was written.
+Result<ReplayResult> select_trace(Database& database, std::int64_t trace);
+
+}  // namespace kv
