@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/interrupt.h"
+#include "cli/replay.h"
 
 namespace kv::cli {
 namespace {
@@ -157,9 +158,11 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 }  // namespace
 
 std::span<const Command* const> commands() {
-  // INTEGRATOR: include the other four command headers and list them here, in this order:
+  // INTEGRATOR: include the other four commands' headers above and list them here, in this order:
   // replay, report, policies, trace, generate.
-  static constexpr std::array<const Command*, 0> all = {};
+  static constexpr std::array all = {
+      &replay_command,
+  };
   return all;
 }
 

@@ -12,17 +12,23 @@ void note(int /*signal*/) {
   noted = true;
 }
 
-}  // namespace
-
-InterruptGuard::InterruptGuard() {
+void take_over(int signal, struct sigaction& old) {
   struct sigaction action {};
 
   action.sa_handler = note;
   sigemptyset(&action.sa_mask);
   // SA_RESTART keeps a write under way whole; SA_RESETHAND lets an impatient second signal end us.
   action.sa_flags = static_cast<int>(SA_RESTART | static_cast<unsigned>(SA_RESETHAND));
-  sigaction(SIGINT, &action, &old_int_);
-  sigaction(SIGTERM, &action, &old_term_);
+  sigaction(signal, &action, &old);
+  // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+  if (old.sa_handler == SIG_IGN) sigaction(signal, &old, nullptr);
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  take_over(SIGINT, old_int_);
+  take_over(SIGTERM, old_term_);
 }
 
 InterruptGuard::~InterruptGuard() {

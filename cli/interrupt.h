@@ -6,7 +6,7 @@
 namespace kv::cli {
 
 // While one lives, the first SIGINT or SIGTERM is noted instead of ending the program; a second one
-// of the same kind ends it as usual. At most one at a time.
+// of the same kind ends it as usual. A signal that is ignored stays ignored. At most one at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
