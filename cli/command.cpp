@@ -1,1 +1,189 @@
 #include "cli/command.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <ostream>
+#include <vector>
+
+#include "base/version.h"
+#include "base/words.h"
+#include "cli/interrupt.h"
+#include "cli/replay.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr int done = 0;
+constexpr int bad_input = 2;
+constexpr int internal = 3;
+constexpr int stopped = 130;
+
+constexpr std::string_view about =
+    "kvcheck replays recorded attention through the policies that decide which tokens stay in a\n"
+    "language model's key/value cache, and shows what each of them loses.\n";
+
+constexpr std::string_view usage =
+    "Usage:  kvcheck COMMAND [WORDS...]\n"
+    "        kvcheck COMMAND --help     what a command does, with examples\n"
+    "        kvcheck --version\n";
+
+constexpr std::string_view examples =
+    "Examples, in the order of a first visit:\n"
+    "  kvcheck policies\n"
+    "  kvcheck trace info trace.safetensors\n"
+    "  kvcheck replay trace.safetensors --policy all --budget 64,128 -o run.db\n"
+    "  kvcheck report run.db -o report\n";
+
+constexpr std::string_view statuses =
+    "Exit status: 0 done, 1 a law is broken, 2 usage or bad input, 3 internal error, 130 "
+    "interrupted.\n";
+
+std::string top_help() {
+  std::size_t column = 0;
+  for (const Command* command : commands()) column = std::max(column, command->name.size());
+  std::string list = "Commands:\n";
+  for (const Command* command : commands()) {
+    std::string name(command->name);
+    name.resize(column, ' ');
+    list += "  " + name + "  " + std::string(command->summary) + "\n";
+  }
+  std::string out(about);
+  for (const std::string_view part : {usage, std::string_view(list), examples, statuses}) {
+    out.append("\n").append(part);
+  }
+  return out;
+}
+
+std::string help_of(const Command& command) {
+  constexpr std::string_view placeholder = "{options}\n";
+  std::string text(command.help);
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  if (const std::size_t at = text.find(placeholder); at != std::string::npos) {
+    text.replace(at, placeholder.size(), option_table(command.options));
+  }
+  return text;
+}
+
+bool asks_for_help(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
+// What reached standard output counts: a table that a full disk swallowed is no success.
+int flushed(std::string_view who, int status, Streams& streams) {
+  errno = 0;
+  if (streams.out.rdbuf()->pubsync() == 0 && streams.out.good()) return status;
+  const int code = errno;
+  streams.err << who << ": cannot write to standard output";
+  if (code != 0) streams.err << ": " << std::strerror(code);
+  streams.err << '\n';
+  return status == done ? bad_input : status;
+}
+
+int report_error(std::string_view who, const Error& error, Streams& streams) {
+  streams.err << who << ": " << error.message;
+  if (error.kind == Error::Kind::usage) streams.err << " (see " << who << " --help)";
+  streams.err << '\n';
+  return interrupted() ? stopped : bad_input;
+}
+
+int run_guarded(const Command& command,
+                std::string_view who,
+                std::span<const std::string> words,
+                Streams& streams) {
+  try {
+    const Result<void> result = command.run(words, streams);
+    return result ? done : report_error(who, result.error(), streams);
+  } catch (const std::bad_alloc&) {
+    streams.err << who << ": out of memory\n";
+  } catch (const std::exception& exception) {
+    streams.err << who << ": internal error: " << exception.what() << '\n';
+  }
+  return internal;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  return found == commands().end() ? nullptr : *found;
+}
+
+int unknown_command(std::string_view name, Streams& streams) {
+  std::vector<std::string_view> names;
+  for (const Command* command : commands()) names.push_back(command->name);
+  return report_error("kvcheck", usage_error(unknown_word("command", name, names)), streams);
+}
+
+int run_help(std::span<const std::string> words, Streams& streams) {
+  if (words.empty()) {
+    streams.out << top_help();
+    return done;
+  }
+  if (words.size() > 1) {
+    return report_error("kvcheck", usage_error("unexpected word '" + words[1] + "' after help"),
+                        streams);
+  }
+  const Command* const command = find_command(words[0]);
+  if (command == nullptr) return unknown_command(words[0], streams);
+  streams.out << help_of(*command);
+  return done;
+}
+
+int run_top(std::span<const std::string> words, Streams& streams) {
+  // Without a command nothing was checked, which a script must not take for success.
+  if (words.empty()) {
+    streams.err << top_help();
+    return bad_input;
+  }
+  const std::string& first = words[0];
+  if (first == "help") return run_help(words.subspan(1), streams);
+  if (first == "--help" || first == "-h") return run_help({}, streams);
+  if (first == "--version") {
+    streams.out << "kvcheck " << version << '\n';
+    return done;
+  }
+  if (first.starts_with('-')) {
+    constexpr std::array<std::string_view, 2> options = {"--help", "--version"};
+    return report_error("kvcheck", usage_error(unknown_word("option", first, options)), streams);
+  }
+  return unknown_command(first, streams);
+}
+
+}  // namespace
+
+std::span<const Command* const> commands() {
+  // INTEGRATOR: include the other four commands' headers above and list them here, in this order:
+  // replay, report, policies, trace, generate.
+  static constexpr std::array all = {
+      &replay_command,
+  };
+  return all;
+}
+
+int run_command(const Command& command, std::span<const std::string> words, Streams& streams) {
+  forget_interrupt();
+  const std::string who = "kvcheck " + std::string(command.name);
+  if (asks_for_help(words)) {
+    streams.out << help_of(command);
+    return flushed(who, done, streams);
+  }
+  return flushed(who, run_guarded(command, who, words, streams), streams);
+}
+
+int run_main(std::span<const std::string> words, Streams& streams) {
+  if (!words.empty()) {
+    if (const Command* const command = find_command(words[0])) {
+      return run_command(*command, words.subspan(1), streams);
+    }
+  }
+  forget_interrupt();
+  return flushed("kvcheck", run_top(words, streams), streams);
+}
+
+}  // namespace kv::cli

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "cli/options.h"
 
 namespace kv::cli {
 
@@ -21,14 +22,29 @@ struct Streams {
 struct Command {
   std::string_view name;
   std::string_view summary;  // one line
-  std::string_view help;     // the whole --help text, examples included
+
+  // The whole --help text, examples included. A line that says {options} is replaced by the table
+  // of `options`.
+  std::string_view help;
   Result<void> (*run)(std::span<const std::string> words, Streams& streams);
+
+  // What `help` shows for {options}: the table that `run` parses with.
+  std::span<const Option> options{};
 };
 
 // All commands, in the order of --help.
 std::span<const Command* const> commands();
 
-// What main() does: exit status 0, 1 (a law is broken), 2 (usage or bad input), 3 (internal).
+// What main() does with the words after the program's name. Exit status:
+//   0    done
+//   1    a law is broken
+//   2    usage or bad input, or the output could not be written
+//   3    internal
+//   130  interrupted (SIGINT or SIGTERM) by a command that stopped in good order
 int run_main(std::span<const std::string> words, Streams& streams);
+
+// One command: its help if asked for, else its run, with errors and exceptions told on streams.err
+// in one sentence. `words` are those after the command's name. Gives the exit status.
+int run_command(const Command& command, std::span<const std::string> words, Streams& streams);
 
 }  // namespace kv::cli

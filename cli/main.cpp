@@ -1,3 +1,37 @@
-int main() {
-  return 0;
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace {
+
+// A standard stream that the caller closed would lend its number to the next file that is opened,
+// and our words would land in that file. Opened read-only, so that writing still fails.
+void reserve_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != descriptor) {
+      ::_exit(3);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  reserve_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is DescriptorBuffer's to answer
+  kv::cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
+  kv::cli::DescriptorBuffer err_buffer(STDERR_FILENO);
+  std::ostream out(&out_buffer);
+  std::ostream err(&err_buffer);
+  err << std::unitbuf;
+  kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1};
+  return kv::cli::run_main(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count),
+                           streams);
 }

@@ -1,0 +1,62 @@
+#include "cli/outputs.h"
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/file.h"
+
+namespace kv::cli {
+namespace {
+
+struct NamedPath {
+  std::string_view option;
+  const std::string& path;
+};
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  std::error_code status;
+  if (std::filesystem::equivalent(a, b, status)) return true;
+  const auto full_a = std::filesystem::weakly_canonical(a, status);
+  if (status) return false;
+  const auto full_b = std::filesystem::weakly_canonical(b, status);
+  return !status && full_a == full_b;
+}
+
+Result<void> check_against_inputs(const NamedPath& output, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    if (same_file(output.path, input)) {
+      return usage_error(std::string(output.option) + " '" + output.path +
+                         "' would overwrite the trace '" + input + "'");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_outputs(const Outputs& outputs, std::span<const std::string> inputs) {
+  const std::array<NamedPath, 3> all = {
+      {{"-o", outputs.results}, {"--json", outputs.json}, {"--csv", outputs.csv}}};
+  if (outputs.results == "-") {
+    return usage_error("-o is a database and cannot go to standard output; use --json -");
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].path.empty()) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!all[j].path.empty() && same_file(all[i].path, all[j].path)) {
+        return usage_error(std::string(all[j].option) + " and " + std::string(all[i].option) +
+                           " both name '" + all[i].path + "'");
+      }
+    }
+    if (all[i].path == "-") continue;
+    if (Result<void> apart = check_against_inputs(all[i], inputs); !apart) return apart;
+    if (i == 0) continue;
+    if (const Result<AtomicFile> file = AtomicFile::create(all[i].path); !file) return file.error();
+  }
+  return {};
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,202 @@
+#include "cli/replay.h"
+
+#include <array>
+#include <optional>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/replay_plan.h"
+#include "cli/result_text.h"
+#include "reports/results.h"
+#include "sim/replay.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 13> table = {{
+    {.name = "policy",
+     .value = "SPEC",
+     .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
+     .list = true},
+    {.name = "budget",
+     .value = "N,...",
+     .help = "residents that may stay after trimming, for policies whose spec leaves that open; "
+             "several make a sweep"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    {.name = "seeds", .value = "N", .help = "run policies that draw with the seeds 1 to N instead"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens per forward pass, for specs that leave that open"},
+    {.name = "top-k",
+     .value = "K",
+     .default_value = "16",
+     .help = "how many of a row's heaviest keys the overlap compares"},
+    {.name = "threads",
+     .value = "N",
+     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
+    {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
+    {.name = "per-head", .help = "JSON and CSV: also each layer and head"},
+    {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Replays recorded attention through policies and prints what each of them loses.\n"
+    "\n"
+    "Usage:  kvcheck replay TRACE... --policy SPEC [--policy SPEC...] [OPTIONS]\n"
+    "\n"
+    "TRACE is a trace file (safetensors, .npy or .npz; see kvcheck trace --help). Every trace is\n"
+    "read once and fed to every cell: each policy, at each budget, with each seed. Policies that\n"
+    "draw nothing run with one seed only, and dense at one budget only. The replay is open loop:\n"
+    "attention was recorded with nothing evicted and does not react to what a policy evicts.\n"
+    "\n"
+    "{options}\n"
+    "Examples:\n"
+    "  kvcheck replay trace.safetensors --policy all --budget 64,128\n"
+    "  kvcheck replay trace.safetensors --policy streaming:sinks=4 --policy h2o:sinks=4 \\\n"
+    "      --budget 64,128,256 -o run.db\n"
+    "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 --json "
+    "-\n"
+    "\n"
+    "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
+    "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";
+
+// Rows times their length, over all heads: what a replay's time grows with.
+double work_of(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  const auto tokens = static_cast<double>(info.tokens);
+  return static_cast<double>(info.layers.size() * info.query_heads) * tokens * tokens;
+}
+
+// One run: traces replayed one after the other, their results handed on as they come.
+class Run {
+ public:
+  Run(const ReplayPlan& plan, Streams& streams)
+      : plan_(plan), streams_(streams), progress_(streams.err, streams.terminal && !plan.quiet) {
+    for (const Trace& trace : plan.traces) total_ += work_of(trace);
+  }
+
+  Result<void> all() {
+    const InterruptGuard guard;
+    if (Result<void> begun = begin(); !begun) return begun;
+    for (const Trace& trace : plan_.traces) {
+      if (interrupted()) return stopped();
+      if (Result<void> done = one(trace); !done) return done;
+    }
+    progress_.clear();
+    return finish();
+  }
+
+ private:
+  Result<void> begin() {
+    if (!plan_.outputs.csv.empty()) csv_ = csv_header(plan_.per_head);
+    if (plan_.outputs.results.empty()) return {};
+    Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
+    if (!writer) return writer.error();
+    writer_.emplace(*std::move(writer));
+    return {};
+  }
+
+  Result<void> one(const Trace& trace) {
+    const double share = total_ > 0 ? work_of(trace) / total_ : 0;
+    ReplayOptions options = plan_.options;
+    options.progress = [&](double done) {
+      progress_.update(before_ + share * done, trace.info().name);
+      return !interrupted();
+    };
+    const Result<ReplayResult> result = replay(trace, plan_.cells, options);
+    progress_.clear();
+    if (!result) return interrupted() ? stopped() : result.error();
+    before_ += share;
+    ++finished_;
+    return keep(*result);
+  }
+
+  Result<void> keep(const ReplayResult& result) {
+    if (writer_) {
+      if (Result<void> added = writer_->add(result); !added) return added;
+    }
+    if (!plan_.outputs.json.empty()) json_ += json_text(result, plan_.per_head);
+    if (!plan_.outputs.csv.empty()) csv_ += csv_rows(result, plan_.per_head);
+    if (plan_.outputs.on_standard_output()) return {};
+    if (finished_ > 1) streams_.out << '\n';
+    streams_.out << head_line(result.trace) << summary_table(result) << std::flush;
+    return {};
+  }
+
+  // The results file first: it is the whole, the others can be made from it.
+  Result<void> finish() {
+    if (writer_) {
+      if (Result<void> done = writer_->finish(); !done) return done;
+    }
+    if (Result<void> written = write(plan_.outputs.json, json_); !written) return written;
+    if (Result<void> written = write(plan_.outputs.csv, csv_); !written) return written;
+    if (!plan_.quiet) say_where();
+    return {};
+  }
+
+  Result<void> write(const std::string& path, const std::string& text) {
+    if (path.empty()) return {};
+    if (path != "-") return write_file(path, text);
+    streams_.out << text;
+    return {};
+  }
+
+  void say_where() {
+    const Outputs& outputs = plan_.outputs;
+    std::ostream& to = outputs.on_standard_output() ? streams_.err : streams_.out;
+    std::string words;
+    if (!outputs.json.empty() && outputs.json != "-") words += "JSON lines: " + outputs.json + "\n";
+    if (!outputs.csv.empty() && outputs.csv != "-") words += "CSV: " + outputs.csv + "\n";
+    if (!outputs.results.empty()) {
+      words += "Results: " + outputs.results + "\nNext: kvcheck report " +
+               shell_word(outputs.results) + " -o report\n";
+    }
+    if (words.empty()) return;
+    to << (outputs.on_standard_output() ? "" : "\n") << words;
+  }
+
+  Error stopped() {
+    progress_.clear();
+    std::string words = "interrupted after " + std::to_string(finished_) + " of " +
+                        std::to_string(plan_.traces.size()) + " traces";
+    if (writer_) words += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
+    return io_error(words);
+  }
+
+  const ReplayPlan& plan_;
+  Streams& streams_;
+  Progress progress_;
+  std::optional<ResultsWriter> writer_;
+  std::string json_;
+  std::string csv_;
+  double total_ = 0;
+  double before_ = 0;  // the share of the work done by the traces before this one
+  std::size_t finished_ = 0;
+};
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const Result<Words> parsed = Words::parse(table, words);
+  if (!parsed) return parsed.error();
+  const Result<ReplayPlan> plan = plan_replay(*parsed);
+  if (!plan) return plan.error();
+  return Run(*plan, streams).all();
+}
+
+}  // namespace
+
+constinit const Command replay_command = {
+    .name = "replay",
+    .summary = "replay recorded attention through policies; print and store what they lose",
+    .help = help,
+    .run = run,
+    .options = table,
+};
+
+}  // namespace kv::cli
