@@ -88,22 +88,12 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   return spec;
 }
 
-// The text as one short line, whatever bytes were typed.
-std::string shown(std::string_view words) {
-  constexpr std::size_t longest = 100;
-  std::string out(words.substr(0, longest));
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return out + (words.size() > longest ? "..." : "");
-}
-
 }  // namespace
 
 Result<Spec> parse_spec(std::string_view words, const SpecDefaults& defaults) {
   auto spec = parse(words, defaults);
   if (spec) return spec;
-  return usage_error("in spec '" + shown(words) + "': " + spec.error().message);
+  return usage_error("in spec '" + one_line(words) + "': " + spec.error().message);
 }
 
 }  // namespace kv

@@ -36,13 +36,14 @@ Result<void> read_value(std::string_view words, std::string_view kind, SpecText:
   const std::string name(words.substr(0, equals));
   if (name.empty()) return usage_error("a " + std::string(kind) + " is empty; expected name=value");
   if (equals == std::string_view::npos) {
-    return usage_error("the " + std::string(kind) + " '" + name + "' has no value; expected " +
-                       name + "=value");
+    return usage_error("the " + std::string(kind) + " '" + one_line(name) +
+                       "' has no value; expected " + one_line(name) + "=value");
   }
   const bool is_new =
       values.emplace(name, SpecText::Value{std::string(words.substr(equals + 1))}).second;
   if (is_new) return {};
-  return usage_error("the " + std::string(kind) + " '" + name + "' is given twice; leave one out");
+  return usage_error("the " + std::string(kind) + " '" + one_line(name) +
+                     "' is given twice; leave one out");
 }
 
 Result<void> check_fields(const SpecText& text) {
@@ -52,9 +53,9 @@ Result<void> check_fields(const SpecText& text) {
     if (contains(names, name)) continue;
     if (contains(all_questions, name)) {
       return usage_error("'" + name + "' belongs after a ';', as in '" + policy + ";" + name + "=" +
-                         value.text + "'");
+                         one_line(value.text) + "'");
     }
-    const std::string what = "field of policy " + policy;
+    const std::string what = policy + " field";
     if (!names.empty()) return usage_error(unknown_word(what, name, names));
     return usage_error(unknown_word(what, name, {}) + "; " + policy + " takes none");
   }
@@ -67,7 +68,8 @@ Result<void> check_questions(const SpecText& text) {
     if (contains(all_questions, name)) continue;
     if (contains(fields, name)) {
       return usage_error("'" + name + "' belongs after the ':', as in '" +
-                         std::string(text.policy->name) + ":" + name + "=" + value.text + "'");
+                         std::string(text.policy->name) + ":" + name + "=" + one_line(value.text) +
+                         "'");
     }
     return usage_error(unknown_word("question", name, all_questions));
   }
@@ -123,6 +125,15 @@ Result<void> read_name(std::string_view name, SpecText& text) {
 }
 
 }  // namespace
+
+std::string one_line(std::string_view typed) {
+  constexpr std::size_t longest = 100;
+  std::string out(typed.substr(0, longest));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out + (typed.size() > longest ? "..." : "");
+}
 
 std::span<const std::string_view> question_names() {
   return all_questions;

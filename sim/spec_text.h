@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ struct SpecText {
 // Takes the text apart; what is written after a preset replaces the preset's. Errors: unknown
 // policy, preset, field or question, a field the policy does not take, no value, one given twice.
 Result<SpecText> read_spec_text(std::string_view text);
+
+// What was typed as one short line, whatever bytes it holds, for messages.
+std::string one_line(std::string_view typed);
 
 // The names of the questions, in the order of the canonical text.
 std::span<const std::string_view> question_names();
