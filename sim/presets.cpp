@@ -1,1 +1,70 @@
 #include "sim/presets.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kv {
+namespace {
+
+constexpr std::array<Preset, 9> table = {{
+    {.name = "streaming-llm",
+     .spec = "streaming:sinks=4,recent=508;positions=in-cache",
+     .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
+               "streaming_llm/kv_cache.py, the __call__ path of its perplexity script",
+     .differs = "512 tokens in all, as in the paper's tables; the class's own default is 4 + 512"},
+    {.name = "pythia-lazy",
+     .spec = "streaming:sinks=8,recent=256;timing=lazy:64;positions=absolute",
+     .source = "a student reimplementation on Pythia-2.8b, pythia_streaming_patch.py: sinks and a "
+               "window, trimmed only when 64 tokens over, keys at their absolute positions",
+     .differs = "its perplexity loop also trims after every chunk; that is "
+                "timing=attend-then-trim;chunk=128"},
+    {.name = "reservoir",
+     .spec = "reservoir:sinks=4;timing=trim-then-attend;positions=in-cache",
+     .source = "Pan et al., \"An Experiment of Implementing Reservoir Sampling to StreamingLLM\", "
+               "section 4, formulas (1) and (2)",
+     .differs = "the paper does not say at which positions it attends; its base code, "
+                "streaming-llm, attends at in-cache ones and makes room first"},
+    {.name = "reservoir-as-printed",
+     .spec = "reservoir-as-printed:sinks=4;timing=trim-then-attend;positions=in-cache;unit=model",
+     .source = "the same paper, figures 2 and 3: one sample for all layers and heads, drawn anew "
+               "whenever room is made",
+     .differs = "figure 3's slips in cutting tensors (layer 0's slices for every layer, empty "
+                "slices past the end) are left out"},
+    {.name = "h2o",
+     .spec = "h2o",
+     .source = "Zhang et al., arXiv:2306.14048, algorithm 1: half of the budget for heavy hitters, "
+               "half for recent tokens",
+     .differs = "the authors' three codes differ from each other; this is the real-drop one, "
+                "per kv-head"},
+    {.name = "h2o-sinks",
+     .spec = "h2o:sinks=8,recent=32,budget=264;timing=lazy:64;unit=layer",
+     .source = "a student reimplementation on Pythia-2.8b, h2o/pythia_streaming_h2o_patch.py, "
+               "configuration h2o_8_32_264: one list of scores for all heads of a layer",
+     .differs = "there the query that triggers a trim already sees the trimmed cache; scores are "
+                "summed over heads there, averaged here, which ranks alike"},
+    {.name = "tova",
+     .spec = "tova;unit=layer",
+     .source = "Oren et al., arXiv:2401.06104; code schwartz-lab-NLP/TOVA, src/tova_cache.py",
+     .differs = "among equals the older goes; there torch.topk decides"},
+    {.name = "dense",
+     .spec = "dense",
+     .source = "plain causal attention over everything",
+     .differs = "nothing"},
+    {.name = "window",
+     .spec = "window",
+     .source = "Xiao et al., arXiv:2309.17453, section 3.1: the window-attention baseline",
+     .differs = "at absolute positions; with positions=in-cache it degrades less"},
+}};
+
+}  // namespace
+
+std::span<const Preset> presets() {
+  return table;
+}
+
+const Preset* find_preset(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Preset::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace kv

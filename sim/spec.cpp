@@ -1,1 +1,97 @@
 #include "sim/spec.h"
+
+#include "sim/spec_sizes.h"
+#include "sim/spec_words.h"
+
+namespace kv {
+namespace {
+
+// Appends "name=value" after the separator that its place asks for.
+class FieldText {
+ public:
+  explicit FieldText(std::string_view policy) : text_(policy) {}
+
+  void field(std::string_view name, std::string_view value) {
+    add(fields_++ == 0 ? ':' : ',', name, value);
+  }
+
+  void field(std::string_view name, std::uint32_t value) { field(name, std::to_string(value)); }
+
+  void question(std::string_view name, std::string_view value) { add(';', name, value); }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void add(char separator, std::string_view name, std::string_view value) {
+    text_ += separator;
+    text_.append(name).append("=").append(value);
+  }
+
+  std::string text_;
+  int fields_ = 0;
+};
+
+std::string timing_text(const Spec& spec) {
+  std::string text(word_of(spec.timing));
+  if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
+  return text;
+}
+
+}  // namespace
+
+std::string_view word_of(Timing timing) {
+  return timing_words[static_cast<std::size_t>(timing)];
+}
+
+std::string_view word_of(Visibility visibility) {
+  return visibility_words[static_cast<std::size_t>(visibility)];
+}
+
+std::string_view word_of(Positions positions) {
+  return positions_words[static_cast<std::size_t>(positions)];
+}
+
+std::string_view word_of(Unit unit) {
+  return unit_words[static_cast<std::size_t>(unit)];
+}
+
+std::string Spec::canonical() const {
+  const Protection& protection = policy->protection;
+  const bool has_sizes = protection.middle != Protection::Middle::unbounded;
+  FieldText out(policy->name);
+  if (has_sizes && protection.takes_sinks) out.field("sinks", sinks);
+  if (has_sizes) out.field("recent", recent);
+  if (protection.middle == Protection::Middle::some) out.field("budget", budget);
+  for (const Parameter& parameter : policy->parameters) {
+    out.field(parameter.name, options.at(parameter.name));
+  }
+  out.question("timing", timing_text(*this));
+  out.question("visibility", word_of(visibility));
+  out.question("positions", word_of(positions));
+  out.question("unit", word_of(unit));
+  out.question("chunk", std::to_string(chunk));
+  return out.text();
+}
+
+std::string Spec::label() const {
+  const Protection& protection = policy->protection;
+  const Spec usual;
+  FieldText out(policy->name);
+  if (sinks != (protection.takes_sinks ? protection.sinks : 0)) out.field("sinks", sinks);
+  if (protection.middle == Protection::Middle::some &&
+      recent != default_recent(*policy, sinks, budget)) {
+    out.field("recent", recent);
+  }
+  for (const Parameter& parameter : policy->parameters) {
+    const std::string& value = options.at(parameter.name);
+    if (value != parameter.default_value) out.field(parameter.name, value);
+  }
+  if (timing != usual.timing) out.question("timing", timing_text(*this));
+  if (visibility != usual.visibility) out.question("visibility", word_of(visibility));
+  if (positions != usual.positions) out.question("positions", word_of(positions));
+  if (unit != usual.unit) out.question("unit", word_of(unit));
+  if (chunk != usual.chunk) out.question("chunk", std::to_string(chunk));
+  return out.text();
+}
+
+}  // namespace kv

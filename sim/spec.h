@@ -40,7 +40,7 @@ enum class Unit { head, kv_head, layer, model };
 
 struct Spec {
   const PolicyEntry* policy = nullptr;
-  Options options{{}};
+  Options options;
   std::uint32_t sinks = 0;
   std::uint32_t recent = 0;
   std::uint32_t budget = 0;  // 0 when nothing is ever evicted (dense)

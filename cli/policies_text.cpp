@@ -1,0 +1,203 @@
+#include "cli/policies_text.h"
+
+#include <array>
+#include <vector>
+
+#include "base/json_text.h"
+#include "base/words.h"
+#include "cli/wrap.h"
+#include "sim/spec.h"
+
+namespace kv::cli {
+namespace {
+
+// A field or question of a spec: its name, its default, the legal words if they are few, and what
+// it means.
+struct Field {
+  std::string name;
+  std::string default_value;
+  std::vector<std::string> choices;
+  std::string meaning;
+};
+
+struct Claim {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+constexpr std::array<Claim, 7> claim_meanings = {{
+    {"constant-size", "a full middle stays full: no decision drops more than it must"},
+    {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
+    {"uniform", "every token that left the recent window is in the middle with equal probability"},
+    {"age-geometric",
+     "fed token by token, each decision's victim is uniform among the tokens that may go, so that "
+     "survival falls geometrically with age"},
+    {"admits-newcomers", "a token that just left the recent window never goes at once"},
+    {"deterministic", "no random draws"},
+    {"score-driven", "decisions depend on attention"},
+}};
+
+std::string_view meaning_of(std::string_view claim) {
+  for (const Claim& known : claim_meanings) {
+    if (known.name == claim) return known.meaning;
+  }
+  return "";
+}
+
+std::string default_recent_text(const Protection& protection) {
+  const std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
+  if (protection.recent_percent == 0) return "0";
+  if (protection.recent_percent == 100) return rest;
+  return std::to_string(protection.recent_percent) + "% of " + rest;
+}
+
+std::vector<Field> fields_of(const PolicyEntry& policy) {
+  const Protection& protection = policy.protection;
+  std::vector<Field> fields;
+  if (protection.middle != Protection::Middle::unbounded) {
+    if (protection.takes_sinks) {
+      fields.push_back({"sinks", std::to_string(protection.sinks), {}, "first tokens, kept"});
+    }
+    const bool has_middle = protection.middle == Protection::Middle::some;
+    fields.push_back({"recent", default_recent_text(protection), {}, "last tokens, kept"});
+    fields.push_back({"budget",
+                      "256",
+                      {},
+                      has_middle ? "tokens that stay after a trim, sinks and recent included"
+                                 : "tokens that stay after a trim; gives recent, or follows it"});
+  }
+  for (const Parameter& parameter : policy.parameters) {
+    fields.push_back({std::string(parameter.name),
+                      std::string(parameter.default_value),
+                      {parameter.choices.begin(), parameter.choices.end()},
+                      std::string(parameter.meaning)});
+  }
+  return fields;
+}
+
+std::vector<Field> questions() {
+  const Spec usual;
+  const auto word = [](auto choice) { return std::string(word_of(choice)); };
+  return {
+      {"timing",
+       word(usual.timing),
+       {word(Timing::attend_then_trim), word(Timing::trim_then_attend), "lazy:N"},
+       "when the cache trims: after attention, before it (making room for the chunk), or after it "
+       "but only once more than budget + N tokens are stored"},
+      {"visibility",
+       word(usual.visibility),
+       {word(Visibility::causal), word(Visibility::window)},
+       "what a query sees inside a chunk: everything stored up to itself, or exactly what it would "
+       "see were the chunk fed token by token, never more than the budget"},
+      {"positions",
+       word(usual.positions),
+       {word(Positions::absolute), word(Positions::in_cache)},
+       "the rotary positions: a token's index in the stream, or its rank among the visible"},
+      {"unit",
+       word(usual.unit),
+       {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
+       "who shares one set of residents; attention is averaged over the unit's query heads"},
+      {"chunk", std::to_string(usual.chunk), {}, "tokens that one forward pass takes in"},
+  };
+}
+
+std::string meaning_with_choices(const Field& field) {
+  if (field.choices.empty()) return field.meaning;
+  return field.meaning + " (" + join(field.choices, " | ") + ")";
+}
+
+std::string fields_text(const std::vector<Field>& fields, std::string_view heading) {
+  std::string out;
+  for (const Field& field : fields) {
+    const bool first = &field == fields.data();
+    out += definition(first ? heading : "",
+                      field.name + "=" + field.default_value + ": " + meaning_with_choices(field));
+  }
+  return out;
+}
+
+std::string list_of(std::span<const std::string_view> words) {
+  return join(std::vector<std::string>(words.begin(), words.end()), ", ");
+}
+
+std::string policy_head(const PolicyEntry& policy) {
+  return std::string(policy.name) + "\n" + definition("", policy.summary, {.column = 2}) +
+         fields_text(fields_of(policy), "fields");
+}
+
+std::string canonical_of(const Preset& preset) {
+  return parse_spec(preset.spec).value().canonical();
+}
+
+std::string json_list(const std::vector<std::string>& json) {
+  return "[" + join(json, ",") + "]";
+}
+
+std::string field_json(const Field& field) {
+  std::vector<std::string> choices;
+  for (const std::string& choice : field.choices) choices.push_back(json_string(choice));
+  return JsonObject()
+      .add("name", field.name)
+      .add("default", field.default_value)
+      .add_raw("choices", json_list(choices))
+      .add("meaning", field.meaning)
+      .text();
+}
+
+}  // namespace
+
+std::string policy_text(const PolicyEntry& policy) {
+  return policy_head(policy) + definition("claims", list_of(policy.claims)) +
+         definition("source", policy.source);
+}
+
+std::string policy_details(const PolicyEntry& policy) {
+  std::string out = policy_head(policy);
+  for (const std::string_view claim : policy.claims) {
+    const bool first = &claim == policy.claims.data();
+    out += definition(first ? "claims" : "",
+                      std::string(claim) + ": " + std::string(meaning_of(claim)));
+  }
+  out += definition("source", policy.source) + definition("differs", policy.differs) +
+         definition("cost", policy.cost);
+  return out + fields_text(questions(), "questions");
+}
+
+std::string preset_text(const Preset& preset) {
+  return "@" + std::string(preset.name) + "\n" + definition("spec", preset.spec) +
+         definition("source", preset.source) + definition("differs", preset.differs);
+}
+
+std::string preset_details(const Preset& preset) {
+  return preset_text(preset) + definition("canonical", canonical_of(preset));
+}
+
+std::string policy_json(const PolicyEntry& policy) {
+  std::vector<std::string> fields;
+  for (const Field& field : fields_of(policy)) fields.push_back(field_json(field));
+  std::vector<std::string> claims;
+  for (const std::string_view claim : policy.claims) claims.push_back(json_string(claim));
+  return JsonObject()
+      .add("kind", "policy")
+      .add("name", policy.name)
+      .add("summary", policy.summary)
+      .add_raw("fields", json_list(fields))
+      .add_raw("claims", json_list(claims))
+      .add("source", policy.source)
+      .add("differs", policy.differs)
+      .add("cost", policy.cost)
+      .text();
+}
+
+std::string preset_json(const Preset& preset) {
+  return JsonObject()
+      .add("kind", "preset")
+      .add("name", preset.name)
+      .add("spec", preset.spec)
+      .add("canonical", canonical_of(preset))
+      .add("source", preset.source)
+      .add("differs", preset.differs)
+      .text();
+}
+
+}  // namespace kv::cli

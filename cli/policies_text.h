@@ -1,0 +1,27 @@
+// Policies and presets in words: what `kvcheck policies` prints.
+#pragma once
+
+#include <string>
+
+#include "policies/registry.h"
+#include "sim/presets.h"
+
+namespace kv::cli {
+
+// Name, summary, fields with defaults and meaning, claims and source.
+std::string policy_text(const PolicyEntry& policy);
+
+// The same, with what the claims mean, differences, cost, and the cache's questions.
+std::string policy_details(const PolicyEntry& policy);
+
+// Name, what it stands for, source and differences.
+std::string preset_text(const Preset& preset);
+
+// The same, with its canonical text.
+std::string preset_details(const Preset& preset);
+
+// One JSON object without a newline. `kind` tells policies and presets apart.
+std::string policy_json(const PolicyEntry& policy);
+std::string preset_json(const Preset& preset);
+
+}  // namespace kv::cli

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+
+#include "base/words.h"
+#include "sim/spec.h"
+#include "sim/spec_sizes.h"
+#include "sim/spec_text.h"
+#include "sim/spec_words.h"
+
+namespace kv {
+namespace {
+
+template <typename Enum, std::size_t n>
+Result<void> set_word(const std::array<std::string_view, n>& words,
+                      std::string_view what,
+                      std::string_view value,
+                      Enum& into) {
+  const auto found = std::find(words.begin(), words.end(), value);
+  if (found == words.end()) return usage_error(unknown_word(what, value, words));
+  into = static_cast<Enum>(found - words.begin());
+  return {};
+}
+
+Result<void> set_timing(std::string_view value, Spec& spec) {
+  constexpr std::string_view lazy = "lazy:";
+  constexpr std::array<std::string_view, 3> words = {timing_words[0], timing_words[1], "lazy:N"};
+  if (value == "lazy") {
+    return usage_error("timing=lazy does not say its slack in tokens; expected it as in lazy:64");
+  }
+  if (value.starts_with(lazy)) {
+    const auto slack =
+        parse_count(value.substr(lazy.size()), "the slack of timing=lazy", 0, largest_size);
+    if (!slack) return slack.error();
+    spec.slack = static_cast<std::uint32_t>(*slack);
+    spec.timing = Timing::lazy;
+    return {};
+  }
+  if (std::find(words.begin(), words.end() - 1, value) == words.end() - 1) {
+    return usage_error(unknown_word("timing", value, words));
+  }
+  return set_word(timing_words, "timing", value, spec.timing);
+}
+
+Result<void> set_chunk(std::string_view value, Spec& spec) {
+  const auto chunk = parse_count(value, "chunk", 1, largest_size);
+  if (!chunk) return chunk.error();
+  spec.chunk = static_cast<std::uint32_t>(*chunk);
+  return {};
+}
+
+Result<void> set_question(std::string_view name, std::string_view value, Spec& spec) {
+  if (name == "timing") return set_timing(value, spec);
+  if (name == "visibility") return set_word(visibility_words, name, value, spec.visibility);
+  if (name == "positions") return set_word(positions_words, name, value, spec.positions);
+  if (name == "unit") return set_word(unit_words, name, value, spec.unit);
+  return set_chunk(value, spec);
+}
+
+Result<void> set_options(const SpecText& text, Spec& spec) {
+  spec.options = Options(text.policy->parameters);
+  for (const Parameter& parameter : text.policy->parameters) {
+    const SpecText::Value* value = text.field(parameter.name);
+    if (value == nullptr) continue;
+    if (std::ranges::find(parameter.choices, value->text) == parameter.choices.end()) {
+      return usage_error(unknown_word(parameter.name, value->text, parameter.choices));
+    }
+    spec.options.set(parameter.name, value->text);
+  }
+  return {};
+}
+
+Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
+  const auto read = read_spec_text(words);
+  if (!read) return read.error();
+  const SpecText& text = read.value();
+  Spec spec;
+  spec.policy = text.policy;
+  if (auto done = set_options(text, spec); !done) return done.error();
+  if (auto done = set_sizes(text, defaults, spec); !done) return done.error();
+  for (const auto& [name, value] : text.questions) {
+    if (auto done = set_question(name, value.text, spec); !done) return done.error();
+  }
+  if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
+  if (spec.visibility == Visibility::window && spec.bounded() && spec.recent == 0) {
+    return usage_error(
+        "visibility=window needs recent >= 1, so that a query may see its own key; found recent=0");
+  }
+  return spec;
+}
+
+}  // namespace
+
+Result<Spec> parse_spec(std::string_view words, const SpecDefaults& defaults) {
+  auto spec = parse(words, defaults);
+  if (spec) return spec;
+  return usage_error("in spec '" + one_line(words) + "': " + spec.error().message);
+}
+
+}  // namespace kv

@@ -1,0 +1,28 @@
+// Protection and budget: from a spec's fields and the values given beside it to three numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "sim/spec.h"
+#include "sim/spec_text.h"
+
+namespace kv {
+
+// The budget of a spec that neither gives one nor is given one.
+inline constexpr std::uint32_t default_budget = 256;
+
+// The largest sinks, recent, budget, slack and chunk.
+inline constexpr std::uint32_t largest_size = 0x7fffffff;
+
+// The recent window of a policy whose spec does not give one. Requires sinks <= budget.
+std::uint32_t default_recent(const PolicyEntry& policy, std::uint32_t sinks, std::uint32_t budget);
+
+// Sets sinks, recent and budget. Without a middle, budget = sinks + recent and either may be given;
+// else the budget is given or the default.
+Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec& spec);
+
+// Sets the chunk that stands beside the spec, unless the spec gives the same.
+Result<void> set_chunk_beside(const SpecText& text, const SpecDefaults& defaults, Spec& spec);
+
+}  // namespace kv

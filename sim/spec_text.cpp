@@ -1,0 +1,160 @@
+#include "sim/spec_text.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/words.h"
+#include "sim/presets.h"
+
+namespace kv {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+constexpr std::array<std::string_view, 5> all_questions = {"timing", "visibility", "positions",
+                                                           "unit", "chunk"};
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+Names fields_of(const PolicyEntry& policy) {
+  Names names;
+  if (policy.protection.middle != Protection::Middle::unbounded) {
+    if (policy.protection.takes_sinks) names.emplace_back("sinks");
+    names.insert(names.end(), {"recent", "budget"});
+  }
+  for (const Parameter& parameter : policy.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+// "name=value" into `values`.
+Result<void> read_value(std::string_view words, std::string_view kind, SpecText::Values& values) {
+  const std::size_t equals = words.find('=');
+  const std::string name(words.substr(0, equals));
+  if (name.empty()) return usage_error("a " + std::string(kind) + " is empty; expected name=value");
+  if (equals == std::string_view::npos) {
+    return usage_error("the " + std::string(kind) + " '" + one_line(name) +
+                       "' has no value; expected " + one_line(name) + "=value");
+  }
+  const bool is_new =
+      values.emplace(name, SpecText::Value{std::string(words.substr(equals + 1))}).second;
+  if (is_new) return {};
+  return usage_error("the " + std::string(kind) + " '" + one_line(name) +
+                     "' is given twice; leave one out");
+}
+
+Result<void> check_fields(const SpecText& text) {
+  const Names names = fields_of(*text.policy);
+  const std::string policy(text.policy->name);
+  for (const auto& [name, value] : text.fields) {
+    if (contains(names, name)) continue;
+    if (contains(all_questions, name)) {
+      return usage_error("'" + name + "' belongs after a ';', as in '" + policy + ";" + name + "=" +
+                         one_line(value.text) + "'");
+    }
+    const std::string what = policy + " field";
+    if (!names.empty()) return usage_error(unknown_word(what, name, names));
+    return usage_error(unknown_word(what, name, {}) + "; " + policy + " takes none");
+  }
+  return {};
+}
+
+Result<void> check_questions(const SpecText& text) {
+  const Names fields = fields_of(*text.policy);
+  for (const auto& [name, value] : text.questions) {
+    if (contains(all_questions, name)) continue;
+    if (contains(fields, name)) {
+      return usage_error("'" + name + "' belongs after the ':', as in '" +
+                         std::string(text.policy->name) + ":" + name + "=" + one_line(value.text) +
+                         "'");
+    }
+    return usage_error(unknown_word("question", name, all_questions));
+  }
+  return {};
+}
+
+Result<const PolicyEntry*> policy_of(std::string_view name) {
+  if (const PolicyEntry* policy = find_policy(name)) return policy;
+  Names names;
+  for (const PolicyEntry& entry : policy_registry()) names.push_back(entry.name);
+  return usage_error(unknown_word("policy", name, names));
+}
+
+Result<const Preset*> preset_of(std::string_view name) {
+  if (const Preset* preset = find_preset(name)) return preset;
+  Names names;
+  for (const Preset& preset : presets()) names.push_back(preset.name);
+  return usage_error(unknown_word("preset", name, names));
+}
+
+void inherit(const SpecText::Values& from, SpecText::Values& into) {
+  for (const auto& [name, value] : from) {
+    into.emplace(name, SpecText::Value{value.text, true});
+  }
+}
+
+// What a preset says, under what is written beside its name.
+Result<void> add_preset(std::string_view name, SpecText& text) {
+  const auto preset = preset_of(name);
+  if (!preset) return preset.error();
+  auto read = read_spec_text(preset.value()->spec);
+  if (!read) return read.error();
+  SpecText& base = read.value();
+  text.preset = name;
+  text.policy = base.policy;
+
+  // Without a middle, recent and budget say the same thing: one given here replaces the other.
+  if (text.policy->protection.middle == Protection::Middle::none) {
+    if (text.field("budget") != nullptr) base.fields.erase("recent");
+    if (text.field("recent") != nullptr) base.fields.erase("budget");
+  }
+  inherit(base.fields, text.fields);
+  inherit(base.questions, text.questions);
+  return {};
+}
+
+Result<void> read_name(std::string_view name, SpecText& text) {
+  if (name.starts_with('@')) return add_preset(name.substr(1), text);
+  const auto policy = policy_of(name);
+  if (!policy) return policy.error();
+  text.policy = *policy;
+  return {};
+}
+
+}  // namespace
+
+std::string one_line(std::string_view typed) {
+  constexpr std::size_t longest = 100;
+  std::string out(typed.substr(0, longest));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out + (typed.size() > longest ? "..." : "");
+}
+
+std::span<const std::string_view> question_names() {
+  return all_questions;
+}
+
+Result<SpecText> read_spec_text(std::string_view words) {
+  SpecText text;
+  const auto parts = split(words, ';');
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (auto done = read_value(parts[i], "question", text.questions); !done) return done.error();
+  }
+  const std::size_t colon = parts[0].find(':');
+  if (colon != std::string_view::npos) {
+    for (const std::string_view field : split(parts[0].substr(colon + 1), ',')) {
+      if (auto done = read_value(field, "field", text.fields); !done) return done.error();
+    }
+  }
+  if (auto done = read_name(parts[0].substr(0, colon), text); !done) return done.error();
+  if (auto done = check_fields(text); !done) return done.error();
+  if (auto done = check_questions(text); !done) return done.error();
+  return text;
+}
+
+}  // namespace kv

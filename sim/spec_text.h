@@ -1,0 +1,44 @@
+// A spec as it was written: which words stand where, before they mean sizes or choices.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "policies/registry.h"
+
+namespace kv {
+
+struct SpecText {
+  struct Value {
+    std::string text;
+    bool from_preset = false;
+  };
+
+  using Values = std::map<std::string, Value, std::less<>>;
+
+  const PolicyEntry* policy = nullptr;
+  std::string preset;  // its name without the @, or empty
+  Values fields;       // after the ':', each one that the policy takes
+  Values questions;    // after a ';', by name; their values are not looked at
+
+  // The field's value, or null.
+  [[nodiscard]] const Value* field(std::string_view name) const {
+    const auto found = fields.find(name);
+    return found == fields.end() ? nullptr : &found->second;
+  }
+};
+
+// Takes the text apart; what is written after a preset replaces the preset's. Errors: unknown
+// policy, preset, field or question, a field the policy does not take, no value, one given twice.
+Result<SpecText> read_spec_text(std::string_view text);
+
+// What was typed as one short line, whatever bytes it holds, for messages.
+std::string one_line(std::string_view typed);
+
+// The names of the questions, in the order of the canonical text.
+std::span<const std::string_view> question_names();
+
+}  // namespace kv

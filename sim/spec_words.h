@@ -1,0 +1,15 @@
+// The words of a spec's questions, in the order of their enumerators.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace kv {
+
+inline constexpr std::array<std::string_view, 3> timing_words = {"attend-then-trim",
+                                                                 "trim-then-attend", "lazy"};
+inline constexpr std::array<std::string_view, 2> visibility_words = {"causal", "window"};
+inline constexpr std::array<std::string_view, 2> positions_words = {"absolute", "in-cache"};
+inline constexpr std::array<std::string_view, 4> unit_words = {"head", "kv-head", "layer", "model"};
+
+}  // namespace kv
