@@ -54,6 +54,35 @@ Result<zip_uint64_t> choose(zip_t* archive) {
                    "; expected one named 'attention', or only one");
 }
 
+// Before anything is allocated: deflate makes at most 1032 bytes of one, so a member that declares
+// more lies, and one that is longer than the archive does too.
+Result<void> check_member(const zip_stat_t& status, std::size_t archive_bytes) {
+  constexpr std::uint64_t needed =
+      ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+  if ((status.valid & needed) != needed) {
+    return malformed("the .npz archive does not describe its member");
+  }
+  const std::string member = "member " + shown(status.name) + " of the .npz archive";
+  const bool stored = status.comp_method == ZIP_CM_STORE;
+  if (!stored && status.comp_method != ZIP_CM_DEFLATE) {
+    return Error{Error::Kind::unsupported, member + " is compressed by method " +
+                                               std::to_string(status.comp_method) +
+                                               "; expected 0 (stored) or 8 (deflated)"};
+  }
+  if (status.size > archive_member_limit) {
+    return malformed(member + " has " + std::to_string(status.size) + " bytes; expected at most " +
+                     std::to_string(archive_member_limit) +
+                     ", because it must fit in memory (save larger arrays with numpy.save)");
+  }
+  constexpr std::uint64_t largest_ratio = 1032;
+  if (status.comp_size > archive_bytes ||
+      status.size > status.comp_size * (stored ? 1 : largest_ratio)) {
+    return malformed(member + " claims to make " + std::to_string(status.size) + " bytes of " +
+                     std::to_string(status.comp_size) + ", which cannot be");
+  }
+  return {};
+}
+
 }  // namespace
 
 struct ArchiveMember::State {
@@ -87,17 +116,12 @@ Result<ArchiveMember> ArchiveMember::open(std::span<const std::byte> bytes) {
 
   zip_stat_t status;
   zip_stat_init(&status);
-  if (zip_stat_index(zip, index.value(), 0, &status) != 0 || (status.valid & ZIP_STAT_SIZE) == 0) {
-    return zip_error("the .npz archive does not tell its member's size", zip_get_error(zip));
+  if (zip_stat_index(zip, index.value(), 0, &status) != 0) {
+    return zip_error("the .npz archive does not describe its member", zip_get_error(zip));
   }
-  state->name = status.name == nullptr ? "" : status.name;
+  if (auto right = check_member(status, bytes.size()); !right) return right.error();
+  state->name = status.name;
   state->size = status.size;
-  if (state->size > archive_member_limit) {
-    return malformed("member " + shown(state->name) + " of the .npz archive has " +
-                     std::to_string(state->size) + " bytes; expected at most " +
-                     std::to_string(archive_member_limit) +
-                     ", because it must fit in memory (save larger arrays with numpy.save)");
-  }
   state->file.reset(zip_fopen_index(zip, index.value(), 0));
   if (!state->file) {
     return zip_error("member " + shown(state->name) + " of the .npz archive cannot be read",

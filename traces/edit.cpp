@@ -75,16 +75,18 @@ Result<void> copy(const TensorView& from, const Cut& cut, TraceWriter& into) {
   return {};
 }
 
-Transcript first_of(const Transcript& whole, std::size_t tokens) {
+Transcript first_of(const Transcript& whole, std::size_t whole_tokens, std::size_t tokens) {
   const auto prefix = [&](const auto& values) {
     auto kept = values;
     if (kept.size() > tokens) kept.resize(tokens);
     return kept;
   };
   Transcript kept{whole.text, prefix(whole.text_ends), prefix(whole.nll)};
-  // Without ends nobody can say which text belongs to the tokens that are left.
-  if (whole.text_ends.size() > tokens) {
-    kept.text.resize(static_cast<std::size_t>(kept.text_ends.back()));
+  if (tokens < whole_tokens) {
+    // Without ends nobody can say which text belongs to the tokens that are left.
+    const std::size_t end =
+        kept.text_ends.empty() ? 0 : static_cast<std::size_t>(kept.text_ends.back());
+    kept.text.resize(std::min(kept.text.size(), end));
   }
   return kept;
 }
@@ -131,7 +133,7 @@ Result<void> rewrite(const Trace& trace,
 
   const auto ids = trace.token_ids();
   auto created = TraceWriter::create(path, kept, ids.first(std::min(ids.size(), kept.tokens)),
-                                     first_of(trace.transcript(), kept.tokens));
+                                     first_of(trace.transcript(), info.tokens, kept.tokens));
   if (!created) return created.error();
   TraceWriter writer = std::move(created).value();
   for (std::size_t i = 0; i < info.layers.size(); ++i) {
