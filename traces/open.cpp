@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "base/file.h"
+#include "traces/archive.h"
+#include "traces/dump.h"
+#include "traces/npy.h"
 #include "traces/safetensors.h"
 #include "traces/schema.h"
 #include "traces/trace.h"
@@ -17,6 +20,8 @@ std::string file_name(const std::string& path) {
 }
 
 Result<Trace> read_any(std::span<const std::byte> bytes, TraceOrigin origin) {
+  if (is_npy(bytes)) return read_npy_dump(bytes, std::move(origin));
+  if (is_zip(bytes)) return read_npz_dump(bytes, std::move(origin));
   Result<Safetensors> file = parse_safetensors(bytes);
   if (!file) return file.error();
   return read_schema(*file, std::move(origin));

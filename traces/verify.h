@@ -1,6 +1,37 @@
+// The full pass over a trace's numbers, which opening it does not do.
 #pragma once
+
 #include <cstddef>
-#include "base/kernels.h"
+#include <cstdint>
+
+#include "base/error.h"
+#include "traces/trace.h"
+
 namespace kv {
-inline float row_tolerance(Number number, std::size_t) { return number == Number::f32 ? 1e-4F : 4e-3F; }
+
+struct VerifyReport {
+  std::uint64_t numbers = 0;   // that were looked at
+  std::uint64_t rows = 0;      // attention rows; 0 for kind qkv
+  double worst_row = 0;        // the largest |sum - 1| of a row
+  double worst_tolerance = 0;  // row_tolerance of that row
+  float smallest = 0;          // of all numbers
+  float largest = 0;
+
+  bool operator==(const VerifyReport&) const = default;
+};
+
+// How far from 1 the sum of a row of n probabilities may be when it was right in exact arithmetic.
+//
+// Storing moves each entry p by at most u p + s: u is half the spacing of the type's numbers at 1,
+// s half its smallest number. As the p sum to 1, the sum moves by at most u + n s. Besides, a
+// softmax in f32 divides by a sum with a relative error of at most n 2^-24, and our own sum adds at
+// most as much again; a few roundings more are allowed for.
+//   f32: (n + 8) 2^-23    f16: that + 2^-11 + n 2^-25    bf16: that + 2^-8
+double row_tolerance(Number number, std::size_t n);
+
+// Looks at every number: finite; token ids not negative; attention not negative, 0 above the
+// diagonal (key > query), rows that sum to 1 within row_tolerance. The error names the first place
+// that is wrong: layer, head, query and key, what is there and what was expected.
+Result<VerifyReport> verify(const Trace& trace);
+
 }  // namespace kv

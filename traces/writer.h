@@ -24,36 +24,36 @@ namespace kv {
 class TraceWriter {
  public:
   // Writes the header. Of `info`, name, checksum and loop are not stored. Requires what open_trace
-  // checks: consistent sizes, increasing layers, at least one token; token_ids,
-  // transcript.text_ends and transcript.nll are empty or have one entry per token.
+  // checks: sizes that agree, increasing layers, at least one token; token_ids, text_ends and nll
+  // are empty or have one entry per token.
   static Result<TraceWriter> create(const std::string& path,
                                     const TraceInfo& info,
                                     std::span<const std::int32_t> token_ids = {},
                                     const Transcript& transcript = {});
 
-  // The next numbers, rounded to info.number (nearest, ties to even). An error names the first one
-  // that is not finite, or that info.number cannot hold. Writing more than was announced fails a
-  // KV_CHECK.
+  // The next numbers, rounded to info.number (nearest, ties to even). The error names the first one
+  // that is not finite or that info.number cannot hold. Writing more numbers than the layers have
+  // fails a KV_CHECK.
   Result<void> write(std::span<const float> values);
 
-  // Requires that everything announced was written.
+  // Requires that all numbers were written.
   Result<void> commit();
 
  private:
-  TraceWriter(AtomicFile file, std::string path, const TraceInfo& info, std::string text);
+  TraceWriter(AtomicFile file, const TraceInfo& info, std::string text);
 
-  Result<void> flush();
+  Result<void> write_piece(std::span<const float> values);
+  [[nodiscard]] std::string place_of(std::uint64_t number) const;
 
   AtomicFile file_;
-  std::string path_;
-  Number number_;
-  std::uint64_t expected_;     // numbers in all layers
+  TraceInfo info_;
+  std::string text_;           // goes last: its length is arbitrary, and numbers stay aligned
   std::uint64_t written_ = 0;  // numbers so far
-  std::string text_;           // goes last: its length is arbitrary
   std::vector<std::byte> buffer_;
 };
 
-// How many numbers the layers of such a trace hold, all together. Requires that it fits.
+// How many numbers the layers of such a trace hold, all together. Requires that 64 bits count the
+// bytes.
 std::uint64_t trace_numbers(const TraceInfo& info);
 
 }  // namespace kv

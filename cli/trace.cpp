@@ -1,0 +1,199 @@
+#include "cli/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <utility>
+
+#include "base/words.h"
+#include "cli/trace_text.h"
+#include "cli/trace_words.h"
+#include "traces/describe.h"
+#include "traces/edit.h"
+#include "traces/trace.h"
+#include "traces/verify.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::string_view help = R"(usage: kvcheck trace info FILE... [--json]
+       kvcheck trace verify FILE... [--json]
+       kvcheck trace convert IN -o OUT [--dtype TYPE]
+       kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
+
+Looks at traces, checks them, and makes new ones from them. A trace is a safetensors
+file in the form of traces/FORMAT.md, or an attention dump: a NumPy array (.npy, .npz)
+of shape [layers, heads, queries, keys] or [heads, queries, keys].
+
+  info      What a trace holds. Reads the header only, besides the checksum.
+  verify    Looks at every number: finite, not negative, nothing above the diagonal,
+            rows that sum to 1 within what the number type allows.
+  convert   The same trace in the current form of the format, and in another type.
+            Numbers are rounded to the nearest; one that does not fit is an error.
+  slice     A part of a trace: some layers, some heads, the first tokens.
+
+  -o, --output FILE   where to write; the file appears whole or not at all
+  --dtype TYPE        f32, f16 or bf16; without it, the type stays
+  --layers LIST       layers by the model's numbers, such as 0,3-5
+  --heads LIST        query heads, such as 0-1; heads that share a kv-head stay together
+  --tokens N          how many tokens to keep, from the first on. A later part would not
+                      be a recording: what a model computes depends on all tokens before
+  --json              one JSON object per file and line
+  --help              this text
+
+Examples:
+  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
+  kvcheck trace verify attention.npz
+  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16
+  kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
+)";
+
+constexpr std::array look_options{TraceOption{"--json", false}};
+constexpr std::array convert_options{TraceOption{"--output"}, TraceOption{"--dtype"}};
+constexpr std::array slice_options{TraceOption{"--output"}, TraceOption{"--dtype"},
+                                   TraceOption{"--layers"}, TraceOption{"--heads"},
+                                   TraceOption{"--tokens"}};
+
+// Runs `look` on every file, wrong ones included, so that one bad file does not hide the next.
+template <typename Look>
+Result<void> for_each_file(const TraceWords& words, Streams& streams, const Look& look) {
+  if (words.files.empty()) return usage_error("no file is named; expected at least one trace");
+  std::vector<Error> errors;
+  for (const std::string& file : words.files) {
+    const Result<std::string> text = look(file);
+    if (text) {
+      streams.out << text.value();
+    } else {
+      errors.push_back(text.error());
+    }
+  }
+  if (errors.empty()) return {};
+  if (errors.size() == 1) return errors[0];
+  for (const Error& error : errors) streams.err << error.message << "\n";
+  return malformed(std::to_string(errors.size()) + " of " + std::to_string(words.files.size()) +
+                   " files are not good traces");
+}
+
+Result<void> info(const TraceWords& words, Streams& streams) {
+  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+    const Result<Trace> trace = open_trace(file);
+    if (!trace) return trace.error();
+    return words.has("--json") ? trace_json(trace.value()) + "\n" : describe_trace(trace.value());
+  });
+}
+
+Result<void> verify_files(const TraceWords& words, Streams& streams) {
+  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+    const Result<Trace> trace = open_trace(file);
+    if (!trace) return trace.error();
+    const Result<VerifyReport> report = verify(trace.value());
+    if (!report) return report.error();
+    return (words.has("--json") ? verified_json(trace.value(), report.value())
+                                : describe_verified(trace.value(), report.value())) +
+           "\n";
+  });
+}
+
+Result<Number> number_from(std::string_view word) {
+  constexpr std::array numbers{Number::f32, Number::f16, Number::bf16};
+  std::array<std::string_view, numbers.size()> names;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    names[i] = number_name(numbers[i]);
+    if (names[i] == word) return numbers[i];
+  }
+  return usage_error(unknown_word("dtype", word, names));
+}
+
+// "256" or "0-255": how many of the first tokens.
+Result<std::size_t> first_tokens(std::string_view text) {
+  constexpr std::uint64_t most = 0x7fffffff;
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos || dash == 0) return parse_count(text, "--tokens", 1, most);
+  const auto first = parse_count(text.substr(0, dash), "--tokens", 0, most);
+  const auto last = parse_count(text.substr(dash + 1), "--tokens", 0, most - 1);
+  if (!first || !last) return first ? last.error() : first.error();
+  if (first.value() == 0) return last.value() + 1;
+  return usage_error("--tokens begins at " + std::to_string(first.value()) +
+                     "; expected 0, because what a model computes at a token depends on all "
+                     "tokens before it");
+}
+
+Result<Selection> selection_from(const TraceWords& words) {
+  Selection selection;
+  if (words.has("--layers")) {
+    const auto layers = parse_numbers(words.options.at("--layers"), "--layers");
+    if (!layers) return layers.error();
+    selection.layers = layers.value();
+  }
+  if (words.has("--heads")) {
+    const auto heads = parse_numbers(words.options.at("--heads"), "--heads");
+    if (!heads) return heads.error();
+    selection.heads = heads.value();
+  }
+  if (words.has("--tokens")) {
+    const auto tokens = first_tokens(words.options.at("--tokens"));
+    if (!tokens) return tokens.error();
+    selection.tokens = tokens.value();
+  }
+  return selection;
+}
+
+// convert, and slice, which is convert with a selection.
+Result<void> edit(const TraceWords& words, Streams& streams) {
+  if (words.files.size() != 1) {
+    return usage_error(std::to_string(words.files.size()) + " input files are named; expected one");
+  }
+  if (!words.has("--output")) return usage_error("no output is named; expected -o FILE");
+  const Result<Selection> selection = selection_from(words);
+  if (!selection) return selection.error();
+  Result<Number> number = Number::f32;
+  if (words.has("--dtype")) number = number_from(words.options.at("--dtype"));
+  if (!number) return number.error();
+  const Result<Trace> opened = open_trace(words.files[0]);
+  if (!opened) return opened.error();
+  const Trace& trace = opened.value();
+  if (!words.has("--dtype")) number = trace.info().number;
+
+  const std::string& output = words.options.at("--output");
+  auto done = rewrite(trace, selection.value(), number.value(), output);
+  if (!done) return Error{done.error().kind, "'" + words.files[0] + "': " + done.error().message};
+  const Result<Trace> written = open_trace(output);
+  if (!written) return written.error();
+  streams.out << describe_trace(written.value());
+  return {};
+}
+
+struct Verb {
+  std::string_view name;
+  std::span<const TraceOption> options;
+  Result<void> (*run)(const TraceWords& words, Streams& streams);
+};
+
+constexpr std::array verbs{
+    Verb{"info", look_options, info}, Verb{"verify", look_options, verify_files},
+    Verb{"convert", convert_options, edit}, Verb{"slice", slice_options, edit}};
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::ranges::any_of(words, asks)) {
+    streams.out << help;
+    return {};
+  }
+  std::array<std::string_view, verbs.size()> names;
+  std::ranges::transform(verbs, names.begin(), &Verb::name);
+  if (words.empty()) {
+    return usage_error("kvcheck trace needs a verb: info, verify, convert or slice");
+  }
+  const auto* const verb = std::ranges::find(verbs, words[0], &Verb::name);
+  if (verb == verbs.end()) return usage_error(unknown_word("verb", words[0], names));
+  const Result<TraceWords> parsed = parse_trace_words(words.subspan(1), verb->options);
+  if (!parsed) return parsed.error();
+  return verb->run(parsed.value(), streams);
+}
+
+}  // namespace
+
+const Command trace_command = {"trace", "Look at traces, check them, and make new ones from them",
+                               help, run};
+
+}  // namespace kv::cli

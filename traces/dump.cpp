@@ -1,0 +1,188 @@
+#include "traces/dump.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "traces/archive.h"
+#include "traces/describe.h"
+#include "traces/metadata.h"
+#include "traces/npy.h"
+
+namespace kv {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::size_t piece = 65536;  // bytes read at a time; a multiple of every number's size
+
+// The array's numbers as f16 or f32, and what keeps them alive.
+struct Numbers {
+  Number number = Number::f32;
+  const std::byte* data = nullptr;
+  std::shared_ptr<const void> owner;
+};
+
+Result<std::shared_ptr<Bytes>> allocate(std::uint64_t size) {
+  try {
+    return std::make_shared<Bytes>(size);
+  } catch (const std::bad_alloc&) {
+    return io_error("the array needs " + std::to_string(size) +
+                    " bytes of memory, which are "
+                    "not to be had");
+  }
+}
+
+// Rounds f64 to f32, both in the machine's byte order and unaligned.
+void narrow(std::span<const std::byte> from, std::byte* into) {
+  for (std::size_t at = 0; at < from.size(); at += sizeof(double)) {
+    double wide = 0;
+    std::memcpy(&wide, from.data() + at, sizeof wide);
+    const auto value = static_cast<float>(wide);
+    std::memcpy(into + at / 2, &value, sizeof value);
+  }
+}
+
+Result<void> check_shape(const std::vector<std::size_t>& shape) {
+  const std::string found = "the array has shape " + shown_shape(shape);
+  if (shape.size() == 5) {
+    return malformed(found +
+                     "; expected [layers, heads, queries, keys] without a batch axis, "
+                     "which array[:, 0] drops");
+  }
+  if (shape.size() != 3 && shape.size() != 4) {
+    return malformed(found + "; expected [layers, heads, queries, keys] or [heads, queries, keys]");
+  }
+  const std::size_t n = shape.back();
+  if (shape[shape.size() - 2] != n) {
+    return malformed(found +
+                     "; expected as many queries as keys, from one pass over the text "
+                     "without a cache");
+  }
+  if (n == 0 || n > std::size_t{std::numeric_limits<std::int32_t>::max()}) {
+    return malformed(found + "; expected 1 to 2147483647 tokens");
+  }
+  for (std::size_t i = 0; i + 2 < shape.size(); ++i) {
+    if (shape[i] == 0 || shape[i] > largest_dimension) {
+      return malformed(found + "; expected 1 to " + std::to_string(largest_dimension) +
+                       " layers and heads");
+    }
+  }
+  return {};
+}
+
+Trace trace_of(const NpyHeader& header, Numbers numbers, TraceOrigin origin) {
+  const bool layered = header.shape.size() == 4;
+  const std::vector<std::size_t> shape(header.shape.begin() + (layered ? 1 : 0),
+                                       header.shape.end());
+  TraceInfo info;
+  info.name = std::move(origin.name);
+  info.checksum = origin.checksum;
+  info.number = numbers.number;
+  info.query_heads = info.kv_heads = shape[0];
+  info.tokens = shape[1];
+  std::vector<Trace::Layer> layers(layered ? header.shape[0] : 1);
+  const std::byte* data = numbers.data;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    info.layers.push_back(i);
+    layers[i].attention = {numbers.number, shape, data};
+    data += layers[i].attention.numbers() * layers[i].attention.bytes_per_number();
+  }
+  return Trace(std::move(info), std::move(layers), {}, std::move(numbers.owner));
+}
+
+// Reads the member's numbers, which begin in `first` (its first bytes, header included).
+Result<Numbers> inflate(ArchiveMember& member,
+                        const NpyHeader& header,
+                        std::span<const std::byte> first) {
+  const bool wide = header.type == NpyType::f64;
+  const auto memory = allocate(wide ? header.data_bytes / 2 : header.data_bytes);
+  if (!memory) return memory.error();
+  const std::shared_ptr<Bytes> owner = memory.value();
+
+  Bytes buffer(piece);
+  std::span<const std::byte> begun = first.subspan(header.data_offset);
+  std::uint64_t done = 0;
+  while (done < header.data_bytes) {
+    const auto wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece, header.data_bytes - done));
+    const std::size_t have = std::min(wanted, begun.size());
+    std::ranges::copy(begun.first(have), buffer.begin());
+    begun = begun.subspan(have);
+    const auto more = member.read(std::span(buffer).subspan(have, wanted - have));
+    if (!more) return more.error();
+    if (have + more.value() != wanted) {
+      return malformed("member " + shown(member.name()) + " ends after " +
+                       std::to_string(done + have + more.value()) + " bytes of numbers; expected " +
+                       std::to_string(header.data_bytes));
+    }
+    if (wide) {
+      narrow(std::span(buffer).first(wanted), owner->data() + done / 2);
+    } else {
+      std::ranges::copy(std::span(buffer).first(wanted), owner->data() + done);
+    }
+    done += wanted;
+  }
+  std::array<std::byte, 1> end{};
+  const auto rest = member.read(end);  // where libzip compares the checksum
+  if (!rest) return rest.error();
+  if (rest.value() != 0) return malformed("member " + shown(member.name()) + " is too long");
+  return Numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, owner->data(), owner};
+}
+
+}  // namespace
+
+Result<Trace> read_npy_dump(std::span<const std::byte> bytes, TraceOrigin origin) {
+  const Result<NpyHeader> parsed = parse_npy_header(bytes);
+  if (!parsed) return parsed.error();
+  const NpyHeader& header = parsed.value();
+  if (header.data_offset + header.data_bytes != bytes.size()) {
+    return malformed("the array has " + std::to_string(bytes.size() - header.data_offset) +
+                     " bytes of numbers; expected " + std::to_string(header.data_bytes) + " for " +
+                     shown_shape(header.shape));
+  }
+  if (auto right = check_shape(header.shape); !right) return right.error();
+  const std::span<const std::byte> data = bytes.subspan(header.data_offset);
+  Numbers numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, data.data(),
+                  origin.owner};
+  if (header.type == NpyType::f64) {
+    const auto memory = allocate(data.size() / 2);
+    if (!memory) return memory.error();
+    narrow(data, memory.value()->data());
+    numbers.data = memory.value()->data();
+    numbers.owner = memory.value();
+  }
+  return trace_of(header, std::move(numbers), std::move(origin));
+}
+
+Result<Trace> read_npz_dump(std::span<const std::byte> bytes, TraceOrigin origin) {
+  Result<ArchiveMember> opened = ArchiveMember::open(bytes);
+  if (!opened) return opened.error();
+  ArchiveMember member = std::move(opened).value();
+  const auto begin =
+      static_cast<std::size_t>(std::min<std::uint64_t>(member.size(), npy_header_limit + 12));
+  Bytes first(begin);
+  const auto count = member.read(first);
+  if (!count) return count.error();
+  first.resize(count.value());
+  const Result<NpyHeader> parsed = parse_npy_header(first);
+  if (!parsed) return parsed.error();
+  const NpyHeader& header = parsed.value();
+  if (header.data_offset + header.data_bytes != member.size()) {
+    return malformed("member " + shown(member.name()) + " has " + std::to_string(member.size()) +
+                     " bytes; expected " + std::to_string(header.data_offset + header.data_bytes) +
+                     " for " + shown_shape(header.shape));
+  }
+  if (auto right = check_shape(header.shape); !right) return right.error();
+  Result<Numbers> numbers = inflate(member, header, first);
+  if (!numbers) return numbers.error();
+  return trace_of(header, std::move(numbers).value(), std::move(origin));
+}
+
+}  // namespace kv
