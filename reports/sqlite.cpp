@@ -56,7 +56,7 @@ Result<void> Database::execute(const char* sql) {
 
 Error Database::error() const {
   const std::string file = "'" + path_ + "'";
-  switch (sqlite3_errcode(handle_)) {
+  switch (sqlite3_errcode(handle_) & 0xff) {  // without the extended code
     case SQLITE_NOTADB:
       return malformed(file + " is not a kvcheck results file");
     case SQLITE_CORRUPT:
@@ -69,10 +69,7 @@ Error Database::error() const {
     case SQLITE_LOCKED:
       return {Error::Kind::busy, file + " is in use by another process; try again when it is done"};
     case SQLITE_IOERR:
-      if (const int code = sqlite3_system_errno(handle_); code != 0) {
-        return io_error("cannot read or write " + file + ": " + std::strerror(code));
-      }
-      break;
+      return io_error("cannot read or write " + file + ": " + sqlite3_errmsg(handle_));
     default:
       break;
   }

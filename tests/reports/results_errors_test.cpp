@@ -194,7 +194,7 @@ TEST_F(ResultsErrors, KeepsWhatWasThereWhenTheDiskIsFull) {
     auto writer = taken(ResultsWriter::begin(good_, "too big"));
     const auto added = writer.add(fake_replay(small_fake()));
     ::_exit(!added &&
-                    added.error().message == "cannot read or write '" + good_ + "': File too large"
+                    added.error().message == "cannot read or write '" + good_ + "': disk I/O error"
                 ? 0
                 : 2);
   });

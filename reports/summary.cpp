@@ -1,0 +1,99 @@
+#include "reports/summary.h"
+
+#include <algorithm>
+#include <map>
+
+namespace kv {
+namespace {
+
+using Metric = double HeadMetrics::*;
+
+double mean_over_heads(const CellResult& cell, Metric metric) {
+  double sum = 0;
+  for (const HeadResult& head : cell.heads) sum += head.metrics.*metric;
+  return cell.heads.empty() ? not_measured : sum / static_cast<double>(cell.heads.size());
+}
+
+// Cells of one spec may have different numbers of heads only in a file that was tampered with.
+Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  std::vector<double> means(result.cells[summary.cells[0]].heads.size());
+  for (const std::size_t index : summary.cells) {
+    const CellResult& cell = result.cells[index];
+    const std::size_t heads = std::min(means.size(), cell.heads.size());
+    for (std::size_t h = 0; h < heads; ++h) {
+      means[h] += cell.heads[h].metrics.*metric / static_cast<double>(summary.cells.size());
+    }
+  }
+  return t_interval(means);
+}
+
+void add_sizes(SpecSummary& summary, const CellSizes& sizes, double share) {
+  summary.visible_mean += share * sizes.visible_mean;
+  summary.stored_peak += share * static_cast<double>(sizes.stored_peak);
+  summary.evictions += share * static_cast<double>(sizes.evictions);
+  summary.bytes_peak +=
+      share * (sizes.bytes_peak == 0 ? not_measured : static_cast<double>(sizes.bytes_peak));
+}
+
+void finish(const ReplayResult& result, SpecSummary& summary) {
+  summary.retained_mass = over_heads(result, summary, &HeadMetrics::retained_mass);
+  summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
+  summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
+  summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
+  summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
+  const double share = 1.0 / static_cast<double>(summary.cells.size());
+  for (const std::size_t index : summary.cells) {
+    add_sizes(summary, sizes_of(result.cells[index]), share);
+  }
+}
+
+}  // namespace
+
+CellSizes sizes_of(const CellResult& cell) {
+  if (cell.units.empty()) return {};
+  CellSizes sizes{.visible_mean = 0, .stored_mean = 0, .kept_at_end = 0};
+  const double share = 1.0 / static_cast<double>(cell.units.size());
+  double lived = 0;
+  std::uint64_t rows = 0;
+  for (const UnitResult& unit : cell.units) {
+    sizes.visible_mean += share * unit.visible_mean;
+    sizes.stored_mean += share * unit.stored_mean;
+    sizes.visible_peak = std::max(sizes.visible_peak, unit.visible_peak);
+    sizes.stored_peak = std::max(sizes.stored_peak, unit.stored_peak);
+    sizes.kept_at_end += share * static_cast<double>(unit.kept_at_end);
+    sizes.evictions += unit.evictions;
+    sizes.trims += unit.trims;
+    sizes.moved += unit.moved;
+    rows += unit.stored_peak;
+    if (unit.evictions > 0) lived += unit.lifetime_mean * static_cast<double>(unit.evictions);
+  }
+  if (sizes.evictions > 0) sizes.lifetime_mean = lived / static_cast<double>(sizes.evictions);
+  sizes.bytes_peak = rows * cell.bytes_per_row;
+  return sizes;
+}
+
+HeadMetrics means_of(const CellResult& cell) {
+  return {.retained_mass = mean_over_heads(cell, &HeadMetrics::retained_mass),
+          .kl_to_dense = mean_over_heads(cell, &HeadMetrics::kl_to_dense),
+          .topk_overlap = mean_over_heads(cell, &HeadMetrics::topk_overlap),
+          .output_error = mean_over_heads(cell, &HeadMetrics::output_error)};
+}
+
+std::vector<SpecSummary> summarise(const ReplayResult& result) {
+  std::vector<SpecSummary> summaries;
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const Spec& spec = result.cells[i].cell.spec;
+    std::string canonical = spec.canonical();
+    const auto [at, added] = place.emplace(canonical, summaries.size());
+    if (added) {
+      summaries.push_back(
+          {.spec = spec, .label = spec.label(), .canonical = std::move(canonical), .cells = {}});
+    }
+    summaries[at->second].cells.push_back(i);
+  }
+  for (SpecSummary& summary : summaries) finish(result, summary);
+  return summaries;
+}
+
+}  // namespace kv

@@ -1,0 +1,53 @@
+// Summaries: one cell in one row of numbers, and one spec's seeds together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reports/statistics.h"
+#include "sim/replay.h"
+
+namespace kv {
+
+// One cell's sizes and counts over all its units. Sizes are rows (tokens) of one unit.
+struct CellSizes {
+  double visible_mean = not_measured;  // mean over units of each unit's mean over queries
+  double stored_mean = not_measured;
+  std::uint64_t visible_peak = 0;  // the largest unit's
+  std::uint64_t stored_peak = 0;
+  double kept_at_end = not_measured;  // mean over units
+  std::uint64_t evictions = 0;        // summed over units, as are trims and moved
+  std::uint64_t trims = 0;
+  std::uint64_t moved = 0;
+  double lifetime_mean = not_measured;  // over all evicted tokens of all units
+  std::uint64_t bytes_peak = 0;         // keys and values: sum over units of the peak; 0 if unknown
+};
+
+CellSizes sizes_of(const CellResult& cell);
+
+// Means over a cell's heads.
+HeadMetrics means_of(const CellResult& cell);
+
+// All seeds of one spec. Intervals are over query heads, each head averaged over the seeds first:
+// they show the spread across heads, which are not independent draws of anything.
+struct SpecSummary {
+  Spec spec;
+  std::string label;
+  std::string canonical;
+  std::vector<std::size_t> cells;  // indices into ReplayResult::cells, one per seed
+  Interval retained_mass;
+  Interval kl_to_dense;
+  Interval topk_overlap;
+  Interval output_error;
+  double visible_mean = not_measured;  // means over seeds of CellSizes
+  double stored_peak = not_measured;
+  double evictions = not_measured;
+  double bytes_peak = not_measured;  // NaN if unknown
+};
+
+// One per spec, in the order of the cells.
+std::vector<SpecSummary> summarise(const ReplayResult& result);
+
+}  // namespace kv
