@@ -15,14 +15,21 @@ struct NamedPath {
   const std::string& path;
 };
 
+// weakly_canonical leaves a relative path to nothing relative, so it is made absolute first. Falls
+// back to the path itself where a folder cannot be read.
+std::filesystem::path full_path(const std::string& path) {
+  std::error_code status;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, status);
+  if (status) return path;
+  std::filesystem::path full = std::filesystem::weakly_canonical(absolute, status);
+  return status ? absolute : full;
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   if (a == b) return true;
   std::error_code status;
   if (std::filesystem::equivalent(a, b, status)) return true;
-  const auto full_a = std::filesystem::weakly_canonical(a, status);
-  if (status) return false;
-  const auto full_b = std::filesystem::weakly_canonical(b, status);
-  return !status && full_a == full_b;
+  return full_path(a) == full_path(b);
 }
 
 Result<void> check_against_inputs(const NamedPath& output, std::span<const std::string> inputs) {
@@ -33,6 +40,16 @@ Result<void> check_against_inputs(const NamedPath& output, std::span<const std::
     }
   }
   return {};
+}
+
+// What a database could never be kept in; SQLite would only say that it cannot open it.
+Result<void> check_results_path(const std::string& path) {
+  std::error_code status;
+  const std::filesystem::file_status found = std::filesystem::status(path, status);
+  if (!std::filesystem::exists(found) || std::filesystem::is_regular_file(found)) return {};
+  const bool folder = std::filesystem::is_directory(found);
+  return io_error("cannot write '" + path + "': it is " +
+                  (folder ? "a directory" : "not a regular file"));
 }
 
 }  // namespace
@@ -53,7 +70,10 @@ Result<void> check_outputs(const Outputs& outputs, std::span<const std::string> 
     }
     if (all[i].path == "-") continue;
     if (Result<void> apart = check_against_inputs(all[i], inputs); !apart) return apart;
-    if (i == 0) continue;
+    if (i == 0) {
+      if (Result<void> fine = check_results_path(outputs.results); !fine) return fine;
+      continue;
+    }
     if (const Result<AtomicFile> file = AtomicFile::create(all[i].path); !file) return file.error();
   }
   return {};

@@ -57,6 +57,7 @@ constexpr std::string_view help =
     "attention was recorded with nothing evicted and does not react to what a policy evicts.\n"
     "\n"
     "{options}\n"
+    "\n"
     "Examples:\n"
     "  kvcheck replay trace.safetensors --policy all --budget 64,128\n"
     "  kvcheck replay trace.safetensors --policy streaming:sinks=4 --policy h2o:sinks=4 \\\n"

@@ -45,7 +45,7 @@ Result<std::vector<Cell>> cells_of(const Words& words) {
   Sweep sweep;
   sweep.policies = words.values("policy");
   if (sweep.policies.empty()) {
-    return usage_error("no --policy is given; name one, or all (kvcheck policies lists them)");
+    return usage_error("no --policy is given; expected one or more, or --policy all");
   }
   const auto budgets = words.counts("budget", 1, max_u32);
   if (!budgets) return budgets.error();

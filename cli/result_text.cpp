@@ -68,13 +68,17 @@ std::string csv_row(const ReplayResult& result,
   return out + "\n";
 }
 
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string head_line(const TraceInfo& trace) {
   const bool rows = trace.kind == TraceKind::attention;
-  return trace.name + ": " + std::to_string(trace.tokens) + " tokens, " +
-         std::to_string(trace.layers.size()) + " layers of " + std::to_string(trace.query_heads) +
-         " heads, " + (rows ? "attention rows" : "q/k/v") + "; " + trace.loop +
+  return trace.name + ": " + counted(trace.tokens, "token") + ", " +
+         counted(trace.layers.size(), "layer") + " of " + counted(trace.query_heads, "head") +
+         ", " + (rows ? "attention rows" : "q/k/v") + "; " + trace.loop +
          " loop: recorded with nothing evicted\n";
 }
 

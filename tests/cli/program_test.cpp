@@ -1,0 +1,130 @@
+// The built program: what only a process of its own can show.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "reports/results.h"
+#include "tests/cli/run.h"
+
+namespace kv {
+namespace {
+
+using test::Ran;
+using test::read_text;
+using test::run_shell;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Program, ExitsWithItsStatus) {
+  EXPECT_EQ(run_shell("$K --version").status, 0);
+  EXPECT_EQ(run_shell("$K").status, 2);
+  EXPECT_EQ(run_shell("$K nonsense").status, 2);
+  EXPECT_EQ(run_shell("$K replay").status, 2);
+}
+
+TEST(Program, SaysThatItsOutputCouldNotBeWritten) {
+  const Ran full = run_shell("$K help >/dev/full");
+  EXPECT_EQ(full.status, 2);
+  EXPECT_EQ(full.err, "kvcheck: cannot write to standard output: No space left on device\n");
+  const Ran closed = run_shell("$K help replay >&-");
+  EXPECT_EQ(closed.status, 2);
+  EXPECT_EQ(closed.err, "kvcheck: cannot write to standard output: Bad file descriptor\n");
+}
+
+TEST(Program, EndsQuietlyWhenItsReaderHasGone) {
+  const Ran ran = run_shell("{ sleep 0.2; $K help; echo $? >&2; } | true");
+  EXPECT_EQ(ran.err, "0\n");
+}
+
+class ReplayProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::can_replay()) GTEST_SKIP() << "policies or trace reading are not in this build";
+    test::write_even_attention(trace_, 2, 32);
+  }
+
+  test::TemporaryFolder folder_;
+  std::string trace_ = folder_ / "even.npy";
+};
+
+TEST_F(ReplayProgram, FailsOnAFullDiskWithoutSpoilingTheResults) {
+  const std::string results = folder_ / "run.db";
+  const Ran ran = run_shell("$K replay " + trace_ + " --policy window --budget 8 -o " + results +
+                            " >/dev/full");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.err, "kvcheck replay: cannot write to standard output: No space left on device\n");
+  EXPECT_TRUE(read_run(results).value().summary.complete);
+}
+
+TEST_F(ReplayProgram, KeepsItsWordsOutOfItsFilesWhenStandardOutputIsClosed) {
+  const std::string json = folder_ / "x.json";
+  const std::string words = "$K replay " + trace_ + " --policy window --budget 8 --json " + json;
+  EXPECT_EQ(run_shell(words + " >&-").status, 2);
+  const std::string closed = read_text(json);
+  EXPECT_EQ(run_shell(words).status, 0);
+  EXPECT_EQ(closed, read_text(json));
+}
+
+// Starts a replay of some seconds; gives its process once the results file is there.
+pid_t start_long_replay(const std::string& trace, const test::TemporaryFolder& folder) {
+  const std::string results = folder / "run.db";
+  const std::string json = folder / "x.json";
+  const std::string err = folder / "err";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int out = ::open("/dev/null", O_WRONLY);
+    const int remarks = ::open(err.c_str(), O_WRONLY | O_CREAT, 0600);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(remarks, STDERR_FILENO);
+    ::signal(SIGINT, SIG_DFL);
+    ::signal(SIGTERM, SIG_DFL);
+    ::execl(KVCHECK_PROGRAM, "kvcheck", "replay", trace.c_str(), "--policy", "reservoir",
+            "--budget", "64", "--seeds", "4096", "--threads", "1", "-o", results.c_str(), "--json",
+            json.c_str(), nullptr);
+    ::_exit(127);
+  }
+  for (int i = 0; i < 1000 && !std::filesystem::exists(results); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return child;
+}
+
+TEST_F(ReplayProgram, StopsInGoodOrderWhenInterrupted) {
+  test::write_even_attention(trace_, 2, 1024);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const test::TemporaryFolder out;
+    const pid_t child = start_long_replay(trace_, out);
+    ASSERT_EQ(::kill(child, signal), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 130) << read_text(out / "err");
+    EXPECT_EQ(read_text(out / "err"), "kvcheck replay: interrupted after 0 of 1 traces; '" +
+                                          (out / "run.db") + "' holds them as an incomplete run\n");
+    EXPECT_THAT(out.names(), ElementsAre("err", "run.db"));
+    const std::vector<RunSummary> runs = list_runs(out / "run.db").value();
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_FALSE(runs.front().complete);
+  }
+}
+
+TEST_F(ReplayProgram, LeavesAReadableFileWhenKilled) {
+  test::write_even_attention(trace_, 2, 1024);
+  const test::TemporaryFolder out;
+  const pid_t child = start_long_replay(trace_, out);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::vector<RunSummary> runs = list_runs(out / "run.db").value();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_FALSE(runs.front().complete);
+  EXPECT_FALSE(std::filesystem::exists(out / "x.json"));
+}
+
+}  // namespace
+}  // namespace kv

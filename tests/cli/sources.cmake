@@ -1,0 +1,8 @@
+list(APPEND kv_test_sources
+  cli/command_test.cpp
+  cli/options_test.cpp
+  cli/program_test.cpp
+  cli/progress_test.cpp
+  cli/replay_test.cpp
+  cli/run.cpp
+  cli/sweep_test.cpp)
