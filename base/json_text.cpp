@@ -1,5 +1,6 @@
 #include "base/json_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -8,25 +9,38 @@
 namespace kv {
 namespace {
 
+// What may follow a lead byte: the sequence's length, and the range of its second byte. Later bytes
+// are 80..BF. Narrower second bytes keep out overlong forms, surrogates and what is above U+10FFFF.
+struct Lead {
+  unsigned char first;
+  unsigned char last;
+  unsigned char length;
+  unsigned char second_first;
+  unsigned char second_last;
+};
+
+constexpr std::array<Lead, 9> leads = {{{0x00, 0x7F, 1, 0x80, 0xBF},
+                                        {0xC2, 0xDF, 2, 0x80, 0xBF},
+                                        {0xE0, 0xE0, 3, 0xA0, 0xBF},
+                                        {0xE1, 0xEC, 3, 0x80, 0xBF},
+                                        {0xED, 0xED, 3, 0x80, 0x9F},
+                                        {0xEE, 0xEF, 3, 0x80, 0xBF},
+                                        {0xF0, 0xF0, 4, 0x90, 0xBF},
+                                        {0xF1, 0xF3, 4, 0x80, 0xBF},
+                                        {0xF4, 0xF4, 4, 0x80, 0x8F}}};
+
 // The length of the valid UTF-8 sequence at the start of `text`, or 0.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xC2 ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const auto lead = std::ranges::find_if(
+      leads, [&](const Lead& l) { return l.first <= byte(0) && byte(0) <= l.last; });
+  if (lead == leads.end() || lead->length > text.size()) return 0;
+  for (std::size_t i = 1; i < lead->length; ++i) {
+    const unsigned char least = i == 1 ? lead->second_first : 0x80;
+    const unsigned char most = i == 1 ? lead->second_last : 0xBF;
+    if (byte(i) < least || byte(i) > most) return 0;
   }
-  if (lead == 0xE0 && byte(1) < 0xA0) return 0;
-  if (lead == 0xED && byte(1) > 0x9F) return 0;
-  if (lead == 0xF0 && byte(1) < 0x90) return 0;
-  if (lead == 0xF4 && byte(1) > 0x8F) return 0;
-  return length;
+  return lead->length;
 }
 
 std::string escaped(char c) {

@@ -9,8 +9,10 @@ namespace kv {
 namespace {
 
 bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-         __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+  return static_cast<bool>(__builtin_cpu_supports("avx512f")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512bw")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512vl")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512dq"));
 }
 
 std::vector<const Kernels*> find_supported() {
