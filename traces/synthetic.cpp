@@ -103,8 +103,7 @@ TraceInfo describe(const SyntheticSpec& spec) {
   TraceInfo info;
   info.name = spec.canonical();
   info.kind = spec.kind;
-  info.source = "kvcheck generator " + std::string(spec.generator->name) + ": " +
-                std::string(spec.generator->summary);
+  info.source = "kvcheck generate " + info.name;
   info.tokens = spec.tokens;
   info.query_heads = spec.heads;
   info.kv_heads = spec.kv_heads;

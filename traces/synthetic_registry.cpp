@@ -8,7 +8,7 @@ namespace kv {
 namespace {
 
 constexpr SyntheticParameter decay{
-    "decay", 32, 1, 1e6, false, "tokens of age that divide a background key's weight by e"};
+    "decay", 32, 1, 1e6, false, "tokens of age that divide a background weight by e"};
 constexpr SyntheticParameter noise{
     "noise", 0.5, 0, 4, false, "standard deviation of the noise on background logits"};
 
@@ -37,7 +37,7 @@ constexpr std::array zipf_parameters{
     noise};
 
 constexpr std::array drift_parameters{
-    whole("hitters", 16, 1, 65536, "keys wanted in each period, at random positions of the last"),
+    whole("hitters", 16, 1, 65536, "keys wanted in a period, drawn from the one before"),
     SyntheticParameter{"exponent", 1, 0, 8, false, "the i-th hitter weighs i^-exponent"},
     mass_of(0.6, "what the period's hitters get in total"),
     whole("period", 256, 8, 65536, "tokens after which the hitters change"),
@@ -46,20 +46,19 @@ constexpr std::array drift_parameters{
 
 constexpr std::array needle_parameters{
     whole("position", 64, 0, 65535, "where the needle lies, before spread"),
-    whole(
-        "spread", 32, 0, 65535, "each kv-head's needle lies 0 to this many further on, at random"),
+    whole("spread", 32, 0, 65535, "each kv-head's needle lies 0 to this many tokens later"),
     whole("attended", 4, 0, 65536, "queries that attend to it on its arrival, its own first"),
     whole("ask_at", 512, 0, 65535, "the query that asks for it again"),
     whole("ask_every", 128, 0, 65536, "tokens until it is asked for once more; 0: never"),
-    mass_of(0.9, "what the needle gets when it is attended or asked for"),
+    mass_of(0.9, "what the needle gets when attended or asked for"),
     decay,
     noise};
 
 constexpr std::array topics_parameters{
     whole("topics", 4, 2, 1024, "topics; a block has one, and the next block another"),
     whole("block", 128, 8, 65536, "tokens of a block"),
-    whole("anchors", 8, 1, 65536, "keys of a block, at random positions, that carry its topic"),
-    mass_of(0.6, "what the anchors of the query's topic get, from all its blocks, equally"),
+    whole("anchors", 8, 1, 65536, "keys of each block that carry its topic, at random"),
+    mass_of(0.6, "what all anchors of the query's topic get, equally"),
     decay,
     noise};
 
@@ -70,7 +69,7 @@ constexpr std::array one_hot_parameters{
     whole("recent", 32, 0, 4096, "of these, the youngest that it protects; budget: a window")};
 
 constexpr std::array ties_parameters{
-    whole("levels", 1, 1, 16, "a key weighs 2^-level, its level below this at random; 1: all tie")};
+    whole("levels", 1, 1, 16, "a key weighs 2^-level, drawn below this; 1: all tie")};
 
 Result<void> anything(const SyntheticSpec&) {
   return {};
