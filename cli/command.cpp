@@ -12,7 +12,9 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/interrupt.h"
+#include "cli/policies.h"
 #include "cli/replay.h"
+#include "cli/trace.h"
 
 namespace kv::cli {
 namespace {
@@ -158,10 +160,10 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 }  // namespace
 
 std::span<const Command* const> commands() {
-  // INTEGRATOR: include the other four commands' headers above and list them here, in this order:
-  // replay, report, policies, trace, generate.
   static constexpr std::array all = {
       &replay_command,
+      &policies_command,
+      &trace_command,
   };
   return all;
 }

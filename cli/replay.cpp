@@ -11,6 +11,8 @@
 #include "cli/progress.h"
 #include "cli/replay_plan.h"
 #include "cli/result_text.h"
+#include "reports/export.h"
+#include "reports/tables.h"
 #include "reports/results.h"
 #include "sim/replay.h"
 
@@ -96,7 +98,6 @@ class Run {
 
  private:
   Result<void> begin() {
-    if (!plan_.outputs.csv.empty()) csv_ = csv_header(plan_.per_head);
     if (plan_.outputs.results.empty()) return {};
     Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
     if (!writer) return writer.error();
@@ -123,11 +124,11 @@ class Run {
     if (writer_) {
       if (Result<void> added = writer_->add(result); !added) return added;
     }
-    if (!plan_.outputs.json.empty()) json_ += json_text(result, plan_.per_head);
-    if (!plan_.outputs.csv.empty()) csv_ += csv_rows(result, plan_.per_head);
+    if (!plan_.outputs.json.empty()) json_ += json_lines(result, plan_.per_head);
+    if (!plan_.outputs.csv.empty()) csv_ += csv_text(result, plan_.per_head, csv_.empty());
     if (plan_.outputs.on_standard_output()) return {};
     if (finished_ > 1) streams_.out << '\n';
-    streams_.out << head_line(result.trace) << summary_table(result) << std::flush;
+    streams_.out << head_line(result.trace) << summary_text(result) << std::flush;
     return {};
   }
 

@@ -1,11 +1,17 @@
 #include "cli/source.h"
 
+#include <string_view>
+
+#include "traces/synthetic.h"
+
 namespace kv::cli {
 
-// INTEGRATOR: words that name a synthetic stream go to parse_synthetic and make_synthetic
-// (traces/synthetic.h) here, and source.h says so.
 Result<Trace> open_source(const std::string& word) {
-  return open_trace(word);
+  constexpr std::string_view prefix = "synthetic:";
+  if (!word.starts_with(prefix)) return open_trace(word);
+  const Result<SyntheticSpec> spec = parse_synthetic(word.substr(prefix.size()));
+  if (!spec) return spec.error();
+  return make_synthetic(*spec);
 }
 
 }  // namespace kv::cli

@@ -37,10 +37,10 @@ struct SpecSummary {
   std::string label;
   std::string canonical;
   std::vector<std::size_t> cells;  // indices into ReplayResult::cells, one per seed
-  Interval retained_mass;
-  Interval kl_to_dense;
-  Interval topk_overlap;
-  Interval output_error;
+  Interval retained_mass = {};
+  Interval kl_to_dense = {};
+  Interval topk_overlap = {};
+  Interval output_error = {};
   double visible_mean = not_measured;  // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;

@@ -5,6 +5,9 @@
 namespace kv {
 namespace {
 
+const std::filesystem::path source_dir = KVCHECK_SOURCE_DIR;
+const std::filesystem::path program = KVCHECK_PROGRAM;
+
 int run(const std::string& command) {
   return std::system(command.c_str());
 }
@@ -22,27 +25,26 @@ void compare(const std::string& trace) {
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string results = testing::TempDir() + "kvcheck_numpy_test.jsonl";
   const std::string replay =
-      std::string(KVCHECK_PROGRAM) + " replay " + trace +
+      program.string() + " replay " + trace +
       " --policy streaming:sinks=4,recent=60 --policy window:recent=64"
       " --policy reservoir:sinks=4,recent=28,budget=64 --policy h2o:sinks=4,recent=28,budget=64"
       " --policy h2o:recent=0,budget=48 --policy tova:budget=64 --seed 11 --per-head --quiet"
       " --json " +
       results + " > /dev/null";
   ASSERT_EQ(run(replay), 0) << replay;
-  const std::string script = std::string(KVCHECK_SOURCE_DIR) + "/tests/sim/replay_reference.py";
+  const std::string script = (source_dir / "tests/sim/replay_reference.py").string();
   EXPECT_EQ(run(python + " " + script + " " + trace + " " + results), 0);
   std::filesystem::remove(results);
 }
 
 TEST(NumPy, AgreesOnTheBundledTraceWithin1e5) {
-  compare(std::string(KVCHECK_SOURCE_DIR) + "/traces/data/tinystories-2m.qkv.safetensors");
+  compare((source_dir / "traces/data/tinystories-2m.qkv.safetensors").string());
 }
 
 TEST(NumPy, AgreesOnATraceWithGroupedQueriesWithin1e5) {
-  const std::string trace =
-      std::string(KVCHECK_SOURCE_DIR) + "/../shared/data/recorded/stories260k.qkv.safetensors";
+  const auto trace = source_dir / "../shared/data/recorded/stories260k.qkv.safetensors";
   if (!std::filesystem::exists(trace)) GTEST_SKIP() << "no ../shared/data beside the sources";
-  compare(trace);
+  compare(trace.string());
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(Sizes, OfALazyCacheSawtoothBetweenTheBudgetAndItsSlack) {
 }
 
 TEST(Sizes, WithLazyZeroAreThoseOfAttendThenTrim) {
-  for (const std::size_t chunk : {1, 3, 12, 13, 40}) {
+  for (const std::size_t chunk : {1U, 3U, 12U, 13U, 40U}) {
     const Case lazy_zero = {{4, 2, 12}, "lazy:0", 0, "causal", chunk, 200};
     for (std::size_t t = 0; t + chunk <= 200; t += chunk) {
       EXPECT_EQ(lazy(lazy_zero, t, chunk).visible, attend_then_trim(lazy_zero, t, chunk).visible);

@@ -135,7 +135,7 @@ TEST(UnitCache, WithAWindowVisibilityShowsTheSameWhateverTheChunk) {
       std::vector<std::vector<Position>> one_by_one;
       UnitCache slow = make_cache(spec);
       for (int t = 0; t < 60; ++t) one_by_one.push_back(feed(slow, 1).front());
-      for (const std::size_t chunk : {2, 3, 5, 6, 7, 10, 30, 60}) {
+      for (const std::size_t chunk : {2U, 3U, 5U, 6U, 7U, 10U, 30U, 60U}) {
         UnitCache fast = make_cache(spec);
         std::vector<std::vector<Position>> chunked;
         for (std::size_t t = 0; t < 60; t += chunk) {
@@ -156,7 +156,7 @@ TEST(UnitCache, KeepsTheSameResidentsWhateverTheChunkWhereThatIsClaimed) {
     const Spec spec = spec_of(std::string(entry.name) + ":sinks=2,recent=4,budget=11");
     UnitCache slow = make_cache(spec);
     for (int t = 0; t < 120; ++t) feed(slow, 1);
-    for (const std::size_t chunk : {2, 3, 4, 5, 8, 24, 60, 120}) {
+    for (const std::size_t chunk : {2U, 3U, 4U, 5U, 8U, 24U, 60U, 120U}) {
       UnitCache fast = make_cache(spec);
       for (std::size_t t = 0; t < 120; t += chunk) feed(fast, chunk);
       EXPECT_EQ(positions_of(fast.all()), positions_of(slow.all())) << entry.name << " " << chunk;
