@@ -96,7 +96,6 @@ class Run {
 
  private:
   Result<void> begin() {
-    if (!plan_.outputs.csv.empty()) csv_ = csv_header(plan_.per_head);
     if (plan_.outputs.results.empty()) return {};
     Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
     if (!writer) return writer.error();
@@ -124,10 +123,13 @@ class Run {
       if (Result<void> added = writer_->add(result); !added) return added;
     }
     if (!plan_.outputs.json.empty()) json_ += json_text(result, plan_.per_head);
-    if (!plan_.outputs.csv.empty()) csv_ += csv_rows(result, plan_.per_head);
+    if (!plan_.outputs.csv.empty()) {
+      const std::string csv = csv_text(result, plan_.per_head);
+      csv_ += csv_.empty() ? csv : csv.substr(csv.find('\n') + 1);  // one header line for all
+    }
     if (plan_.outputs.on_standard_output()) return {};
     if (finished_ > 1) streams_.out << '\n';
-    streams_.out << head_line(result.trace) << summary_table(result) << std::flush;
+    streams_.out << head_line(result.trace) << table_text(result) << std::flush;
     return {};
   }
 

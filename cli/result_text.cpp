@@ -82,7 +82,7 @@ std::string head_line(const TraceInfo& trace) {
          " loop: recorded with nothing evicted\n";
 }
 
-std::string summary_table(const ReplayResult& result) {
+std::string table_text(const ReplayResult& result) {
   std::vector<const CellResult*> order;
   for (const CellResult& cell : result.cells) order.push_back(&cell);
   std::ranges::stable_sort(order, [](const CellResult* a, const CellResult* b) {
@@ -115,13 +115,9 @@ std::string json_text(const ReplayResult& result, bool per_head) {
   return out;
 }
 
-std::string csv_header(bool per_head) {
-  return std::string("trace,spec,budget,seed,loop") + (per_head ? ",layer,head" : "") +
-         ",retained_mass,kl_to_dense,topk_overlap,output_error\n";
-}
-
-std::string csv_rows(const ReplayResult& result, bool per_head) {
-  std::string out;
+std::string csv_text(const ReplayResult& result, bool per_head) {
+  std::string out = std::string("trace,spec,budget,seed,loop") + (per_head ? ",layer,head" : "") +
+                    ",retained_mass,kl_to_dense,topk_overlap,output_error\n";
   for (const CellResult& cell : result.cells) {
     if (!per_head) {
       out += csv_row(result, cell, "", mean_of(cell));
