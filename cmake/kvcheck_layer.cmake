@@ -6,7 +6,7 @@
 add_library(kv_warnings INTERFACE)
 target_compile_options(kv_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
-  -Wold-style-cast -Wcast-qual -Woverloaded-virtual -Wnull-dereference
+  -Wold-style-cast -Wcast-qual -Woverloaded-virtual
   $<$<BOOL:${KVCHECK_WERROR}>:-Werror>)
 
 set(CMAKE_CXX_STANDARD 20)

@@ -70,6 +70,14 @@ TEST_F(ReplayProgram, KeepsItsWordsOutOfItsFilesWhenStandardOutputIsClosed) {
   EXPECT_EQ(closed, read_text(json));
 }
 
+TEST_F(ReplayProgram, NeverOpensAFileInThePlaceOfAClosedStandardOutput) {
+  test::write_even_attention(trace_, 2, 1024);
+  const Ran ran =
+      run_shell("$K replay " + trace_ + " --policy reservoir --budget 64 --seeds 4096 --quiet -o " +
+                (folder_ / "run.db") + " >&- & sleep 0.5; readlink /proc/$!/fd/1; kill $!; wait");
+  EXPECT_EQ(ran.out, "/dev/null\n");
+}
+
 // Starts a replay of some seconds; gives its process once the results file is there.
 pid_t start_long_replay(const std::string& trace, const test::TemporaryFolder& folder) {
   const std::string results = folder / "run.db";

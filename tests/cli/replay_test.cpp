@@ -1,5 +1,6 @@
 #include "cli/replay.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <map>
 #include <sstream>
@@ -139,10 +140,19 @@ TEST_F(ReplayCommand, KeepsRemarksOffStandardOutputWhenThatIsTheData) {
 TEST_F(ReplayCommand, ReplaysEveryTrace) {
   const std::string other = folder_ / "other.npy";
   test::write_even_attention(other, 1, 48);
-  const Ran ran = replay_with({other, "--policy", "window", "--budget", "8", "--json", "-"});
+  const std::vector<std::string> words = {other, "--policy", "window", "--budget", "8"};
+  std::vector<std::string> json = words;
+  json.insert(json.end(), {"--json", "-"});
   std::vector<std::string> names;
-  for (const auto& line : json_lines(ran.out)) names.push_back(text_of(line, "trace"));
+  for (const auto& line : json_lines(replay_with(json).out))
+    names.push_back(text_of(line, "trace"));
   EXPECT_THAT(names, ElementsAre("even.npy", "other.npy"));
+
+  std::vector<std::string> csv = words;
+  csv.insert(csv.end(), {"--csv", "-"});
+  const std::string rows = replay_with(csv).out;
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << "one header line and two rows:\n" << rows;
+  EXPECT_EQ(rows.find("trace,"), rows.rfind("trace,")) << rows;
 }
 
 TEST_F(ReplayCommand, ShowsProgressOnATerminalOnlyAndCleansItUp) {
