@@ -1,0 +1,104 @@
+// What the compiler really put into the libraries: AVX stays in the kernels' own object, so that
+// the rest runs on every 64-bit x86 machine, and that object defines nothing that the linker could
+// hand to others.
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "tests/tidy/source_tree.h"
+
+namespace kv::tidy {
+namespace {
+
+struct ClosePipe {
+  void operator()(std::FILE* pipe) const { ::pclose(pipe); }
+};
+
+// What the shell command writes to standard output.
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<std::FILE, ClosePipe> pipe(::popen(command.c_str(), "r"));
+  std::string out;
+  std::array<char, 65536> block{};
+  while (const std::size_t n = std::fread(block.data(), 1, block.size(), pipe.get())) {
+    out.append(block.data(), n);
+  }
+  return out;
+}
+
+std::vector<std::string> archives() {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(KVCHECK_BINARY_DIR)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("libkvcheck_") && name.ends_with(".a")) found.push_back(entry.path());
+  }
+  return found;
+}
+
+// A disassembly's AVX instructions by object file: their names, and no others', begin with v.
+struct Counts {
+  std::size_t in_kernels = 0;
+  std::vector<std::string> elsewhere;
+};
+
+Counts count_avx(std::string_view disassembly) {
+  Counts counts;
+  std::string_view object;
+  std::string_view function;
+  for (const std::string_view line : lines_of(disassembly)) {
+    if (line.find(":     file format") != std::string_view::npos) {
+      object = line.substr(0, line.find(':'));
+    }
+    if (line.ends_with(">:")) function = line;
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos || line.substr(tab + 1, 1) != "v") continue;
+    if (object.ends_with("_avx512.cpp.o")) {
+      ++counts.in_kernels;
+    } else {
+      counts.elsewhere.push_back(std::string(object) + ": " + std::string(function));
+    }
+  }
+  return counts;
+}
+
+TEST(TidyObjects, BaselineCodeHoldsNoAvx) {
+  if (output_of("command -v objdump").empty()) GTEST_SKIP() << "objdump is not installed";
+  std::size_t in_kernels = 0;
+  ASSERT_GE(archives().size(), 6U);
+  for (const std::string& archive : archives()) {
+    const Counts counts = count_avx(output_of("objdump -d --no-show-raw-insn '" + archive + "'"));
+    EXPECT_THAT(counts.elsewhere, testing::IsEmpty()) << archive;
+    in_kernels += counts.in_kernels;
+  }
+  EXPECT_GT(in_kernels, 100U) << "the count finds nothing even where AVX-512 is meant to be";
+}
+
+TEST(TidyObjects, TheAvxObjectLendsNothingToTheLinker) {
+  if (output_of("command -v nm").empty()) GTEST_SKIP() << "nm is not installed";
+  const std::string symbols = output_of("nm --defined-only '" + std::string(KVCHECK_BINARY_DIR) +
+                                        "/base/libkvcheck_base.a'");
+  std::string_view object;
+  std::vector<std::string> lent;
+  std::vector<std::string> offered;
+  for (const std::string_view line : lines_of(symbols)) {
+    if (line.ends_with(".o:")) object = line;
+    if (!object.ends_with("_avx512.cpp.o:") || line.size() < 19) continue;
+    const char kind = line[17];
+    if (std::string_view("WwVvu").find(kind) != std::string_view::npos) lent.emplace_back(line);
+    if (std::string_view("TDRB").find(kind) != std::string_view::npos) offered.emplace_back(line);
+  }
+  EXPECT_THAT(lent, testing::IsEmpty());
+  EXPECT_EQ(offered.size(), 1U) << "expected only the kernels' table";
+}
+
+TEST(TidyObjects, CountsAvxByObject) {
+  const Counts counts = count_avx(
+      "a.cpp.o:     file format elf64-x86-64\n\n0000 <f>:\n   0:\tvaddps %ymm0,%ymm1,%ymm1\n"
+      "   4:\taddps %xmm0,%xmm1\nk_avx512.cpp.o:     file format elf64-x86-64\n\n0000 <g>:\n"
+      "   0:\tvaddps %zmm0,%zmm1,%zmm1\n");
+  EXPECT_THAT(counts.elsewhere, testing::ElementsAre("a.cpp.o: 0000 <f>:"));
+  EXPECT_EQ(counts.in_kernels, 1U);
+}
+
+}  // namespace
+}  // namespace kv::tidy

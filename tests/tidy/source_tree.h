@@ -1,0 +1,35 @@
+// The project's own files as text, for the rules that read them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv::tidy {
+
+// One file: its path from the root of the source tree, with slashes, and its whole text.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+// Sources, CMake files, Markdown and scripts of the tree at `root`; not what is built or hidden.
+std::vector<SourceFile> read_tree(const std::string& root);
+
+// Every path in it, folders included, also of files that read_tree leaves out (pictures, data).
+std::set<std::string> paths_in(const std::string& root);
+
+std::vector<std::string_view> lines_of(std::string_view text);
+
+// "base" for "base/file.cpp"; empty for a file in the root.
+std::string_view folder_of(std::string_view path);
+
+// The text with comments and the insides of string and character literals blanked out, so that a
+// rule sees only code. Line numbers stay.
+std::string code_of(std::string_view text);
+
+// Whether `word` stands in `line` and is not a part of a longer identifier. A word may end in "(".
+bool has_word(std::string_view line, std::string_view word);
+
+}  // namespace kv::tidy

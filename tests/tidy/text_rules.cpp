@@ -1,0 +1,221 @@
+#include "tests/tidy/text_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/words.h"
+
+namespace kv::tidy {
+namespace {
+
+bool is_source(std::string_view path) {
+  return path.ends_with(".cpp") || path.ends_with(".h");
+}
+
+std::size_t columns(std::string_view line) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string at(const SourceFile& file, std::size_t index) {
+  return file.path + ":" + std::to_string(index + 1) + ": ";
+}
+
+// Words and the paths (beginnings or ends of paths) that may use them.
+struct Ban {
+  std::vector<std::string_view> words;
+  std::vector<std::string_view> begins;
+  std::vector<std::string_view> ends;
+  std::string_view instead;
+};
+
+const std::array<Ban, 7> bans = {{
+    {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
+     {},
+     {},
+     "draw through base/rng.h or base/draws.h"},
+    {{"system_clock", "steady_clock", "high_resolution_clock", "clock_gettime", "gettimeofday",
+      "std::time", "std::clock", "time(nullptr)"},
+     {"cli/", "bench/", "tests/"},
+     {},
+     "clocks belong to cli/ and bench/"},
+    {{"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "perror("},
+     {"cli/main.cpp", "base/check.cpp", "tests/", "bench/"},
+     {},
+     "return text; cli/main.cpp prints"},
+    {{"throw", "exit(", "abort(", "quick_exit("},
+     {"cli/", "base/check.cpp", "tests/", "bench/"},
+     {},
+     "return an Error, or KV_CHECK what only a bug can break"},
+    {{"new"}, {}, {}, "own with std::vector or std::make_unique"},
+    {{"delete"}, {}, {}, "own with std::vector or std::make_unique"},
+    {{"#pragma GCC target", "<immintrin.h>"},
+     {},
+     {"_avx512.cpp"},
+     "instruction sets belong to *_avx512.cpp, below its includes"},
+}};
+
+bool is_allowed(const Ban& ban, std::string_view path) {
+  return std::ranges::any_of(ban.begins, [&](auto begin) { return path.starts_with(begin); }) ||
+         std::ranges::any_of(ban.ends, [&](auto end) { return path.ends_with(end); });
+}
+
+// `= delete` declares; `#include <new>` names a header.
+bool is_expression(std::string_view word, std::string_view line) {
+  if (word == "delete") return line.find("= delete") == std::string_view::npos;
+  if (word == "new") return !line.starts_with("#include");
+  return true;
+}
+
+std::string folder_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash + 1));
+}
+
+// Whether the CMake file lists the source by its path from the CMake file's folder or the one
+// above.
+bool lists(const SourceFile& cmake, std::string_view source) {
+  const std::string here = folder_path(cmake.path);
+  if (!source.starts_with(here)) return false;
+  if (has_word(cmake.text, source.substr(here.size()))) return true;
+  if (here.empty()) return false;
+  const std::string above = folder_path(here.substr(0, here.size() - 1));
+  return has_word(cmake.text, source.substr(above.size()));
+}
+
+const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
+  const auto found = std::ranges::find(files, path, &SourceFile::path);
+  return found == files.end() ? nullptr : &*found;
+}
+
+// The names x of every "make_x(" that the header declares to return a Policy.
+std::vector<std::string> makers(const SourceFile& file) {
+  constexpr std::string_view before = "std::unique_ptr<Policy> ";
+  std::vector<std::string> found;
+  const std::string code = code_of(file.text);
+  for (std::size_t at = code.find(before); at != std::string::npos; at = code.find(before, at)) {
+    at += before.size();
+    const std::string name = code.substr(at, code.find('(', at) - at);
+    if (name.starts_with("make_")) found.push_back(name);
+  }
+  return found;
+}
+
+bool is_policy_header(const SourceFile& file) {
+  return file.path.starts_with("policies/") && file.path.ends_with(".h") && !makers(file).empty();
+}
+
+// "a/b/../c" as "a/c".
+std::string resolved(const std::string& path) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(path, '/')) {
+    if (part == ".." && !parts.empty()) {
+      parts.pop_back();
+    } else if (part != "." && !part.empty()) {
+      parts.emplace_back(part);
+    }
+  }
+  return join(parts, "/");
+}
+
+void check_links(const SourceFile& file,
+                 std::size_t index,
+                 std::string_view line,
+                 const std::set<std::string>& paths,
+                 Findings& findings) {
+  for (std::size_t at_ = line.find("]("); at_ != std::string_view::npos;
+       at_ = line.find("](", at_ + 1)) {
+    const std::size_t end = std::min(line.find(')', at_), line.size());
+    std::string target(line.substr(at_ + 2, end - at_ - 2));
+    target = target.substr(0, target.find('#'));
+    if (target.empty() || target.find(':') != std::string::npos) continue;
+    if (!paths.contains(resolved(folder_path(file.path) + target))) {
+      findings.push_back(at(file, index) + "the link's file '" + target + "' is not there");
+    }
+  }
+}
+
+}  // namespace
+
+Findings sizes(const SourceFile& file) {
+  Findings findings;
+  if (!is_source(file.path)) return findings;
+  const std::vector<std::string_view> lines = lines_of(file.text);
+  if (lines.size() > most_lines) {
+    findings.push_back(at(file, most_lines) + "the file has " + std::to_string(lines.size()) +
+                       " lines; at most " + std::to_string(most_lines));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (columns(lines[i]) > most_columns) findings.push_back(at(file, i) + "more than 100 columns");
+    if (lines[i].ends_with(' ')) findings.push_back(at(file, i) + "a blank at the line's end");
+    if (lines[i].find('\t') != std::string_view::npos) findings.push_back(at(file, i) + "a tab");
+  }
+  return findings;
+}
+
+Findings banned_words(const SourceFile& file) {
+  Findings findings;
+  if (!is_source(file.path)) return findings;
+  const std::string code = code_of(file.text);
+  const std::vector<std::string_view> lines = lines_of(code);
+  for (const Ban& ban : bans) {
+    if (is_allowed(ban, file.path)) continue;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (const std::string_view word : ban.words) {
+        if (!has_word(lines[i], word) || !is_expression(word, lines[i])) continue;
+        findings.push_back(at(file, i) + std::string(word) + ": " + std::string(ban.instead));
+      }
+    }
+  }
+  return findings;
+}
+
+Findings unlisted_sources(const std::vector<SourceFile>& files) {
+  Findings findings;
+  for (const SourceFile& file : files) {
+    if (!file.path.ends_with(".cpp")) continue;
+    const bool listed = std::ranges::any_of(files, [&](const SourceFile& other) {
+      const bool cmake = other.path.ends_with(".cmake") || other.path.ends_with("CMakeLists.txt");
+      return cmake && lists(other, file.path);
+    });
+    if (!listed) findings.push_back(file.path + ":1: no CMake file builds it");
+  }
+  return findings;
+}
+
+Findings policy_headers(const SourceFile& file) {
+  Findings findings;
+  if (!is_policy_header(file)) return findings;
+  for (const std::string_view line : {"// Source: ", "// Differs", "// Cost"}) {
+    if (file.text.find("\n" + std::string(line)) != std::string::npos) continue;
+    findings.push_back(file.path + ":1: a policy's header has no line '" + std::string(line) + "'");
+  }
+  return findings;
+}
+
+Findings unregistered_policies(const std::vector<SourceFile>& files) {
+  Findings findings;
+  const SourceFile* registry = find(files, "policies/registry.cpp");
+  for (const SourceFile& file : files) {
+    if (!is_policy_header(file)) continue;
+    const bool used = std::ranges::any_of(makers(file), [&](const std::string& maker) {
+      return registry != nullptr && has_word(registry->text, maker);
+    });
+    if (!used) findings.push_back(file.path + ":1: policies/registry.cpp uses no maker of it");
+  }
+  return findings;
+}
+
+Findings dead_links(const SourceFile& file, const std::set<std::string>& paths) {
+  Findings findings;
+  if (!file.path.ends_with(".md")) return findings;
+  bool in_code = false;
+  const std::vector<std::string_view> lines = lines_of(file.text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("```")) in_code = !in_code;
+    if (!in_code) check_links(file, i, lines[i], paths, findings);
+  }
+  return findings;
+}
+
+}  // namespace kv::tidy

@@ -1,0 +1,30 @@
+// Rules about what a file says: its size, words that only one place may use, links, policies.
+#pragma once
+
+#include "tests/tidy/include_rules.h"
+
+namespace kv::tidy {
+
+inline constexpr std::size_t most_lines = 300;
+inline constexpr std::size_t most_columns = 100;
+
+// A source has at most 300 lines of at most 100 columns, no tab and no blank at a line's end.
+Findings sizes(const SourceFile& file);
+
+// Chance, clocks, printing, exits, exceptions, raw memory and instruction sets stay where the
+// architecture puts them.
+Findings banned_words(const SourceFile& file);
+
+// Every .cpp is named in a CMake file of its folder, or of a folder above by the path from there.
+Findings unlisted_sources(const std::vector<SourceFile>& files);
+
+// A header in policies/ that makes a Policy says Source:, Differs and Cost.
+Findings policy_headers(const SourceFile& file);
+
+// Of every header in policies/ that makes policies, policies/registry.cpp uses a make_x.
+Findings unregistered_policies(const std::vector<SourceFile>& files);
+
+// A relative link in Markdown names a file that is there.
+Findings dead_links(const SourceFile& file, const std::set<std::string>& paths);
+
+}  // namespace kv::tidy
