@@ -62,10 +62,10 @@ std::string padded(std::string_view text, std::size_t width) {
 
 std::string field_line(std::string_view name,
                        std::string_view default_value,
-                       std::string_view values,
+                       const std::string& values,
                        std::string_view meaning) {
-  return "    " + padded(std::string(name) + "=" + std::string(default_value), 17) + " " +
-         padded(values, 24) + " " + std::string(meaning) + "\n";
+  return "    " + padded(std::string(name) + "=" + std::string(default_value), 17) + " " + values +
+         " " + std::string(meaning) + "\n";
 }
 
 std::string generator_list() {
@@ -75,13 +75,14 @@ std::string generator_list() {
     out += "  plants " + std::string(entry.plants) + "\n";
     for (const SyntheticParameter& own : entry.parameters) {
       out += field_line(own.name, shortest(own.default_value),
-                        shortest(own.minimum) + " to " + shortest(own.maximum), own.meaning);
+                        padded(shortest(own.minimum) + " to " + shortest(own.maximum), 12),
+                        own.meaning);
     }
     out += "\n";
   }
   out += "Every generator also takes\n";
   for (const SyntheticField& field : synthetic_fields()) {
-    out += field_line(field.name, field.default_value, field.values, field.meaning);
+    out += field_line(field.name, field.default_value, padded(field.values, 23), field.meaning);
   }
   return out;
 }
