@@ -1,4 +1,5 @@
 // The rules without content: sinks and recency, uniform, ties.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -1,4 +1,5 @@
 // Heavy hitters: a few keys that most queries want, for good (zipf) or for a while (drift).
+#include <algorithm>
 #include <cmath>
 #include <utility>
 

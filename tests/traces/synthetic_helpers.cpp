@@ -1,7 +1,9 @@
 #include "tests/traces/synthetic_helpers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "base/half.h"

@@ -1,4 +1,5 @@
 // Queries and keys give back the rows: the bounds that traces/SYNTHETIC.md states.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/traces/synthetic_helpers.h"

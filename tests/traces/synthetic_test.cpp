@@ -1,6 +1,7 @@
 // What holds for every generator: rows, what planted() states, chance.
 #include "traces/synthetic.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>

@@ -1,0 +1,10 @@
+// kvcheck generate: a synthetic stream as a trace file.
+#pragma once
+
+#include "cli/command.h"
+
+namespace kv::cli {
+
+extern const Command generate_command;
+
+}  // namespace kv::cli

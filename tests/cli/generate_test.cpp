@@ -1,0 +1,118 @@
+#include "cli/generate.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "traces/synthetic.h"
+#include "traces/trace.h"
+
+namespace kv::cli {
+namespace {
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome generate(const std::vector<std::string>& words) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Streams streams{out, err};
+  const int status = run_command(generate_command, words, streams);
+  return {status, out.str(), err.str()};
+}
+
+class Generate : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) / "kvcheck-generate";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+  }
+
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string bytes(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Generate, WritesATraceThatOpensAndNamesItsSpec) {
+  const Outcome outcome = generate({"zipf:hitters=8", "--tokens", "300", "--seed=5", "--kind",
+                                    "qkv", "--kv-heads", "2", "-o", path("t.safetensors")});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto trace = open_trace(path("t.safetensors"));
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->info().tokens, 300U);
+  EXPECT_EQ(trace->info().kind, TraceKind::qkv);
+  const auto spec = parse_synthetic("zipf:hitters=8,tokens=300,seed=5,kind=qkv,kv_heads=2");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(trace->info().source, "kvcheck generate " + spec->canonical());
+}
+
+TEST_F(Generate, TakesOptionsAsFields) {
+  ASSERT_EQ(generate({"ties", "--tokens", "20", "-o", path("a")}).status, 0);
+  ASSERT_EQ(generate({"ties:", "--tokens", "20", "-o", path("b")}).status, 0);
+  ASSERT_EQ(generate({"ties:tokens=20", "-o", path("c")}).status, 0);
+  EXPECT_FALSE(bytes("a").empty());
+  EXPECT_EQ(bytes("a"), bytes("b"));
+  EXPECT_EQ(bytes("a"), bytes("c"));
+}
+
+TEST_F(Generate, PrintsWhatItPlanted) {
+  const Outcome outcome = generate({"needle:position=5,spread=0,ask_at=20,ask_every=0,attended=2",
+                                    "--tokens=30", "--heads=1", "--planted", "-"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "{\"layer\":0,\"kv_head\":0,\"what\":\"needle\",\"mass\":0.9,"
+            "\"queries\":[[5,7],[20,21]],\"keys\":[[5,1]]}\n");
+}
+
+TEST_F(Generate, ListsEveryGeneratorWithItsFields) {
+  const Outcome outcome = generate({"--list"});
+  EXPECT_EQ(outcome.status, 0);
+  for (const SyntheticEntry& entry : synthetic_registry()) {
+    EXPECT_THAT(outcome.out, testing::HasSubstr(std::string(entry.name) + ": "));
+    for (const SyntheticParameter& own : entry.parameters) {
+      EXPECT_THAT(outcome.out, testing::HasSubstr("    " + std::string(own.name) + "="));
+    }
+  }
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST_F(Generate, NamesEveryGeneratorInItsHelp) {
+  for (const SyntheticEntry& entry : synthetic_registry()) {
+    EXPECT_THAT(generate_command.help, testing::HasSubstr(entry.name));
+  }
+}
+
+TEST_F(Generate, RefusesWrongWordsAndWritesNothing) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"zpif", "-o", path("t")}, "did you mean 'zipf'"},
+      {{"-o", path("t")}, "generator"},
+      {{"zipf", "ties", "-o", path("t")}, "ties"},
+      {{"zipf:tokens=5", "--tokens", "6", "-o", path("t")}, "'tokens' is given twice"},
+      {{"zipf", "--tokens", "5,seed=3", "-o", path("t")}, "--tokens is '5,seed=3'"},
+      {{"zipf", "--tokens", "-1", "-o", path("t")}, "tokens is '-1'"},
+      {{"zipf", "--seed", "", "-o", path("t")}, "seed is ''"},
+      {{"zipf", "-o", "-"}, "standard output"},
+      {{"zipf"}, "nothing to write"},
+  };
+  for (const auto& [words, sentence] : cases) {
+    const Outcome outcome = generate(words);
+    EXPECT_EQ(outcome.status, 2) << sentence;
+    EXPECT_THAT(outcome.err, testing::HasSubstr(sentence));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+}  // namespace
+}  // namespace kv::cli
