@@ -1,0 +1,1 @@
+list(APPEND kv_test_sources cli/trace_test.cpp)
