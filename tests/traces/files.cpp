@@ -4,9 +4,11 @@
 #include <zip.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "base/check.h"
@@ -15,9 +17,34 @@
 
 namespace kv::test {
 
+namespace {
+
+// A folder for this process, because tests of one binary run side by side; gone when it ends.
+class Folder {
+ public:
+  Folder() : path_(testing::TempDir() + "kvcheck-tests-" + std::to_string(::getpid())) {
+    std::filesystem::create_directories(path_);
+  }
+
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
 std::string temporary_path(const std::string& name) {
-  // Tests of one binary run side by side as processes.
-  return testing::TempDir() + "kv-" + std::to_string(::getpid()) + "-" + name;
+  static const Folder folder;
+  return folder.path() + "/" + name;
 }
 
 std::string temporary_file(const std::string& name, std::string_view bytes) {

@@ -11,7 +11,7 @@
 
 namespace kv::test {
 
-// A fresh path in the test's temporary folder, and one that holds `bytes`.
+// A path in this process's temporary folder, and the same after `bytes` are written there.
 std::string temporary_path(const std::string& name);
 std::string temporary_file(const std::string& name, std::string_view bytes);
 std::string bytes_of_file(const std::string& path);

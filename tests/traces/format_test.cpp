@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-constexpr const char* python = "/usr/bin/python3";
+const std::string python = "/usr/bin/python3";
 
 // What stands in the code block after the line `mark`.
 std::string block_after(const std::string& mark) {
@@ -42,7 +42,7 @@ TEST(FormatPage, ExampleBytesAreATrace) {
 class FormatPagePython : public Test {
  protected:
   void SetUp() override {
-    const std::string probe = std::string(python) + " -c 'import numpy' 2>/dev/null";
+    const std::string probe = python + " -c 'import numpy' 2>/dev/null";
     if (std::system(probe.c_str()) != 0) GTEST_SKIP() << python << " cannot import numpy";
     folder_ = test::temporary_path("python");
     std::filesystem::create_directory(folder_);

@@ -2,6 +2,8 @@
 // Under the address sanitizer this also shows that no view leaves its file.
 #include <rapidcheck.h>
 
+#include <array>
+
 #include "tests/traces/files.h"
 #include "traces/verify.h"
 
@@ -72,10 +74,12 @@ TEST_P(Mutation, NeverOpensATruncatedFile) {
   EXPECT_EQ(test::error_of(good), "opened");
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Mutation, testing::Values(0, 1, 2, 3), [](const auto& file) {
-  const char* const names[] = {"Safetensors", "Npy", "NpzStored", "NpzDeflated"};
-  return std::string(names[file.param]);
-});
+std::string file_kind(const testing::TestParamInfo<std::size_t>& file) {
+  constexpr std::array kinds{"Safetensors", "Npy", "NpzStored", "NpzDeflated"};
+  return kinds[file.param];
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Mutation, testing::Values(0, 1, 2, 3), file_kind);
 
 }  // namespace
 }  // namespace kv

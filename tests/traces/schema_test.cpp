@@ -30,8 +30,7 @@ TEST(Schema, ReadsWhatTheFileSays) {
   const std::string path = test::temporary_file("small.safetensors", SmallQkv().bytes());
   const Trace trace = open_trace(path).value();
   const TraceInfo& info = trace.info();
-  EXPECT_THAT(info.name, EndsWith("-small.safetensors"));
-  EXPECT_THAT(info.name, Not(HasSubstr("/")));
+  EXPECT_EQ(info.name, "small.safetensors");
   EXPECT_EQ(info.tokens, 3U);
   EXPECT_EQ(info.kv_heads, 1U);
   EXPECT_THAT(info.layers, ElementsAre(7));
