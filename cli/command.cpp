@@ -11,6 +11,7 @@
 
 #include "base/version.h"
 #include "base/words.h"
+#include "cli/generate.h"
 #include "cli/interrupt.h"
 #include "cli/policies.h"
 #include "cli/replay.h"
@@ -164,6 +165,7 @@ std::span<const Command* const> commands() {
       &replay_command,
       &policies_command,
       &trace_command,
+      &generate_command,
   };
   return all;
 }

@@ -132,7 +132,10 @@ Result<Numbers> inflate(ArchiveMember& member,
   std::array<std::byte, 1> end{};
   const auto rest = member.read(end);  // where libzip compares the checksum
   if (!rest) return rest.error();
-  if (rest.value() != 0) return malformed("member " + shown(member.name()) + " is too long");
+  if (rest.value() != 0) {
+    return malformed("member " + shown(member.name()) + " is damaged: it goes on after the " +
+                     std::to_string(member.size()) + " bytes that the archive declares");
+  }
   return Numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, owner->data(), owner};
 }
 

@@ -1,0 +1,104 @@
+// traces/FORMAT.md is held to what it says: its bytes open, its Python runs.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/check.h"
+#include "tests/traces/files.h"
+#include "traces/verify.h"
+
+namespace kv {
+namespace {
+
+using namespace testing;
+
+const std::string python = "/usr/bin/python3";
+
+// What stands in the code block after the line `mark`.
+std::string block_after(const std::string& mark) {
+  const std::string page = test::bytes_of_file(KVCHECK_SOURCE_DIR "/traces/FORMAT.md");
+  const std::size_t at = page.find("\n" + mark);
+  KV_CHECK(at != std::string::npos);
+  const std::size_t begin = page.find('\n', page.find("```", at)) + 1;
+  return page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST(FormatPage, ExampleBytesAreATrace) {
+  std::istringstream lines(block_after("```hex"));
+  std::string bytes;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream columns(line.substr(6, 47));
+    for (int value = 0; columns >> std::hex >> value;) bytes += static_cast<char>(value);
+  }
+  EXPECT_EQ(bytes.size(), 200U);
+  const Trace trace = open_trace(test::temporary_file("example", bytes)).value();
+  EXPECT_TRUE(verify(trace));
+  std::vector<float> rows(4);
+  kernels().widen(Number::f16, trace.layer(0).attention.data, 4, rows.data());
+  EXPECT_THAT(rows, ElementsAre(1, 0, 0.25F, 0.75F));
+}
+
+class FormatPagePython : public Test {
+ protected:
+  void SetUp() override {
+    const std::string probe = python + " -c 'import numpy' 2>/dev/null";
+    if (std::system(probe.c_str()) != 0) GTEST_SKIP() << python << " cannot import numpy";
+    folder_ = test::temporary_path("python");
+    std::filesystem::create_directory(folder_);
+  }
+
+  void run(const std::string& script) const {
+    std::ofstream(folder_ + "/script.py") << script;
+    const std::string command = "cd '" + folder_ + "' && " + python + " script.py";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+
+  [[nodiscard]] Trace opened(const std::string& name) const {
+    return open_trace(folder_ + "/" + name).value();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(FormatPagePython, DumpOfAttentionsOpensAndVerifies) {
+  run("import numpy as np\n"
+      "scores = np.random.default_rng(1).normal(size=(3, 1, 2, 40, 40))\n"
+      "rows = np.exp(scores) * np.tri(40)\n"
+      "attentions = tuple((rows / rows.sum(-1, keepdims=True)).astype('<f4'))\n" +
+      block_after("<!-- tested: dump -->"));
+  for (const char* name : {"attention.npy", "attention.npz"}) {
+    const Trace trace = opened(name);
+    EXPECT_EQ(trace.info().number, Number::f16);
+    EXPECT_EQ(trace.info().query_heads, 2U);
+    EXPECT_EQ(trace.info().tokens, 40U);
+    EXPECT_THAT(trace.info().layers, ElementsAre(0, 1, 2));
+    const auto report = verify(trace);
+    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+  }
+}
+
+TEST_F(FormatPagePython, WriterMakesATrace) {
+  run("import numpy as np\n"
+      "q = np.ones((4, 5, 16), 'f4')\n"
+      "k = v = np.full((2, 5, 16), 3, 'f4')\n" +
+      block_after("<!-- tested: writer -->") + block_after("<!-- tested: writer call -->"));
+  const Trace trace = opened("t.safetensors");
+  EXPECT_EQ(trace.info().query_heads, 4U);
+  EXPECT_EQ(trace.info().kv_heads, 2U);
+  EXPECT_EQ(trace.info().head_dim, 16U);
+  EXPECT_EQ(trace.info().rope, (Rope{RopeLayout::half, 8, 10000}));
+  EXPECT_EQ(verify(trace).value().largest, 3);
+}
+
+TEST(BundledTrace, OpensVerifiesAndIsSmall) {
+  const std::string path = KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors";
+  EXPECT_LT(std::filesystem::file_size(path), 2'600'000U);
+  const Trace trace = open_trace(path).value();
+  EXPECT_EQ(trace.info().tokens, 512U);
+  EXPECT_EQ(trace.info().layers.size(), 6U);
+  EXPECT_EQ(verify(trace).value().numbers, 6U * 3 * 4 * 512 * 32);
+}
+
+}  // namespace
+}  // namespace kv
