@@ -117,8 +117,8 @@ Result<ReplayPlan> plan_replay(const Words& words) {
   Result<Outputs> outputs = outputs_of(words);
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
-  if (const auto opened = open_traces(plan); !opened) return opened.error();
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
+  if (const auto opened = open_traces(plan); !opened) return opened.error();
   return plan;
 }
 
