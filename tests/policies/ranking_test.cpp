@@ -66,8 +66,9 @@ void agrees_with_reference(Policy& policy, Score score) {
   std::map<Position, Gathered> gathered;
   Kept expected;
   ScriptedDraws draws;
-  const auto chunks = *rc::gen::resize(
-      20, rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 8)));
+  const auto chunk_size = rc::gen::resize(100, rc::gen::inRange<std::size_t>(1, 8));
+  const auto chunks =
+      *rc::gen::resize(20, rc::gen::container<std::vector<std::size_t>>(chunk_size));
   for (const std::size_t chunk : chunks) {
     for (std::size_t i = 0; i < chunk; ++i) {
       expected.push_back(cache.seen);
@@ -114,7 +115,7 @@ TEST(Rankings, LeaveTheSameTokensInBulkAndOneByOne) {
       const auto one_by_one = make();
       ScriptedDraws draws;
       for (int chunk = 0; chunk < 3; ++chunk) {
-        const auto tokens = *rc::gen::inRange(1, 12);
+        const auto tokens = *rc::gen::resize(100, rc::gen::inRange(1, 12));
         for (int i = 0; i < tokens; ++i) {
           const auto row = draw_row(bulk.residents.size() + 1);
           observe(bulk, *in_bulk, row);
