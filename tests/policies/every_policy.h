@@ -1,6 +1,7 @@
 // Every policy of the registry with every choice of its parameters.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct Choice {
 
   [[nodiscard]] std::unique_ptr<Policy> make() const { return entry->make(options); }
 };
+
+// For GoogleTest, which prints bytes else.
+inline void PrintTo(const Choice& choice, std::ostream* out) {
+  *out << choice.name;
+}
 
 // Those with a middle to choose from; each parameter varied alone.
 inline std::vector<Choice> every_choosing_policy() {

@@ -148,7 +148,9 @@ TEST(ReservoirBottomK, DropsTheNewestAmongEqualKeys) {
   draws.order = {7, 7, 7, 1};
   const auto policy = make_reservoir_bottom_k();
   MiniCache cache{.capacity = 2};
-  cache.stream(4, *policy, draws);
+  cache.stream(3, *policy, draws);
+  EXPECT_EQ(cache.residents, (Kept{0, 1}));
+  cache.stream(1, *policy, draws);
   EXPECT_EQ(cache.residents, (Kept{0, 3}));
 }
 
