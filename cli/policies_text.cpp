@@ -48,7 +48,7 @@ std::string default_recent_text(const Protection& protection) {
   const std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
   if (protection.recent_percent == 0) return "0";
   if (protection.recent_percent == 100) return rest;
-  return std::to_string(protection.recent_percent) + "% of " + rest;
+  return std::to_string(protection.recent_percent) + "% of (" + rest + ")";
 }
 
 std::vector<Field> fields_of(const PolicyEntry& policy) {
@@ -153,7 +153,7 @@ std::string policy_text(const PolicyEntry& policy) {
 
 std::string policy_details(const PolicyEntry& policy) {
   std::string out = policy_head(policy);
-  for (const std::string_view claim : policy.claims) {
+  for (const std::string_view& claim : policy.claims) {
     const bool first = &claim == policy.claims.data();
     out += definition(first ? "claims" : "",
                       std::string(claim) + ": " + std::string(meaning_of(claim)));

@@ -1,7 +1,6 @@
 #include "policies/by_rank.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 
@@ -15,19 +14,24 @@ std::size_t first_lowest(std::span<const float> scores) {
   return kernels().argmin(scores.data(), scores.size());
 }
 
-// Eight running minima, because one would make every comparison wait for the last.
+// Four running minima, because one would make every comparison wait for the last.
 std::size_t first_lowest(std::span<const double> scores) {
-  std::array<double, 8> lanes{};
-  lanes.fill(std::numeric_limits<double>::infinity());
+  const double* const from = scores.data();
+  const std::size_t n = scores.size();
+  double a = std::numeric_limits<double>::infinity();
+  double b = a;
+  double c = a;
+  double d = a;
   std::size_t i = 0;
-  for (; i + lanes.size() <= scores.size(); i += lanes.size()) {
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      lanes[lane] = std::min(lanes[lane], scores[i + lane]);
-    }
+  for (; i + 4 <= n; i += 4) {
+    a = from[i] < a ? from[i] : a;
+    b = from[i + 1] < b ? from[i + 1] : b;
+    c = from[i + 2] < c ? from[i + 2] : c;
+    d = from[i + 3] < d ? from[i + 3] : d;
   }
-  double lowest = *std::min_element(lanes.begin(), lanes.end());
-  for (; i < scores.size(); ++i) lowest = std::min(lowest, scores[i]);
-  return static_cast<std::size_t>(std::find(scores.begin(), scores.end(), lowest) - scores.begin());
+  for (; i < n; ++i) a = std::min(a, from[i]);
+  const double lowest = std::min(std::min(a, b), std::min(c, d));
+  return static_cast<std::size_t>(std::find(from, from + n, lowest) - from);
 }
 
 template <typename Score>
@@ -64,6 +68,14 @@ void append_lowest(std::span<const double> scores,
                    std::size_t count,
                    std::vector<std::size_t>& victims) {
   append_lowest_of(scores, count, victims);
+}
+
+void add_mass(std::span<double> sums, std::span<const float> mass) {
+  const std::size_t n = mass.size();
+  KV_CHECK(sums.size() == n);
+  double* const into = sums.data();
+  const float* const from = mass.data();
+  for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
 }
 
 }  // namespace kv

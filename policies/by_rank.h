@@ -7,6 +7,7 @@
 // way. Ranking policies may therefore ask for Leaving::in_bulk, which is cheaper.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -23,6 +24,9 @@ void append_lowest(std::span<const double> scores,
                    std::size_t count,
                    std::vector<std::size_t>& victims);
 
+// sums[i] += mass[i], in double. Requires as many sums as masses.
+void add_mass(std::span<double> sums, std::span<const float> mass);
+
 // Removes the values at `ranks` (strictly increasing), keeping the order of the rest. Ranks beyond
 // the end are tokens that were never observed and have no value.
 template <typename T>
@@ -33,7 +37,8 @@ void erase_ranks(std::vector<T>& values, std::span<const std::size_t> ranks) {
     const std::size_t begin = ranks[i] + 1;
     const bool last = i + 1 == ranks.size() || ranks[i + 1] >= values.size();
     const std::size_t end = last ? values.size() : ranks[i + 1];
-    for (std::size_t from = begin; from < end; ++from) values[kept++] = values[from];
+    std::copy(values.data() + begin, values.data() + end, values.data() + kept);
+    kept += end - begin;
   }
   values.resize(kept);
 }

@@ -20,9 +20,7 @@ class H2o final : public Policy {
     gathered_.resize(n);
     if (normalise_ == Normalise::age) born_.resize(n, static_cast<double>(queries_));
     ++queries_;
-    double* const into = gathered_.data();
-    const float* const from = observation.mass.data();
-    for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
+    add_mass(gathered_, observation.mass);
   }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
@@ -59,9 +57,9 @@ class H2o final : public Policy {
     const auto gathered = std::span(gathered_).subspan(first_rank, n);
     if (normalise_ == Normalise::none) return gathered;
     scores_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      scores_[i] = gathered[i] / (static_cast<double>(queries_) - born_[first_rank + i]);
-    }
+    const double* const born = born_.data() + first_rank;
+    const auto queries = static_cast<double>(queries_);
+    for (std::size_t i = 0; i < n; ++i) scores_[i] = gathered[i] / (queries - born[i]);
     return scores_;
   }
 

@@ -17,7 +17,11 @@ class ReservoirAsPrinted final : public Policy {
     const std::size_t n = candidates.positions.size();
     const std::size_t k = candidates.capacity;
     KV_CHECK(k >= 1 && k < n);
-
+    if (n == k + 1) {
+      // One newcomer: slot j still holds candidate j, and j = k is the newcomer itself.
+      victims.push_back(draws.below(n, candidates.positions[k], 0));
+      return;
+    }
     std::vector<std::size_t> sample(k);
     std::iota(sample.begin(), sample.end(), std::size_t{0});
     for (std::size_t i = k; i < n; ++i) {

@@ -11,10 +11,11 @@ constexpr std::array<Preset, 9> table = {{
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
                "streaming_llm/kv_cache.py, the __call__ path of its perplexity script",
-     .differs = "512 tokens in all, as in the paper's tables; the class's own default is 4 + 512"},
+     .differs =
+         "sinks + recent = 512 as in the paper's table 6; the class's own default is 4 + 512"},
     {.name = "pythia-lazy",
      .spec = "streaming:sinks=8,recent=256;timing=lazy:64;positions=absolute",
-     .source = "a student reimplementation on Pythia-2.8b, pythia_streaming_patch.py: sinks and a "
+     .source = "a reimplementation on Pythia-2.8b, pythia_streaming_patch.py: sinks and a "
                "window, trimmed only when 64 tokens over, keys at their absolute positions",
      .differs = "its perplexity loop also trims after every chunk; that is "
                 "timing=attend-then-trim;chunk=128"},
@@ -38,7 +39,7 @@ constexpr std::array<Preset, 9> table = {{
                 "per kv-head"},
     {.name = "h2o-sinks",
      .spec = "h2o:sinks=8,recent=32,budget=264;timing=lazy:64;unit=layer",
-     .source = "a student reimplementation on Pythia-2.8b, h2o/pythia_streaming_h2o_patch.py, "
+     .source = "a reimplementation on Pythia-2.8b, h2o/pythia_streaming_h2o_patch.py, "
                "configuration h2o_8_32_264: one list of scores for all heads of a layer",
      .differs = "there the query that triggers a trim already sees the trimmed cache; scores are "
                 "summed over heads there, averaged here, which ranks alike"},
@@ -53,7 +54,8 @@ constexpr std::array<Preset, 9> table = {{
     {.name = "window",
      .spec = "window",
      .source = "Xiao et al., arXiv:2309.17453, section 3.1: the window-attention baseline",
-     .differs = "at absolute positions; with positions=in-cache it degrades less"},
+     .differs =
+         "nothing in who stays; codes differ in the positions they attend at, here absolute"},
 }};
 
 }  // namespace

@@ -4,6 +4,13 @@
 //   ^policy   ^protection and budget      ^its own     ^the cache's questions
 //
 // `@name` starts from a preset (sim/presets.h), and fields after it override the preset's.
+//
+// Fields stand in any order; none may be given twice. Sizes that are left out:
+//   sinks    the policy's default
+//   budget   SpecDefaults::budget, else 256; without a middle it is sinks + recent, and either of
+//            recent and budget gives the other
+//   recent   the policy's share of what the sinks leave of the budget, rounded down
+// Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,94 @@
+#include "cli/policies.h"
+
+#include <boost/json.hpp>
+#include <sstream>
+
+#include "base/words.h"
+#include "policies/registry.h"
+#include "sim/presets.h"
+
+namespace kv::cli {
+namespace {
+
+// What the command prints, or its error.
+std::string run(const std::vector<std::string>& words) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Streams streams{out, err};
+  const auto done = policies_command.run(words, streams);
+  EXPECT_EQ(err.str(), "");
+  return done ? out.str() : "error: " + done.error().message;
+}
+
+TEST(PoliciesCommand, NamesEveryPolicyFieldClaimAndPreset) {
+  const std::string text = run({});
+  for (const PolicyEntry& entry : policy_registry()) {
+    EXPECT_THAT(text, testing::HasSubstr("\n" + std::string(entry.name) + "\n"));
+    EXPECT_THAT(text, testing::HasSubstr(std::string(entry.summary)));
+    for (const Parameter& parameter : entry.parameters) {
+      EXPECT_THAT(text, testing::HasSubstr(std::string(parameter.name) + "=" +
+                                           std::string(parameter.default_value)));
+    }
+    for (const std::string_view claim : entry.claims) {
+      EXPECT_THAT(text, testing::HasSubstr(std::string(claim)));
+    }
+  }
+  for (const Preset& preset : presets()) {
+    EXPECT_THAT(text, testing::HasSubstr("\n@" + std::string(preset.name) + "\n"));
+    EXPECT_THAT(text, testing::HasSubstr(std::string(preset.spec)));
+  }
+}
+
+TEST(PoliciesCommand, KeepsTheListWithinAHundredColumns) {
+  for (const std::string_view line : split(run({}), '\n')) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_THAT(std::string(policies_command.help), testing::HasSubstr("Examples:"));
+}
+
+TEST(PoliciesCommand, TellsAllAboutANamedPolicy) {
+  const std::string text = run({"reservoir"});
+  EXPECT_THAT(text, testing::StartsWith("reservoir\n"));
+  for (const char* word : {"claims", "differs", "cost", "timing=attend-then-trim", "visibility=",
+                           "positions=", "unit=kv-head", "chunk=1", "r | l | bottom-k"}) {
+    EXPECT_THAT(text, testing::HasSubstr(word)) << word;
+  }
+  // Every claim is explained: its meaning stands after its name.
+  for (const PolicyEntry& entry : policy_registry()) {
+    for (const std::string_view claim : entry.claims) {
+      EXPECT_THAT(run({std::string(entry.name)}),
+                  testing::ContainsRegex(std::string(claim) + ": [a-z]"));
+    }
+  }
+}
+
+TEST(PoliciesCommand, ShowsAPresetWithItsCanonicalText) {
+  const std::string text = run({"--show", "@tova"});
+  EXPECT_THAT(text, testing::HasSubstr("tova:sinks=0,recent=0,budget=256;timing=attend-then-trim"));
+  EXPECT_EQ(text, run({"@tova"}));
+}
+
+TEST(PoliciesCommand, PrintsOneJsonObjectALine) {
+  std::istringstream lines(run({"--json"}));
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto object = boost::json::parse(line).as_object();
+    EXPECT_FALSE(object.at("name").as_string().empty());
+    EXPECT_FALSE(object.at("source").as_string().empty());
+    if (object.at("kind") == "policy") {
+      EXPECT_FALSE(object.at("claims").as_array().empty());
+      EXPECT_FALSE(object.at("cost").as_string().empty());
+    } else {
+      EXPECT_FALSE(object.at("canonical").as_string().empty());
+    }
+  }
+  EXPECT_EQ(count, policy_registry().size() + presets().size());
+}
+
+TEST(PoliciesCommand, ExplainsWordsItDoesNotKnow) {
+  EXPECT_THAT(run({"resrvoir"}), testing::HasSubstr("did you mean 'reservoir'?"));
+  EXPECT_THAT(run({"@tva"}), testing::HasSubstr("unknown preset 'tva'; did you mean 'tova'?"));
+  EXPECT_THAT(run({"--jsn"}), testing::HasSubstr("did you mean '--json'?"));
+  EXPECT_THAT(run({"--show"}), testing::HasSubstr("error: --show needs"));
+}
+
+}  // namespace
+}  // namespace kv::cli

@@ -1,0 +1,88 @@
+// Chance that a test controls: scripted answers, and every answer there is.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "base/check.h"
+#include "base/draws.h"
+
+namespace kv {
+
+// Gives back what was queued; a draw beyond the script is a mistake of the policy.
+class ScriptedDraws final : public Draws {
+ public:
+  struct Asked {
+    std::uint64_t bound;
+    Position position;
+    std::uint32_t index;
+
+    bool operator==(const Asked&) const = default;
+  };
+
+  std::deque<std::uint64_t> numbers;
+  std::deque<double> uniforms;
+  std::vector<Asked> asked;
+
+  std::uint64_t below(std::uint64_t bound, Position position, std::uint32_t index) override {
+    asked.push_back({bound, position, index});
+    return pop(numbers);
+  }
+
+  double uniform(Position position, std::uint32_t index) override {
+    asked.push_back({0, position, index});
+    return pop(uniforms);
+  }
+
+ private:
+  template <typename T>
+  static T pop(std::deque<T>& values) {
+    KV_CHECK(!values.empty());
+    const T value = values.front();
+    values.pop_front();
+    return value;
+  }
+};
+
+// Walks the tree of all answers to below(): run the policy, look, and call next() until it says
+// no. A path has the probability 1 / product(), the product of the bounds along it.
+class EveryDraw final : public Draws {
+ public:
+  std::uint64_t below(std::uint64_t bound, Position, std::uint32_t) override {
+    if (depth_ == answers_.size()) {
+      answers_.push_back(0);
+      bounds_.push_back(bound);
+    }
+    KV_CHECK(bounds_[depth_] == bound);
+    return answers_[depth_++];
+  }
+
+  double uniform(Position, std::uint32_t) override {
+    constexpr bool can_be_enumerated = false;
+    KV_CHECK(can_be_enumerated);
+    return 0;
+  }
+
+  [[nodiscard]] std::uint64_t product() const {
+    std::uint64_t out = 1;
+    for (const std::uint64_t bound : bounds_) out *= bound;
+    return out;
+  }
+
+  bool next() {
+    depth_ = 0;
+    while (!answers_.empty() && answers_.back() + 1 == bounds_.back()) {
+      answers_.pop_back();
+      bounds_.pop_back();
+    }
+    if (answers_.empty()) return false;
+    ++answers_.back();
+    return true;
+  }
+
+ private:
+  std::vector<std::uint64_t> answers_, bounds_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace kv

@@ -1,0 +1,81 @@
+#include "policies/registry.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tests/policies/every_policy.h"
+
+namespace kv {
+namespace {
+
+TEST(Registry, ListsThePoliciesInTheOrderOfHelp) {
+  std::vector<std::string_view> names;
+  for (const PolicyEntry& entry : policy_registry()) names.push_back(entry.name);
+  EXPECT_THAT(names, testing::ElementsAre("dense", "window", "streaming", "random", "reservoir",
+                                          "reservoir-as-printed", "h2o", "tova"));
+}
+
+TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
+  const std::set<std::string_view> words = {"constant-size", "chunk-invariant",  "uniform",
+                                            "age-geometric", "admits-newcomers", "deterministic",
+                                            "score-driven"};
+  for (const PolicyEntry& entry : policy_registry()) {
+    EXPECT_FALSE(entry.summary.empty()) << entry.name;
+    EXPECT_EQ(entry.summary.find('\n'), std::string_view::npos) << entry.name;
+    EXPECT_FALSE(entry.source.empty()) << entry.name;
+    EXPECT_FALSE(entry.differs.empty()) << entry.name;
+    EXPECT_FALSE(entry.cost.empty()) << entry.name;
+    EXPECT_FALSE(entry.claims.empty()) << entry.name;
+    for (const std::string_view claim : entry.claims) EXPECT_TRUE(words.contains(claim)) << claim;
+  }
+}
+
+TEST(Registry, HasLegalDefaultsAndParametersThatNoCommonFieldHides) {
+  for (const PolicyEntry& entry : policy_registry()) {
+    EXPECT_LE(entry.protection.recent_percent, 100U) << entry.name;
+    std::set<std::string_view> names = {"sinks",      "recent",    "budget", "timing",
+                                        "visibility", "positions", "unit",   "chunk"};
+    for (const Parameter& parameter : entry.parameters) {
+      EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+      EXPECT_TRUE(std::ranges::count(parameter.choices, parameter.default_value)) << entry.name;
+      EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
+    }
+    EXPECT_NE(entry.make(Options(entry.parameters)), nullptr);
+  }
+}
+
+// Claims that the policy's own answers must not contradict.
+TEST(Registry, ClaimsWhatThePoliciesSayOfThemselves) {
+  for (const Choice& choice : every_choosing_policy()) {
+    const auto claims = [&](std::string_view word) {
+      return std::ranges::count(choice.entry->claims, word) > 0;
+    };
+    const auto policy = choice.make();
+    EXPECT_EQ(claims("score-driven"), policy->needs().attention) << choice.name;
+    if (claims("chunk-invariant")) {
+      EXPECT_EQ(policy->leaving(), Leaving::one_by_one) << choice.name;
+      EXPECT_FALSE(policy->needs().attention) << choice.name;
+    }
+  }
+}
+
+TEST(Registry, FindsByNameOnly) {
+  EXPECT_EQ(find_policy("reservoir")->name, "reservoir");
+  EXPECT_EQ(find_policy("reservoi"), nullptr);
+  EXPECT_EQ(find_policy(""), nullptr);
+}
+
+TEST(Options, StartWithDefaultsAndTakeLegalWordsOnly) {
+  Options options(find_policy("reservoir")->parameters);
+  EXPECT_EQ(options.at("algorithm"), "r");
+  const Options usual = options;
+  options.set("algorithm", "bottom-k");
+  EXPECT_EQ(options.at("algorithm"), "bottom-k");
+  EXPECT_NE(options, usual);
+  EXPECT_DEATH(options.set("algorithm", "x"), "choices");
+  EXPECT_DEATH(options.set("algorithms", "r"), "parameter");
+  EXPECT_DEATH((void)options.at("algorithms"), "found");
+}
+
+}  // namespace
+}  // namespace kv

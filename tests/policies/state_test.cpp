@@ -1,0 +1,115 @@
+// What every policy promises about its state: copies are equal and independent, bytes restore it.
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "policies/keep_recent.h"
+#include "tests/policies/every_policy.h"
+#include "tests/policies/mini_cache.h"
+
+namespace kv {
+namespace {
+
+// Feeds tokens with rows of random mass, in chunks of `chunk`.
+void feed(MiniCache& cache, Policy& policy, std::size_t tokens, std::size_t chunk) {
+  CounterDraws draws(Rng(7, 0));
+  const Rng rows(7, 1);
+  for (std::size_t i = 0; i < tokens; ++i) {
+    cache.append();
+    std::vector<float> mass;
+    for (std::size_t rank = 0; rank < cache.residents.size(); ++rank) {
+      mass.push_back(
+          static_cast<float>(rows.uniform(cache.seen, static_cast<std::uint32_t>(rank))));
+    }
+    if (policy.needs().attention) policy.observe({cache.seen - 1, mass});
+    if ((i + 1) % chunk == 0 || i + 1 == tokens) cache.trim(policy, draws, policy.leaving());
+  }
+}
+
+class EveryPolicy : public testing::TestWithParam<Choice> {};
+
+TEST_P(EveryPolicy, GoesOnAlikeAfterCloneAndAfterSaveAndLoad) {
+  for (const std::size_t before : {0U, 3U, 9U, 10U, 40U, 300U}) {
+    MiniCache cache{.sinks = 2, .recent = 3, .capacity = 5};
+    const auto original = GetParam().make();
+    feed(cache, *original, before, 4);
+
+    ByteWriter writer;
+    original->save(writer);
+    const auto restored = GetParam().make();
+    ByteReader reader(writer.bytes());
+    restored->load(reader);
+    ASSERT_TRUE(reader.finished()) << reader.finished().error().message;
+    const auto clone = original->clone();
+
+    MiniCache of_clone = cache;
+    MiniCache of_restored = cache;
+    feed(cache, *original, 60, 1);
+    feed(of_clone, *clone, 60, 1);
+    feed(of_restored, *restored, 60, 1);
+    EXPECT_EQ(of_clone.residents, cache.residents) << before;
+    EXPECT_EQ(of_restored.residents, cache.residents) << before;
+  }
+}
+
+TEST_P(EveryPolicy, ReportsBytesThatEndTooEarly) {
+  MiniCache cache{.sinks = 2, .recent = 3, .capacity = 5};
+  const auto original = GetParam().make();
+  feed(cache, *original, 40, 1);
+  ByteWriter writer;
+  original->save(writer);
+  for (std::size_t length = 0; length < writer.bytes().size(); ++length) {
+    const auto restored = GetParam().make();
+    ByteReader reader(std::span(writer.bytes()).first(length));
+    restored->load(reader);
+    EXPECT_FALSE(reader.finished()) << length;
+  }
+}
+
+// A full middle stays full: the word constant-size, and every policy here has it.
+TEST_P(EveryPolicy, KeepsSinksRecentTokensAndAFullMiddle) {
+  ASSERT_TRUE(std::ranges::count(GetParam().entry->claims, "constant-size"));
+  for (const std::size_t tokens : {1U, 4U, 10U, 11U, 100U}) {
+    MiniCache cache{.sinks = 2, .recent = 3, .capacity = 5};
+    feed(cache, *GetParam().make(), tokens, 3);
+    ASSERT_EQ(cache.residents.size(), std::min<std::size_t>(tokens, 10));
+    EXPECT_TRUE(std::ranges::is_sorted(cache.residents));
+    if (tokens < 2) continue;
+    EXPECT_EQ(cache.residents[1], 1U);
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, tokens); ++i) {
+      EXPECT_EQ(cache.residents[cache.residents.size() - 1 - i], tokens - 1 - i);
+    }
+  }
+}
+
+TEST_P(EveryPolicy, DoesNotDependOnChunksExactlyIfItSaysSo) {
+  const auto& claims = GetParam().entry->claims;
+  const bool invariant = std::ranges::count(claims, "chunk-invariant") > 0;
+  MiniCache single{.sinks = 2, .recent = 3, .capacity = 5};
+  MiniCache chunked = single;
+  feed(single, *GetParam().make(), 200, 1);
+  feed(chunked, *GetParam().make(), 200, 9);
+  EXPECT_EQ(single.residents == chunked.residents, invariant);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryPolicy,
+                         testing::ValuesIn(every_choosing_policy()),
+                         [](const auto& choice) {
+                           std::string name = choice.param.name;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == ':' || c == '-'; }, '_');
+                           return name;
+                         });
+
+TEST(KeepRecent, IsNeverAsked) {
+  const auto policy = make_keep_recent();
+  CounterDraws draws(Rng(1));
+  MiniCache cache{.capacity = 1};
+  cache.append();
+  cache.append();
+  EXPECT_DEATH(cache.trim(*policy, draws, policy->leaving()), "middle");
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,1 @@
+list(APPEND kv_test_sources sim/spec_test.cpp)
