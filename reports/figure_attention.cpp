@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/words.h"
+#include "reports/figures.h"
+#include "reports/plot_text.h"
+
+namespace kv {
+namespace {
+
+constexpr double floor_mass = 1e-4;  // what is below it is drawn as if it were this much
+
+struct Panel {
+  const Line* line = nullptr;  // none: the dense attention
+  const Residency* unit = nullptr;
+};
+
+// The unit that holds the head of the map: the last one that does not begin after it.
+const Residency* unit_of(const CellResult& cell, const AttentionMap& map) {
+  const Residency* best = nullptr;
+  for (const Residency& unit : cell.residency) {
+    if (unit.layer == map.layer && unit.head <= map.head) best = &unit;
+  }
+  return best;
+}
+
+std::vector<Panel> panels_of(const Sweep& sweep) {
+  std::vector<Panel> panels = {{}};
+  for (const Line& line : sweep.lines) {
+    const SpecSummary* summary = sweep.at_budget(line);
+    if (summary == nullptr || !summary->spec.bounded() || panels.size() == 8) continue;
+    const Residency* unit = unit_of(*sweep.cells(*summary)[0], sweep.result->map);
+    if (unit != nullptr) panels.push_back({&line, unit});
+  }
+  return panels;
+}
+
+// The share of a block's (query, key) pairs whose key was still resident, 1 in a block without
+// pairs.
+double resident_share(const Residency& unit,
+                      std::size_t block,
+                      std::size_t row,
+                      std::size_t column) {
+  std::size_t pairs = 0;
+  std::size_t there = 0;
+  const std::size_t tokens = unit.evicted_at.size();
+  for (std::size_t key = column * block; key < std::min(tokens, (column + 1) * block); ++key) {
+    const std::size_t first = std::max(row * block, key);
+    const std::size_t last = std::min(tokens, (row + 1) * block);
+    const std::size_t until = std::min<std::size_t>(last, unit.evicted_at[key]);
+    pairs += last - std::min(first, last);
+    there += until - std::min(first, until);
+  }
+  return pairs == 0 ? 1.0 : static_cast<double>(there) / static_cast<double>(pairs);
+}
+
+void add_map(const AttentionMap& map, const Residency* unit, FigureData& data) {
+  for (std::size_t row = 0; row < map.side; ++row) {
+    for (std::size_t column = 0; column < map.side; ++column) {
+      const double mass = column > row
+                              ? not_measured
+                              : std::max<double>(map.mass[row * map.side + column], floor_mass);
+      const double share =
+          unit == nullptr || column > row ? 1.0 : resident_share(*unit, map.block, row, column);
+      const double half = static_cast<double>(map.block) / 2;
+      data.row({static_cast<double>(column * map.block) + half,
+                static_cast<double>(row * map.block) + half, mass, share});
+    }
+  }
+}
+
+}  // namespace
+
+Figure attention_figure(const Sweep& sweep) {
+  Figure figure{.name = "attention",
+                .title = "One head's attention, and what the policies kept of it",
+                .caption = {}};
+  const AttentionMap& map = sweep.result->map;
+  if (map.side < 2 || map.block == 0 || map.mass.size() != map.side * map.side) return figure;
+  const std::vector<Panel> panels = panels_of(sweep);
+  Grid grid = small_multiples(panels.size(), 200, 200);
+  grid.right = 96;
+  figure.width = grid.width();
+  figure.height = grid.height();
+  FigureData data({"key", "query", "mass", "share_resident"});
+  std::string plots;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::string block = data.begin(i == 0 ? std::string("all keys") : panels[i].line->label);
+    add_map(map, panels[i].unit, data);
+    const Line dense{
+        .label = "all keys", .policy = nullptr, .look = {.colour = "#000000"}, .specs = {}};
+    plots +=
+        grid.place(i) + panel_title(i == 0 ? dense : *panels[i].line, grid.panel_width) +
+        axis_label('x', grid.lowest(i), "key, tokens") +
+        axis_label('y', grid.first_in_row(i), "query, tokens") +
+        (i + 1 == std::min(panels.size(), grid.columns) ? "set colorbox\n" : "unset colorbox\n") +
+        "plot " + block + " using 1:2:3 with image notitle" +
+        (i == 0
+             ? ""
+             : ", " + block + " using 1:2:(235):(235):(235):(255*(1-$4)) with rgbalpha notitle") +
+        "\n";
+  }
+  data.finish(figure);
+  const std::string tokens = std::to_string(map.side * map.block);
+  figure.body = "set multiplot\n" + plain_axes() +
+                "unset key\nset palette viridis\nset logscale cb\nset cbrange [" +
+                shortest(floor_mass) +
+                ":1]\nset format cb '10^{%L}'\nset cblabel 'attention per block'\n" +
+                "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" + plots;
+  figure.caption = "Dense attention of layer " + std::to_string(map.layer) + ", query head " +
+                   std::to_string(map.head) +
+                   " (above layer 0, the head with the most mass on position 0): mean "
+                   "over " +
+                   std::to_string(map.block) + " queries of the mass on " +
+                   std::to_string(map.block) +
+                   " keys. Grey covers the pairs whose key had been evicted before the query, "
+                   "first seed, budget " +
+                   std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
+  return figure;
+}
+
+}  // namespace kv
