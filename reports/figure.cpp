@@ -21,14 +21,22 @@ std::string FigureData::begin(std::string_view label) {
   return name;
 }
 
-void FigureData::row(const std::vector<double>& values) {
-  std::vector<std::string> fields = {label_};
+void FigureData::plot_row(const std::vector<double>& values) {
   for (const double value : values) {
-    const bool there = std::isfinite(value);
-    fields.push_back(there ? shortest(value) : "");
-    script_ += (there ? shortest(value) : "NaN") + (&value == &values.back() ? "\n" : " ");
+    script_ += (std::isfinite(value) ? shortest(value) : "NaN") + " ";
   }
+  script_ += "\n";
+}
+
+void FigureData::row(const std::vector<double>& values) {
+  plot_row(values);
+  std::vector<std::string> fields = {label_};
+  for (const double value : values) fields.push_back(std::isfinite(value) ? shortest(value) : "");
   csv_ += csv_line(fields);
+}
+
+void FigureData::empty_row(const std::vector<double>& values) {
+  plot_row(values);
 }
 
 void FigureData::gap() {

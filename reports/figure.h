@@ -37,6 +37,9 @@ class FigureData {
   // One line of the block begun last. NaN is a gap in the plot and an empty field in the CSV.
   void row(const std::vector<double>& values);
 
+  // The same for what is drawn as nothing: a place in a grid that the CSV leaves out.
+  void empty_row(const std::vector<double>& values);
+
   // Ends a run of points that lines connect.
   void gap();
 
@@ -44,6 +47,8 @@ class FigureData {
   void finish(Figure& figure);
 
  private:
+  void plot_row(const std::vector<double>& values);
+
   std::size_t blocks_ = 0;
   std::string label_;
   std::string script_;

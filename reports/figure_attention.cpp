@@ -8,6 +8,7 @@
 namespace kv {
 namespace {
 
+constexpr std::size_t most_blocks = 128;
 constexpr double floor_mass = 1e-4;  // what is below it is drawn as if it were this much
 
 struct Panel {
@@ -54,17 +55,36 @@ double resident_share(const Residency& unit,
   return pairs == 0 ? 1.0 : static_cast<double>(there) / static_cast<double>(pairs);
 }
 
+// The map with blocks `by` times as large: queries are averaged, keys summed.
+AttentionMap coarser(const AttentionMap& map, std::size_t by) {
+  AttentionMap out{.layer = map.layer,
+                   .head = map.head,
+                   .side = map.side / by,
+                   .block = map.block * by,
+                   .mass = {}};
+  out.mass.resize(out.side * out.side);
+  for (std::size_t row = 0; row < out.side * by; ++row) {
+    for (std::size_t column = 0; column < out.side * by; ++column) {
+      out.mass[row / by * out.side + column / by] +=
+          map.mass[row * map.side + column] / static_cast<float>(by);
+    }
+  }
+  return out;
+}
+
 void add_map(const AttentionMap& map, const Residency* unit, FigureData& data) {
+  const auto size = static_cast<double>(map.block);
   for (std::size_t row = 0; row < map.side; ++row) {
+    const double query = (static_cast<double>(row) + 0.5) * size;
     for (std::size_t column = 0; column < map.side; ++column) {
-      const double mass = column > row
-                              ? not_measured
-                              : std::max<double>(map.mass[row * map.side + column], floor_mass);
-      const double share =
-          unit == nullptr || column > row ? 1.0 : resident_share(*unit, map.block, row, column);
-      const double half = static_cast<double>(map.block) / 2;
-      data.row({static_cast<double>(column * map.block) + half,
-                static_cast<double>(row * map.block) + half, mass, share});
+      const double key = (static_cast<double>(column) + 0.5) * size;
+      if (column > row) {
+        data.empty_row({key, query, not_measured, 1});
+        continue;
+      }
+      const double mass = std::max<double>(map.mass[row * map.side + column], floor_mass);
+      const double share = unit == nullptr ? 1 : resident_share(*unit, map.block, row, column);
+      data.row({key, query, mass, share});
     }
   }
 }
@@ -75,8 +95,11 @@ Figure attention_figure(const Sweep& sweep) {
   Figure figure{.name = "attention",
                 .title = "One head's attention, and what the policies kept of it",
                 .caption = {}};
-  const AttentionMap& map = sweep.result->map;
-  if (map.side < 2 || map.block == 0 || map.mass.size() != map.side * map.side) return figure;
+  const AttentionMap& whole = sweep.result->map;
+  if (whole.side < 2 || whole.block == 0 || whole.mass.size() != whole.side * whole.side) {
+    return figure;
+  }
+  const AttentionMap map = coarser(whole, (whole.side + most_blocks - 1) / most_blocks);
   const std::vector<Panel> panels = panels_of(sweep);
   Grid grid = small_multiples(panels.size(), 200, 200);
   grid.right = 96;
@@ -102,9 +125,8 @@ Figure attention_figure(const Sweep& sweep) {
   }
   data.finish(figure);
   const std::string tokens = std::to_string(map.side * map.block);
-  figure.body = "set multiplot\n" + plain_axes() +
-                "unset key\nset palette viridis\nset logscale cb\nset cbrange [" +
-                shortest(floor_mass) +
+  figure.body = "set multiplot\n" + plain_axes() + "unset key\n" + even_palette() +
+                "set logscale cb\nset cbrange [" + shortest(floor_mass) +
                 ":1]\nset format cb '10^{%L}'\nset cblabel 'attention per block'\n" +
                 "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" + plots;
   figure.caption = "Dense attention of layer " + std::to_string(map.layer) + ", query head " +

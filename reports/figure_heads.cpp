@@ -64,8 +64,8 @@ Figure heads_figure(const Sweep& sweep) {
   figure.height = grid.height();
   const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };
   figure.body =
-      "set multiplot\n" + plain_axes() +
-      "set border 15\nunset key\nset palette viridis\nset cbrange [" + shortest(lowest) +
+      "set multiplot\n" + plain_axes() + "set border 15\nunset key\n" + even_palette() +
+      "set cbrange [" + shortest(lowest) +
       ":1]\nset cblabel 'retained mass'\nset xtics scale 0\nset xrange [-0.5:" + end(heads) +
       "]\nset yrange [" + end(layers.size()) + ":-0.5]\n" + layer_tics(layers);
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -94,6 +94,8 @@ Result<void> draw(const Figure& figure, const std::string& folder) {
   if (!status) return status.error();
   const std::string base = folder + "/" + figure.name;
   if (*status != 0 || !written(base + ".svg") || !written(base + ".png")) {
+    ::unlink((base + ".svg").c_str());
+    ::unlink((base + ".png").c_str());
     return io_error("gnuplot could not draw " + figure.name + ": " +
                     (said.empty() ? "it ended without a word" : said));
   }

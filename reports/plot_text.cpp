@@ -24,6 +24,11 @@ std::string plain_axes() {
          "set pointsize 0.7\n";
 }
 
+std::string even_palette() {
+  return "set palette defined (0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', "
+         "5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 '#fde725')\n";
+}
+
 std::string line_style(const Look& look) {
   return " lc rgb '" + std::string(look.colour) + "' dt " + std::to_string(look.dash) + " lw 2";
 }

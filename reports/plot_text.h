@@ -17,6 +17,10 @@ std::string plain_axes();
 std::string line_style(const Look& look);
 std::string point_style(const Look& look);
 
+// "set palette ...": dark to light, even in brightness, with any colour vision and in grey. Its
+// stops are those of matplotlib's viridis (van der Walt and Smith, 2015, public domain).
+std::string even_palette();
+
 // Panels of equal size in rows, in CSS pixels.
 struct Grid {
   std::size_t panels = 1;
