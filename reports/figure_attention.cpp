@@ -108,12 +108,11 @@ Figure attention_figure(const Sweep& sweep) {
   FigureData data({"key", "query", "mass", "share_resident"});
   std::string plots;
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const std::string block = data.begin(i == 0 ? std::string("all keys") : panels[i].line->label);
+    const std::string name = i == 0 ? "all keys" : panels[i].line->label;
+    const std::string block = data.begin(name);
     add_map(map, panels[i].unit, data);
-    const Line dense{
-        .label = "all keys", .policy = nullptr, .look = {.colour = "#000000"}, .specs = {}};
     plots +=
-        grid.place(i) + panel_title(i == 0 ? dense : *panels[i].line, grid.panel_width) +
+        grid.place(i) + panel_title(name, grid.panel_width) +
         axis_label('x', grid.lowest(i), "key, tokens") +
         axis_label('y', grid.first_in_row(i), "query, tokens") +
         (i + 1 == std::min(panels.size(), grid.columns) ? "set colorbox\n" : "unset colorbox\n") +
@@ -128,7 +127,9 @@ Figure attention_figure(const Sweep& sweep) {
   figure.body = "set multiplot\n" + plain_axes() + "unset key\n" + even_palette() +
                 "set logscale cb\nset cbrange [" + shortest(floor_mass) +
                 ":1]\nset format cb '10^{%L}'\nset cblabel 'attention per block'\n" +
-                "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" + plots;
+                "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" +
+                token_tics('x', map.side * map.block, 3) +
+                token_tics('y', map.side * map.block, 5) + plots;
   figure.caption = "Dense attention of layer " + std::to_string(map.layer) + ", query head " +
                    std::to_string(map.head) +
                    " (above layer 0, the head with the most mass on position 0): mean "

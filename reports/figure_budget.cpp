@@ -54,7 +54,7 @@ std::string curves(const Sweep& sweep,
                 spec.spec.budget * dodge(i, lines.size())});
     }
     const std::string thin = " lc rgb '" + std::string(lines[i]->look.colour) + "' lw 1.2 notitle";
-    parts.push_back(block + " using 5:3:5:($4-$3) with vectors nohead" + thin);
+    parts.push_back(block + " using 5:3:(0):($4-$3) with vectors nohead" + thin);
     parts.push_back(block + " using 5:2 with linespoints" + point_style(lines[i]->look) +
                     (titled ? " title " + legend_title(lines[i]->label) : " notitle"));
   }

@@ -66,14 +66,14 @@ Figure heads_figure(const Sweep& sweep) {
   figure.body =
       "set multiplot\n" + plain_axes() + "set border 15\nunset key\n" + even_palette() +
       "set cbrange [" + shortest(lowest) +
-      ":1]\nset cblabel 'retained mass'\nset xtics scale 0\nset xrange [-0.5:" + end(heads) +
-      "]\nset yrange [" + end(layers.size()) + ":-0.5]\n" + layer_tics(layers);
+      ":1]\nset cblabel 'retained mass'\nset tics scale 0\nset xrange [-0.5:" + end(heads) +
+      "]\nset yrange [" + end(layers.size()) + ":-0.5]\n" + token_tics('x', heads, 8);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool last = i + 1 == lines.size() || (i + 1) % grid.columns == 0;
-    figure.body += grid.place(i) + panel_title(*lines[i], grid.panel_width) +
+    figure.body += grid.place(i) + panel_title(lines[i]->label, grid.panel_width) +
                    axis_label('x', grid.lowest(i), "query head") +
-                   (grid.first_in_row(i) ? "set ylabel 'layer'\nset format y\n"
-                                         : "unset ylabel\nset format y ''\n") +
+                   (grid.first_in_row(i) ? "set ylabel 'layer'\n" + layer_tics(layers)
+                                         : "unset ylabel\nunset ytics\n") +
                    (last && i < grid.columns ? "set colorbox\n" : "unset colorbox\n") + "plot " +
                    blocks[i] + " using 1:2:3 with image notitle\n";
   }

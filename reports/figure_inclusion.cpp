@@ -74,11 +74,12 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
 
 std::string plot_of(const Panel& panel, const std::string& block) {
   const std::string colour = " lc rgb '" + std::string(panel.line->look.colour) + "'";
-  std::string text = "plot ";
+  std::string text =
+      "plot " + block + " using 1:2:3:4 with yerrorbars" + colour + " lw 1.2 pt 7 ps 0.5 notitle";
   if (inclusion_law(panel.summary->spec) != InclusionLaw::none) {
-    text += block + " using 1:5 with lines lc rgb '#000000' lw 1.5 notitle, ";
+    text += ", " + block + " using 1:5 with lines lc rgb '#000000' lw 1.2 notitle";
   }
-  return text + block + " using 1:2:3:4 with yerrorbars" + colour + " lw 1.2 pt 7 ps 0.5 notitle\n";
+  return text + "\n";
 }
 
 }  // namespace
@@ -88,26 +89,28 @@ Figure inclusion_figure(const Sweep& sweep) {
       .name = "inclusion", .title = "Who is in the middle at the end of the stream", .caption = {}};
   const std::vector<Panel> panels = panels_of(sweep);
   if (panels.empty()) return figure;
-  const Grid grid = small_multiples(panels.size(), 200, 170);
+  Grid grid = small_multiples(panels.size(), 190, 170);
+  grid.gap = 52;
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"middle_position", "share", "low", "high", "theory"});
   std::vector<std::string> blocks;
-  double highest = 0;
+  std::vector<double> highest;
   for (const Panel& panel : panels) {
     blocks.push_back(data.begin(panel.line->label));
-    highest = std::max(highest, add_bins(*panel.summary, panel.kept, data));
+    highest.push_back(add_bins(*panel.summary, panel.kept, data));
   }
   data.finish(figure);
   figure.body = "set multiplot\n" + plain_axes() +
-                "unset key\nset xrange [0:" + std::to_string(sweep.result->trace.tokens) +
-                "]\nset yrange [0:" + shortest(std::min(1.0, 1.08 * highest)) +
-                "]\nset xtics autofreq\n";
+                "unset key\nset xrange [0:" + std::to_string(sweep.result->trace.tokens) + "]\n" +
+                token_tics('x', sweep.result->trace.tokens, 3);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    figure.body += grid.place(i) + panel_title(*panels[i].line, grid.panel_width) +
-                   axis_label('x', grid.lowest(i), "position, tokens") +
-                   axis_label('y', grid.first_in_row(i), "share resident at the end") +
-                   plot_of(panels[i], blocks[i]);
+    figure.body +=
+        grid.place(i) + panel_title(panels[i].line->label, grid.panel_width) +
+        axis_label('x', grid.lowest(i), "position, tokens") +
+        (grid.first_in_row(i) ? "set ylabel 'share resident at the end'\n" : "unset ylabel\n") +
+        "set yrange [0:" + shortest(std::min(1.0, 1.08 * highest[i])) + "]\n" +
+        plot_of(panels[i], blocks[i]);
   }
   figure.caption =
       "Share of caches (units and seeds) in which a position that had left the recent window was "
@@ -115,7 +118,8 @@ Figure inclusion_figure(const Sweep& sweep) {
       std::to_string(sweep.budget) +
       ". Bars: Wilson 95 % intervals, as if every position, unit and seed were decided on its own. "
       "Black line: what the policy claims (uniform: capacity / tokens that entered; age-geometric: "
-      "each decision takes any of capacity + 1 alike); policies without a line claim no law. Sinks "
+      "each decision takes any of capacity + 1 alike); policies without a line claim no law. Each "
+      "panel has its own scale. Sinks "
       "and recent tokens, always resident, are left out. " +
       subject_of(*sweep.result) + ".";
   return figure;

@@ -7,7 +7,7 @@
 namespace kv {
 namespace {
 
-constexpr std::size_t most_rows = 384;
+constexpr std::size_t most_rows = 512;
 
 struct Panel {
   const Line* line = nullptr;
@@ -56,13 +56,13 @@ Figure residency_figure(const Sweep& sweep) {
   figure.height = grid.height();
   FigureData data({"time", "position"});
   std::string plots;
-  const double thickness = std::clamp(1.1 * grid.panel_height * static_cast<double>(step) /
+  const double thickness = std::clamp(1.4 * grid.panel_height * static_cast<double>(step) /
                                           static_cast<double>(std::max<std::size_t>(1, tokens)),
                                       0.4, 4.0);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::string block = data.begin(panels[i].line->label);
     add_rows(*panels[i].unit, step, data);
-    plots += grid.place(i) + panel_title(*panels[i].line, grid.panel_width) +
+    plots += grid.place(i) + panel_title(panels[i].line->label, grid.panel_width) +
              axis_label('x', grid.lowest(i), "time, tokens seen") +
              axis_label('y', grid.first_in_row(i), "position, tokens") + "plot " + block +
              " using 1:2 with lines lc rgb '" + std::string(panels[i].line->look.colour) + "' lw " +
@@ -71,7 +71,8 @@ Figure residency_figure(const Sweep& sweep) {
   data.finish(figure);
   const std::string range = "[0:" + std::to_string(tokens) + "]\n";
   figure.body = "set multiplot\n" + plain_axes() + "unset key\nset xrange " + range +
-                "set yrange " + range + plots;
+                "set yrange " + range + token_tics('x', tokens, 3) + token_tics('y', tokens, 5) +
+                plots;
   figure.caption =
       "A row is a token, coloured from its arrival until it was evicted. Layer " +
       std::to_string(panels[0].unit->layer) + ", the unit of query head " +

@@ -85,9 +85,9 @@ Figure sizes_figure(const Sweep& sweep) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
     const std::string colour = " lc rgb '" + std::string(curve.line->look.colour) + "'";
-    whole.push_back(block + " using 1:2 with steps" + line_style(curve.line->look) + " title " +
+    whole.push_back(block + " using 1:2 with steps" + colour + " lw 2 title " +
                     legend_title(title_of(curve)));
-    zoom.push_back(block + " using 1:2 with steps" + line_style(curve.line->look) + " notitle");
+    zoom.push_back(block + " using 1:2 with steps" + colour + " lw 2 notitle");
     zoom.push_back(block + " using 1:3 with points pt 7 ps 0.25" + colour + " notitle");
     legend.push_back({.label = title_of(curve), .policy = nullptr, .look = {}, .specs = {}});
   }

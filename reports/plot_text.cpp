@@ -8,7 +8,8 @@
 namespace kv {
 namespace {
 
-constexpr double character = 7.6;  // mean width of one in the figures' font, CSS pixels
+constexpr double character = 7.6;        // mean width of one in the figures' font, CSS pixels
+constexpr double title_character = 6.3;  // and in the smaller font of a panel's title
 constexpr std::size_t longest_legend = 40;
 
 std::string fraction(double part, std::size_t whole) {
@@ -20,7 +21,7 @@ std::string fraction(double part, std::size_t whole) {
 std::string plain_axes() {
   return "set border 3 lc rgb '#444444' lw 1\n"
          "set tics nomirror out scale 0.5 textcolor rgb '#222222'\n"
-         "set bars small\n"
+         "set bars small\nset format '%g'\n"
          "set pointsize 0.7\n";
 }
 
@@ -30,7 +31,7 @@ std::string even_palette() {
 }
 
 std::string line_style(const Look& look) {
-  return " lc rgb '" + std::string(look.colour) + "' dt " + std::to_string(look.dash) + " lw 2";
+  return " lc rgb '" + std::string(look.colour) + "' dt " + std::string(look.dash) + " lw 2";
 }
 
 std::string point_style(const Look& look) {
@@ -80,10 +81,20 @@ std::string legend_right_of(const Grid& grid) {
          " left top Left reverse samplen 2 spacing 1.15 noenhanced\n";
 }
 
-std::string panel_title(const Line& line, double pixels) {
-  const auto width = static_cast<std::size_t>(pixels / character);
-  return "set title " + gnuplot_quoted(shortened(line.label, width)) +
-         " noenhanced offset 0,-0.6 textcolor rgb '" + std::string(line.look.colour) + "'\n";
+std::string panel_title(const std::string& label, double pixels) {
+  const auto width = static_cast<std::size_t>(pixels / title_character);
+  return "set title " + gnuplot_quoted(shortened(label, width)) +
+         " noenhanced font ',11.5' offset 0,-0.7\n";
+}
+
+std::string token_tics(char axis, std::size_t tokens, std::size_t most) {
+  std::size_t ten = 1;
+  std::size_t step = 1;
+  while (tokens / step > most) {
+    step = step == ten ? 2 * ten : step == 2 * ten ? 5 * ten : 10 * ten;
+    if (step == 10 * ten) ten = step;
+  }
+  return "set " + std::string(1, axis) + "tics 0," + std::to_string(step) + "\n";
 }
 
 std::string axis_label(char axis, bool show, const std::string& text) {

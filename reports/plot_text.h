@@ -27,11 +27,11 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 64;     // for the y axis of the first column
+  double left = 68;     // for the y axis of the first column
   double right = 14;    // beside the last column
   double top = 30;      // above each row
   double bottom = 52;   // below the last row
-  double gap = 20;      // between columns
+  double gap = 26;      // between columns
   double row_gap = 14;  // between rows, beside `top`
 
   [[nodiscard]] std::size_t rows() const { return (panels + columns - 1) / columns; }
@@ -56,8 +56,11 @@ Grid small_multiples(std::size_t panels, double panel_width, double panel_height
 double legend_width(const std::vector<Line>& lines);
 std::string legend_right_of(const Grid& grid);
 
-// A panel's title in its policy's colour, shortened to `pixels`.
-std::string panel_title(const Line& line, double pixels);
+// A panel's title, shortened to `pixels`.
+std::string panel_title(const std::string& label, double pixels);
+
+// Round tics of an axis that counts tokens, at most so many after the first.
+std::string token_tics(char axis, std::size_t tokens, std::size_t most);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.
 std::string axis_label(char axis, bool show, const std::string& text);

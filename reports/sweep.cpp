@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 8> colours = {"#000000", "#e69f00", "#56b4e9", "#009e73",
                                                      "#0072b2", "#d55e00", "#cc79a7", "#8a7a00"};
 constexpr std::array<int, 8> points = {1, 5, 9, 13, 7, 11, 15, 3};
-constexpr int dashes = 5;
+constexpr std::array<std::string_view, 5> dashes = {"1", "(4,2)", "(1.5,1.5)", "(5,1.5,1.5,1.5)",
+                                                    "(8,2)"};
 
 std::size_t place_of(const PolicyEntry* policy) {
   const auto registry = policy_registry();
@@ -63,8 +64,11 @@ Look look_of(const PolicyEntry* policy, std::size_t variant) {
   // Past the palette the colours come round again, told apart by the dash.
   const std::size_t turn = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
   const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
-  const auto dash = static_cast<int>((variant + 2 * turn) % dashes);
-  return {.colour = colours[slot], .dash = 1 + dash, .point = points[slot]};
+  // In gnuplot a filled marker has the number after its outline's.
+  const int outline = variant % 2 == 1 && points[slot] > 3 ? 1 : 0;
+  return {.colour = colours[slot],
+          .dash = dashes[(variant + 2 * turn) % dashes.size()],
+          .point = points[slot] - outline};
 }
 
 const SpecSummary* Sweep::at_budget(const Line& line) const {

@@ -13,13 +13,14 @@ namespace kv {
 
 // How a policy is drawn, in every figure alike.
 struct Look {
-  std::string_view colour;  // "#0072b2"
-  int dash = 1;             // gnuplot's dashtype
-  int point = 7;            // gnuplot's pointtype
+  std::string_view colour;      // "#0072b2"
+  std::string_view dash = "1";  // gnuplot's dashtype
+  int point = 7;                // gnuplot's pointtype
 };
 
 // The look of a policy: its colour and marker by its place in the registry, its dash by `variant`,
-// the number of earlier lines of the same policy with other options. Colours are those of Okabe and
+// the number of earlier lines of the same policy with other options (an odd one also opens the
+// marker). Colours are those of Okabe and
 // Ito, told apart with any colour vision; the yellow is darkened to stand on white.
 Look look_of(const PolicyEntry* policy, std::size_t variant);
 
