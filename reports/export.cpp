@@ -105,8 +105,10 @@ Record head_record(const ReplayResult& result, const CellResult& cell, const Hea
 }
 
 Record point_record(const ReplayResult& result, const CellResult& cell, const SeriesPoint& point) {
-  Record record = record_of("series", result, cell);
-  record.add("first_step", std::uint64_t{point.first_step})
+  Record record;
+  record.add("spec", cell.cell.spec.canonical())
+      .add("seed", cell.cell.seed)
+      .add("first_step", std::uint64_t{point.first_step})
       .add("width", result.series_width)
       .add("retained_mass", point.retained_mass)
       .add("kl_to_dense", point.kl_to_dense)

@@ -36,11 +36,11 @@ struct SpecSummary {
   Spec spec;
   std::string label;
   std::string canonical;
-  std::vector<std::size_t> cells;  // indices into ReplayResult::cells, one per seed
-  Interval retained_mass = {};
-  Interval kl_to_dense = {};
-  Interval topk_overlap = {};
-  Interval output_error = {};
+  std::vector<std::size_t> cells{};  // indices into ReplayResult::cells, one per seed
+  Interval retained_mass{};
+  Interval kl_to_dense{};
+  Interval topk_overlap{};
+  Interval output_error{};
   double visible_mean = not_measured;  // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;

@@ -9,7 +9,9 @@
 namespace kv {
 namespace {
 
+constexpr std::size_t readable_label = 36;
 constexpr std::size_t narrowest_label = 16;
+constexpr std::size_t columns_to_keep = 5;  // of the summary: up to the retained mass
 constexpr std::string_view gap = "  ";
 
 // Widths of the columns that are shown; columns left out have none.
@@ -29,13 +31,20 @@ std::size_t total(const std::vector<std::size_t>& widths) {
   return sum == 0 ? 0 : sum - gap.size();
 }
 
+// The first column down to `least`, if the table is wider than `width`.
+void shorten_first(std::vector<std::size_t>& widths, std::size_t width, std::size_t least) {
+  const std::size_t all = total(widths);
+  if (all <= width || widths[0] <= least) return;
+  widths[0] = std::max(least, widths[0] - std::min(widths[0], all - width));
+}
+
 void fit(std::vector<std::size_t>& widths, std::size_t width) {
   if (width == 0 || widths.empty()) return;
-  if (const std::size_t all = total(widths); all > width) {
-    const std::size_t excess = std::min(all - width, widths[0]);
-    widths[0] = std::max(std::min(widths[0], narrowest_label), widths[0] - excess);
+  shorten_first(widths, width, readable_label);
+  for (std::size_t c = widths.size(); c-- > columns_to_keep && total(widths) > width;) {
+    widths[c] = 0;
   }
-  for (std::size_t c = widths.size(); c-- > 1 && total(widths) > width;) widths[c] = 0;
+  shorten_first(widths, width, narrowest_label);
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {

@@ -39,7 +39,7 @@ std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
 
 // Aligned columns for a terminal of `width` characters, 0 for any width. When it is too narrow, the
-// first column is shortened, and then columns are left out from the right.
+// first column is shortened a little, then columns are left out from the right.
 std::string to_text(const Table& table, std::size_t width);
 
 // One row per spec, its seeds averaged, by retained mass, highest first: policy, budget, retained

@@ -1,0 +1,114 @@
+#include "reports/plot_text.h"
+
+#include <algorithm>
+
+#include "base/words.h"
+#include "reports/escape.h"
+
+namespace kv {
+namespace {
+
+constexpr double character = 7.6;        // mean width of one in the figures' font, CSS pixels
+constexpr double title_character = 6.3;  // and in the smaller font of a panel's title
+constexpr std::size_t longest_legend = 40;
+
+std::string fraction(double part, std::size_t whole) {
+  return shortest(part / static_cast<double>(whole));
+}
+
+}  // namespace
+
+std::string plain_axes() {
+  return "set border 3 lc rgb '#444444' lw 1\n"
+         "set tics nomirror out scale 0.5 textcolor rgb '#222222'\n"
+         "set bars small\nset format '%g'\n"
+         "set pointsize 0.7\n";
+}
+
+std::string even_palette() {
+  return "set palette defined (0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', "
+         "5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 '#fde725')\n";
+}
+
+std::string line_style(const Look& look) {
+  return " lc rgb '" + std::string(look.colour) + "' dt " + std::string(look.dash) + " lw 2";
+}
+
+std::string point_style(const Look& look) {
+  return line_style(look) + " pt " + std::to_string(look.point) + " ps 0.8";
+}
+
+std::size_t Grid::width() const {
+  const auto n = static_cast<double>(columns);
+  return static_cast<std::size_t>(left + right + n * panel_width + (n - 1) * gap);
+}
+
+std::size_t Grid::height() const {
+  const auto n = static_cast<double>(rows());
+  return static_cast<std::size_t>(bottom + n * (panel_height + top) + (n - 1) * row_gap);
+}
+
+std::string Grid::place(std::size_t i) const {
+  const double x = left + static_cast<double>(i % columns) * (panel_width + gap);
+  const double above = static_cast<double>(i / columns) * (panel_height + top + row_gap) + top;
+  const double y = static_cast<double>(height()) - above;
+  return "set lmargin at screen " + fraction(x, width()) + "\nset rmargin at screen " +
+         fraction(x + panel_width, width()) + "\nset tmargin at screen " + fraction(y, height()) +
+         "\nset bmargin at screen " + fraction(y - panel_height, height()) + "\n";
+}
+
+Grid small_multiples(std::size_t panels, double panel_width, double panel_height) {
+  return {.panels = panels,
+          .columns = std::clamp<std::size_t>(panels, 1, 4),
+          .panel_width = panel_width,
+          .panel_height = panel_height};
+}
+
+std::string legend_title(const std::string& label) {
+  return gnuplot_quoted(shortened(label, longest_legend));
+}
+
+double legend_width(const std::vector<Line>& lines) {
+  std::size_t longest = 0;
+  for (const Line& line : lines) longest = std::max(longest, display_width(line.label));
+  return 60 + character * static_cast<double>(std::min(longest, longest_legend));
+}
+
+std::string legend_right_of(const Grid& grid) {
+  const double x = static_cast<double>(grid.width()) - grid.right + 12;
+  const double y = static_cast<double>(grid.height()) - grid.top;
+  return "set key at screen " + fraction(x, grid.width()) + "," + fraction(y, grid.height()) +
+         " left top Left reverse samplen 2 spacing 1.15 noenhanced\n";
+}
+
+std::string panel_title(const std::string& label, double pixels) {
+  const auto width = static_cast<std::size_t>(pixels / title_character);
+  return "set title " + gnuplot_quoted(shortened(label, width)) +
+         " noenhanced font ',11.5' offset 0,-0.7\n";
+}
+
+std::string token_tics(char axis, std::size_t tokens, std::size_t most) {
+  std::size_t ten = 1;
+  std::size_t step = 1;
+  while (tokens / step > most) {
+    step = step == ten ? 2 * ten : step == 2 * ten ? 5 * ten : 10 * ten;
+    if (step == 10 * ten) ten = step;
+  }
+  return "set " + std::string(1, axis) + "tics 0," + std::to_string(step) + "\n";
+}
+
+std::string axis_label(char axis, bool show, const std::string& text) {
+  const std::string name(1, axis);
+  if (!show) return "unset " + name + "label\nset format " + name + " ''\n";
+  return "set " + name + "label " + gnuplot_quoted(text) + " noenhanced\nset format " + name +
+         " '%g'\n";
+}
+
+std::string subject_of(const ReplayResult& result) {
+  const TraceInfo& trace = result.trace;
+  return trace.name + ", " + std::to_string(trace.tokens) + " tokens, " +
+         std::to_string(trace.layers.size()) + (trace.layers.size() == 1 ? " layer" : " layers") +
+         " of " + std::to_string(trace.query_heads) + " query heads";
+}
+
+}  // namespace kv

@@ -1,0 +1,26 @@
+// The report: one run as a folder of pages, figures and tables.
+//
+//   DIR/index.html        self-contained: text, tables and figures, no other file needed
+//   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
+//   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
+//   DIR/trace-2/...       and so on for the run's other traces
+//
+// The same run gives the same bytes (with the same gnuplot). Without gnuplot the report has no
+// figures and says so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+
+namespace kv {
+
+// Writes the report of a run (0: the newest) of a results file. The folder is written beside its
+// place and moved there whole; an older report in its place is replaced. Errors: those of
+// read_run(), a place that holds anything but a report, no permission, a full disk.
+Result<void> write_report(const std::string& results_path,
+                          std::int64_t run,
+                          const std::string& folder);
+
+}  // namespace kv

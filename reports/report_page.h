@@ -1,0 +1,37 @@
+// The report's page: HTML text from numbers and drawn figures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/figure.h"
+#include "reports/results.h"
+#include "reports/tables.h"
+
+namespace kv {
+
+// A figure as the page shows it.
+struct DrawnFigure {
+  Figure figure;
+  std::string svg;      // the drawing; empty when there is none
+  std::string problem;  // why there is none
+};
+
+struct TraceSection {
+  const ReplayResult* result = nullptr;
+  std::string folder;  // where its files lie, relative to the page
+  std::vector<DrawnFigure> figures;
+};
+
+// The whole page. Every text that came from outside is escaped.
+std::string report_page(const RunSummary& run, const std::vector<TraceSection>& sections);
+
+// An SVG file's text made fit to stand inside a page: no XML declaration, ids with `prefix`, so
+// that drawings do not answer for each other, and a name for those who cannot see it.
+std::string inline_svg(std::string_view svg, const std::string& prefix, const std::string& name);
+
+// The page's style sheet and its script, which sorts tables.
+extern const char* const report_style;
+extern const char* const report_script;
+
+}  // namespace kv

@@ -1,0 +1,94 @@
+#include "reports/sweep.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace kv {
+namespace {
+
+// By place in the registry, where the first policy is the dense one.
+constexpr std::array<std::string_view, 8> colours = {"#000000", "#e69f00", "#56b4e9", "#009e73",
+                                                     "#0072b2", "#d55e00", "#cc79a7", "#8a7a00"};
+constexpr std::array<int, 8> points = {1, 5, 9, 13, 7, 11, 15, 3};
+constexpr std::array<std::string_view, 5> dashes = {"1", "(4,2)", "(1.5,1.5)", "(5,1.5,1.5,1.5)",
+                                                    "(8,2)"};
+
+std::size_t place_of(const PolicyEntry* policy) {
+  const auto registry = policy_registry();
+  for (std::size_t i = 0; i < registry.size(); ++i) {
+    if (registry[i].name == policy->name) return i;
+  }
+  return registry.size();
+}
+
+std::vector<Line> lines_of(const std::vector<SpecSummary>& specs) {
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto line = std::ranges::find(lines, specs[i].label, &Line::label);
+    if (line == lines.end()) {
+      lines.push_back(
+          {.label = specs[i].label, .policy = specs[i].spec.policy, .look = {}, .specs = {}});
+      line = lines.end() - 1;
+    }
+    line->specs.push_back(i);
+  }
+  const auto place = [](const Line& line) { return place_of(line.policy); };
+  std::ranges::stable_sort(lines, {}, place);
+  std::map<std::string_view, std::size_t> variants;
+  for (Line& line : lines) {
+    line.look = look_of(line.policy, variants[line.policy->name]++);
+    std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return specs[i].spec.budget; });
+  }
+  return lines;
+}
+
+std::uint32_t middle_budget(const std::vector<SpecSummary>& specs) {
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const SpecSummary& spec : specs) {
+    if (spec.spec.bounded()) ++uses[spec.spec.budget];
+  }
+  std::size_t most = 0;
+  for (const auto& [budget, count] : uses) most = std::max(most, count);
+  std::vector<std::uint32_t> common;
+  for (const auto& [budget, count] : uses) {
+    if (count == most) common.push_back(budget);
+  }
+  return common.empty() ? 0 : common[(common.size() - 1) / 2];
+}
+
+}  // namespace
+
+Look look_of(const PolicyEntry* policy, std::size_t variant) {
+  const std::size_t place = place_of(policy);
+  // Past the palette the colours come round again, told apart by the dash.
+  const std::size_t turn = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
+  const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
+  // In gnuplot a filled marker has the number after its outline's.
+  const int outline = variant % 2 == 1 && points[slot] > 3 ? 1 : 0;
+  return {.colour = colours[slot],
+          .dash = dashes[(variant + 2 * turn) % dashes.size()],
+          .point = points[slot] - outline};
+}
+
+const SpecSummary* Sweep::at_budget(const Line& line) const {
+  for (const std::size_t i : line.specs) {
+    if (!specs[i].spec.bounded() || specs[i].spec.budget == budget) return &specs[i];
+  }
+  return nullptr;
+}
+
+std::vector<const CellResult*> Sweep::cells(const SpecSummary& spec) const {
+  std::vector<const CellResult*> out;
+  for (const std::size_t i : spec.cells) out.push_back(&result->cells[i]);
+  return out;
+}
+
+Sweep sweep_of(const ReplayResult& result) {
+  Sweep sweep{.result = &result, .specs = summarise(result), .lines = {}};
+  sweep.lines = lines_of(sweep.specs);
+  sweep.budget = middle_budget(sweep.specs);
+  return sweep;
+}
+
+}  // namespace kv

@@ -1,0 +1,51 @@
+// A sweep: a replay's cells arranged for pictures, one line per policy over all its budgets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/summary.h"
+#include "sim/replay.h"
+
+namespace kv {
+
+// How a policy is drawn, in every figure alike.
+struct Look {
+  std::string_view colour;      // "#0072b2"
+  std::string_view dash = "1";  // gnuplot's dashtype
+  int point = 7;                // gnuplot's pointtype
+};
+
+// The look of a policy: its colour and marker by its place in the registry, its dash by `variant`,
+// the number of earlier lines of the same policy with other options (an odd one also opens the
+// marker). Colours are those of Okabe and
+// Ito, told apart with any colour vision; the yellow is darkened to stand on white.
+Look look_of(const PolicyEntry* policy, std::size_t variant);
+
+// All specs with one label: the same policy and options under different budgets.
+struct Line {
+  std::string label;
+  const PolicyEntry* policy = nullptr;
+  Look look;
+  std::vector<std::size_t> specs;  // indices into Sweep::specs, by budget
+};
+
+struct Sweep {
+  const ReplayResult* result = nullptr;
+  std::vector<SpecSummary> specs;
+  std::vector<Line> lines;   // in the registry's order, then as the cells came
+  std::uint32_t budget = 0;  // the middle one of those that most lines have; 0 if there is none
+
+  // The line's spec at that budget, or its only one when it has no budget; null if there is none.
+  [[nodiscard]] const SpecSummary* at_budget(const Line& line) const;
+
+  // The cells of a spec, one per seed; never empty.
+  [[nodiscard]] std::vector<const CellResult*> cells(const SpecSummary& spec) const;
+};
+
+// Requires `result` to outlive the sweep.
+Sweep sweep_of(const ReplayResult& result);
+
+}  // namespace kv
