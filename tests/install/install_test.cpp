@@ -52,7 +52,7 @@ TEST_F(Install, AnotherProjectFindsBuildsAndRuns) {
   ASSERT_TRUE(runs("'" + build + "/consumer'"));
   EXPECT_EQ(output(), "version " + std::string(version) + "\npolicies " +
                           std::to_string(policy_registry().size()) + "\ndraw " +
-                          std::to_string(Rng(1).below(1000, 2)) + "\nslots 1\ntrace missing\n");
+                          std::to_string(Rng(1).below(1000, 2)) + "\ntop-k 16\ntrace missing\n");
 
   EXPECT_TRUE(runs("'" + prefix + "/bin/kvcheck' --version"));
   for (const char* file : {"LICENSE", "README.md"}) {

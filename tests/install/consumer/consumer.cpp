@@ -4,16 +4,14 @@
 #include "base/rng.h"
 #include "base/version.h"
 #include "policies/registry.h"
-#include "sim/slots.h"
+#include "sim/replay.h"
 #include "traces/trace.h"
 
 int main() {
-  kv::Slots slots;
-  slots.append();
   std::cout << "version " << kv::version << "\n"
             << "policies " << kv::policy_registry().size() << "\n"
             << "draw " << kv::Rng(1).below(1000, 2) << "\n"
-            << "slots " << slots.used() << "\n"
+            << "top-k " << kv::ReplayOptions().top_k << "\n"
             << "trace " << (kv::open_trace("/no/such/file").has_value() ? "there" : "missing")
             << "\n";
 }
