@@ -36,6 +36,10 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
   return counter;
 }
 
+double open_unit(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
 // The counter's words: index, retry or half, position, stream. The key is the seed.
 std::uint64_t Rng::block(Position position, std::uint32_t index, std::uint32_t round) const {
   const auto random = philox4x32({index, round, position, stream_}, {low(seed_), high(seed_)});
@@ -61,12 +65,12 @@ std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t i
 }
 
 double Rng::uniform(Position position, std::uint32_t index) const {
-  return (static_cast<double>(bits(position, index) >> 11) + 0.5) * 0x1p-53;
+  return open_unit(bits(position, index));
 }
 
 double Rng::normal(Position position, std::uint32_t index) const {
   const double radius = std::sqrt(-2.0 * std::log(uniform(position, index)));
-  const double angle = (static_cast<double>(block(position, index, 1) >> 11) + 0.5) * 0x1p-53;
+  const double angle = open_unit(block(position, index, 1));
   return radius * std::cos(2.0 * std::numbers::pi * angle);
 }
 

@@ -20,6 +20,10 @@ namespace kv {
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
+// The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) whatever the bits, so that its
+// logarithm is finite and 1 - x is never 0. With 53 bits the largest would round to 1.
+double open_unit(std::uint64_t bits);
+
 // Random numbers for one seed and one stream, addressed by position and index.
 //
 //   seed    what the user gives
@@ -39,8 +43,7 @@ class Rng {
                                     Position position,
                                     std::uint32_t index = 0) const;
 
-  // Uniform on the open interval (0, 1): a multiple of 2^-53 plus 2^-54, so its logarithm is
-  // finite.
+  // Uniform on the open interval (0, 1): open_unit of 64 bits.
   [[nodiscard]] double uniform(Position position, std::uint32_t index = 0) const;
 
   // Standard normal, by the Box-Muller transform of two uniforms.

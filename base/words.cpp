@@ -107,8 +107,8 @@ Result<double> parse_real(std::string_view text,
                           double maximum) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status == std::errc() && end == text.data() + text.size() && value >= minimum &&
-      value <= maximum) {
+  if (status == std::errc() && end == text.data() + text.size() && std::isfinite(value) &&
+      value >= minimum && value <= maximum) {
     return value;
   }
   return usage_error(std::string(what) + " is " + quoted(text) + "; expected a number from " +

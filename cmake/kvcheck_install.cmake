@@ -1,21 +1,23 @@
 # install: headers under include/kvcheck, one static library per layer, and a package config, so that
 # find_package(kvcheck) gives another project the targets kvcheck::sim, kvcheck::policies and so on.
+# The command line is a program, not a library: cli/ is not exported.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(layers GLOBAL PROPERTY KVCHECK_LAYERS)
+list(REMOVE_ITEM layers cli)
 list(TRANSFORM layers PREPEND kv_ OUTPUT_VARIABLE layer_targets)
 install(TARGETS ${layer_targets} EXPORT kvcheck-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
 install(TARGETS kvcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(layer IN LISTS layers)
-  if(NOT layer STREQUAL "cli")
-    install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${layer}
-            FILES_MATCHING PATTERN "*.h")
-  endif()
+  install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${layer}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*_detail.h" EXCLUDE)
 endforeach()
-install(DIRECTORY "${PROJECT_BINARY_DIR}/generated/base/"
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base FILES_MATCHING PATTERN "*.h")
+install(FILES "${PROJECT_BINARY_DIR}/generated/base/version.h"
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
+install(FILES LICENSE README.md CHANGELOG.md traces/FORMAT.md reports/SCHEMA.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT kvcheck-targets NAMESPACE kvcheck:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)
 configure_package_config_file(

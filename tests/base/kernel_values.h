@@ -1,0 +1,52 @@
+// Numbers for the tests of kernels.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/kernels.h"
+#include "base/rng.h"
+
+namespace kv {
+
+// The longest row that is tried.
+inline constexpr std::size_t most = 257;
+
+inline const Kernels& scalar() {
+  return *supported_kernels().back();
+}
+
+// `n` floats from -8 to 8 behind `shift` others, so that they are not aligned to more than a float.
+// What follows them is poison: a kernel that reads past the end shows it.
+class Values {
+ public:
+  Values(std::uint64_t seed, std::size_t n, std::size_t shift = 1)
+      : numbers_(shift + n + 16, std::numeric_limits<float>::quiet_NaN()), shift_(shift), n_(n) {
+    const Rng rng(seed);
+    for (std::size_t i = 0; i < n; ++i) {
+      data()[i] = static_cast<float>(16 * rng.uniform(static_cast<Position>(i)) - 8);
+    }
+  }
+
+  float* data() { return numbers_.data() + shift_; }
+
+  [[nodiscard]] const float* data() const { return numbers_.data() + shift_; }
+
+  // The bits of all numbers, the poison included, so that a stray write shows too.
+  [[nodiscard]] std::vector<std::uint32_t> bits() const {
+    std::vector<std::uint32_t> all;
+    for (const float number : numbers_) all.push_back(std::bit_cast<std::uint32_t>(number));
+    return all;
+  }
+
+  [[nodiscard]] std::size_t size() const { return n_; }
+
+ private:
+  std::vector<float> numbers_;
+  std::size_t shift_;
+  std::size_t n_;
+};
+
+}  // namespace kv

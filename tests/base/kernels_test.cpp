@@ -1,0 +1,205 @@
+#include "base/kernels.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/half.h"
+#include "tests/base/kernel_values.h"
+
+namespace kv {
+namespace {
+
+std::vector<Position> places(std::size_t n, std::size_t below) {
+  std::vector<Position> at(n);
+  const Rng rng(99);
+  for (std::size_t i = 0; i < n; ++i) {
+    at[i] = static_cast<Position>(rng.below(below, static_cast<Position>(i)));
+  }
+  return at;
+}
+
+// Every kernel of this machine against the scalar one.
+class EveryKernel : public testing::TestWithParam<const Kernels*> {
+ protected:
+  const Kernels& kernel_ = *GetParam();
+};
+
+TEST_P(EveryKernel, WidensBitByBit) {
+  const Rng rng(1);
+  std::vector<std::byte> bytes(1 + 4 * most);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(rng.bits(static_cast<Position>(i)));
+  }
+  for (const Number number : {Number::f32, Number::f16, Number::bf16}) {
+    for (std::size_t n = 0; n <= most; ++n) {
+      for (const std::size_t shift : {0U, 1U}) {
+        Values wanted(2, n);
+        Values found(2, n);
+        scalar().widen(number, bytes.data() + shift, n, wanted.data());
+        kernel_.widen(number, bytes.data() + shift, n, found.data());
+        // Signalling NaNs may come out quiet, depending on the instruction: NaN is enough.
+        for (std::size_t i = 0; i < n; ++i) {
+          if (std::isnan(wanted.data()[i]) && std::isnan(found.data()[i])) {
+            wanted.data()[i] = found.data()[i] = 0;
+          }
+        }
+        ASSERT_EQ(found.bits(), wanted.bits()) << n;
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernel, WidensEveryHalf) {
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    float f16 = 0;
+    float bf16 = 0;
+    kernel_.widen(Number::f16, reinterpret_cast<const std::byte*>(&half), 1, &f16);
+    kernel_.widen(Number::bf16, reinterpret_cast<const std::byte*>(&half), 1, &bf16);
+    const float wanted = f16_to_f32(half);
+    ASSERT_TRUE(std::bit_cast<std::uint32_t>(f16) == std::bit_cast<std::uint32_t>(wanted) ||
+                (std::isnan(f16) && std::isnan(wanted)))
+        << bits;
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(bf16), bits << 16);
+  }
+}
+
+TEST_P(EveryKernel, SumsBitByBit) {
+  for (std::size_t n = 0; n <= most; ++n) {
+    for (std::size_t shift = 0; shift < 4; ++shift) {
+      const Values values(n, n, shift);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(kernel_.sum(values.data(), n)),
+                std::bit_cast<std::uint32_t>(scalar().sum(values.data(), n)))
+          << n;
+    }
+  }
+}
+
+TEST_P(EveryKernel, GathersAddsAndScalesBitByBit) {
+  for (std::size_t n = 0; n <= most; ++n) {
+    const Values from(3, most);
+    const std::vector<Position> at = places(n, most);
+    Values wanted(4, n);
+    Values found(4, n);
+    for (const auto& [kernel, into] : {std::pair{&scalar(), &wanted}, {&kernel_, &found}}) {
+      kernel->gather(from.data(), at.data(), n, into->data());
+      kernel->add(into->data(), from.data(), n);
+      kernel->scale(into->data(), 0.3F, n);
+    }
+    ASSERT_EQ(found.bits(), wanted.bits()) << n;
+  }
+}
+
+TEST_P(EveryKernel, FindsTheNextValueAbove) {
+  for (std::size_t n = 0; n <= most; ++n) {
+    const Values values(5, n);
+    for (const float threshold : {-9.0F, 0.0F, 7.5F, 9.0F}) {
+      for (std::size_t begin = 0; begin <= n; ++begin) {
+        ASSERT_EQ(kernel_.next_above(values.data(), begin, n, threshold),
+                  scalar().next_above(values.data(), begin, n, threshold))
+            << begin << " of " << n;
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernel, AboveIsStrictAndNanIsNotAbove) {
+  std::vector<float> values(40, 1.0F);
+  values[3] = std::numeric_limits<float>::quiet_NaN();
+  values[20] = 2;
+  EXPECT_EQ(kernel_.next_above(values.data(), 0, 40, 1.0F), 20U);
+  EXPECT_EQ(kernel_.next_above(values.data(), 21, 40, 1.0F), 40U);
+  EXPECT_EQ(kernel_.next_above(values.data(), 0, 40, 0.0F), 0U);
+}
+
+TEST_P(EveryKernel, TheSmallestIsTheFirstOfTies) {
+  for (std::size_t n = 1; n <= most; ++n) {
+    Values values(n, n);
+    ASSERT_EQ(kernel_.argmin(values.data(), n), scalar().argmin(values.data(), n)) << n;
+    for (const std::size_t first : {std::size_t{0}, n / 2, n - 1}) {
+      Values tied(n, n);
+      for (std::size_t i = first; i < n; i += 3) tied.data()[i] = -9;
+      ASSERT_EQ(kernel_.argmin(tied.data(), n), first) << n;
+    }
+  }
+}
+
+TEST_P(EveryKernel, TheSmallestIsTheFirstAmongZerosOfEitherSignAndInfinities) {
+  const std::vector<float> zeros = {1, 0.0F, -0.0F};
+  EXPECT_EQ(kernel_.argmin(zeros.data(), 3), 1U);
+  const std::vector<float> infinite(20, std::numeric_limits<float>::infinity());
+  EXPECT_EQ(kernel_.argmin(infinite.data(), 20), 0U);
+}
+
+TEST_P(EveryKernel, DotsRowsBitByBit) {
+  for (std::size_t dim = 1; dim <= 130; ++dim) {
+    const Values query(6, dim);
+    const Values rows(7, 5 * dim, 3);
+    Values wanted(8, 5);
+    Values found(8, 5);
+    scalar().dot_rows(query.data(), rows.data(), 5, dim, 0.125F, wanted.data());
+    kernel_.dot_rows(query.data(), rows.data(), 5, dim, 0.125F, found.data());
+    ASSERT_EQ(found.bits(), wanted.bits()) << dim;
+  }
+}
+
+TEST_P(EveryKernel, WeighsRowsBitByBit) {
+  for (std::size_t dim = 1; dim <= 130; ++dim) {
+    for (const std::size_t n : {0U, 1U, 7U}) {
+      const Values weights(9, n);
+      const Values rows(10, 8 * dim, 3);
+      const std::vector<Position> at = places(n, 8);
+      Values wanted(11, dim);
+      Values found(11, dim);
+      scalar().weigh_rows(weights.data(), rows.data(), n, dim, wanted.data());
+      kernel_.weigh_rows(weights.data(), rows.data(), n, dim, found.data());
+      ASSERT_EQ(found.bits(), wanted.bits()) << dim;
+      scalar().weigh_rows_at(weights.data(), rows.data(), at.data(), n, dim, wanted.data());
+      kernel_.weigh_rows_at(weights.data(), rows.data(), at.data(), n, dim, found.data());
+      ASSERT_EQ(found.bits(), wanted.bits()) << dim;
+    }
+  }
+}
+
+TEST_P(EveryKernel, SoftmaxesBitByBit) {
+  for (std::size_t n = 1; n <= most; ++n) {
+    for (const float spread : {1.0F, 15.0F}) {
+      Values wanted(12 + n, n);
+      Values found(12 + n, n);
+      for (Values* values : {&wanted, &found}) scalar().scale(values->data(), spread, n);
+      scalar().softmax(wanted.data(), n);
+      kernel_.softmax(found.data(), n);
+      ASSERT_EQ(found.bits(), wanted.bits()) << n;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machine,
+                         EveryKernel,
+                         testing::ValuesIn(supported_kernels().begin(), supported_kernels().end()),
+                         [](const auto& kernel) { return std::string(kernel.param->name); });
+
+TEST(KernelsDeathTest, TheEnvironmentNamesAKernel) {
+  // In a child, because the choice is made once per process.
+  EXPECT_EXIT(
+      {
+        ::setenv("KV_KERNEL", "scalar", 1);
+        std::exit(kernels().name == "scalar" ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        ::setenv("KV_KERNEL", "nonsense", 1);
+        std::exit(&kernels() == supported_kernels().front() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(Kernels, ScalarIsAlwaysThereAndLast) {
+  ASSERT_FALSE(supported_kernels().empty());
+  EXPECT_EQ(scalar().name, "scalar");
+  if (supported_kernels().size() == 1) GTEST_SKIP() << "this machine has no AVX-512";
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,17 @@
+// Uses a header of every layer up to sim/, links them, and prints what the test expects.
+#include <iostream>
+
+#include "base/rng.h"
+#include "base/version.h"
+#include "policies/registry.h"
+#include "sim/replay.h"
+#include "traces/trace.h"
+
+int main() {
+  std::cout << "version " << kv::version << "\n"
+            << "policies " << kv::policy_registry().size() << "\n"
+            << "draw " << kv::Rng(1).below(1000, 2) << "\n"
+            << "top-k " << kv::ReplayOptions().top_k << "\n"
+            << "trace " << (kv::open_trace("/no/such/file").has_value() ? "there" : "missing")
+            << "\n";
+}

@@ -1,0 +1,1 @@
+list(APPEND kv_test_sources install/install_test.cpp)
