@@ -155,8 +155,12 @@ Result<void> edit(const TraceWords& words, Streams& streams) {
   if (!words.has("--dtype")) number = trace.info().number;
 
   const std::string& output = words.options.at("--output");
-  auto done = rewrite(trace, selection.value(), number.value(), output);
-  if (!done) return Error{done.error().kind, "'" + words.files[0] + "': " + done.error().message};
+  const auto done = rewrite(trace, selection.value(), number.value(), output);
+  if (!done) {
+    // An io error names the output by itself.
+    if (done.error().kind == Error::Kind::io) return done;
+    return Error{done.error().kind, "'" + words.files[0] + "': " + done.error().message};
+  }
   const Result<Trace> written = open_trace(output);
   if (!written) return written.error();
   streams.out << describe_trace(written.value());

@@ -1,3 +1,5 @@
+#include "traces/trace.h"
+
 #include <xxhash.h>
 
 #include <memory>
@@ -10,7 +12,6 @@
 #include "traces/npy.h"
 #include "traces/safetensors.h"
 #include "traces/schema.h"
-#include "traces/trace.h"
 
 namespace kv {
 namespace {

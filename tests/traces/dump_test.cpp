@@ -89,6 +89,8 @@ TEST(Npy, RefusesMalformedHeaders) {
         "{'fortran_order': Maybe}", "{'extra': True}", "{'shape': (1 2)}"}) {
     EXPECT_THAT(error_of(npy(header, "")), HasSubstr("expected a dictionary of")) << header;
   }
+  EXPECT_THAT(error_of(npy(replaced(dictionary, "{", "{'descr': '<f4', "), bytes_of(rows))),
+              HasSubstr("expected a dictionary of"));
   EXPECT_THAT(error_of(npy(dictionary + "x", bytes_of(rows))), HasSubstr("expected a dictionary"));
   EXPECT_THAT(error_of(npy(dictionary, "", 4)), HasSubstr(".npy version 4; expected 1, 2 or 3"));
   EXPECT_THAT(error_of("\x93NUMPY\x01"), HasSubstr("cut off in its first 10 bytes"));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/traces/files.h"
+#include "traces/describe.h"
 
 namespace kv {
 namespace {
@@ -105,7 +106,14 @@ TEST_P(Writer, RefusesNumbersThatAreNotFinite) {
   EXPECT_THAT(done.error().message, HasSubstr("number 5 of tensor 'layers.4.q' is nan; expected"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Numbers, Writer, Values(Number::f32, Number::f16, Number::bf16));
+std::string number_of(const TestParamInfo<Number>& number) {
+  return std::string(number_name(number.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers,
+                         Writer,
+                         Values(Number::f32, Number::f16, Number::bf16),
+                         number_of);
 
 TEST(TraceWriter, RefusesNumbersThatTheTypeCannotHold) {
   auto created = TraceWriter::create(test::temporary_path("big"), small_info(Number::f16));
