@@ -38,11 +38,16 @@ struct Kernels {
   // values[i] *= factor.
   void (*scale)(float* values, float factor, std::size_t n);
 
-  // The smallest i >= begin with values[i] > threshold, or n.
-  std::size_t (*next_above)(const float* values, std::size_t begin, std::size_t n, float threshold);
+  // Writes the indices i with values[i] >= threshold to `at`, increasing, and returns how many.
+  // `at` has room for n + 16: what lies beyond the count is undefined.
+  std::size_t (*at_least)(const float* values, std::size_t n, float threshold, Position* at);
 
   // The smallest i with the smallest value; requires n > 0 and no NaN.
   std::size_t (*argmin)(const float* values, std::size_t n);
+  std::size_t (*argmin_double)(const double* values, std::size_t n);
+
+  // into[i] += from[i], exactly widened.
+  void (*add_to_double)(double* into, const float* from, std::size_t n);
 
   // out[i] = scale * (query . rows[i]) for n rows of `dim` numbers, one after another.
   void (*dot_rows)(const float* query,

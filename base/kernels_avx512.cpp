@@ -95,15 +95,23 @@ void scale(float* values, float factor, std::size_t n) {
   }
 }
 
-std::size_t next_above(const float* values, std::size_t begin, std::size_t n, float threshold) {
+std::size_t at_least(const float* values, std::size_t n, float threshold, Position* at) {
   const __m512 limit = _mm512_set1_ps(threshold);
-  for (std::size_t i = begin; i < n; i += 16) {
+  const __m512i step = _mm512_set1_epi32(16);
+  __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; i += 16) {
     const __mmask16 live = first(n - i);
     const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
-    const unsigned above = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GT_OQ);
-    if (above != 0) return i + static_cast<std::size_t>(__builtin_ctz(above));
+    const __mmask16 found = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GE_OQ);
+    if (found != 0) {
+      // Compressed in a register and stored whole: compressing stores are slow on some machines.
+      _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
+      count += static_cast<std::size_t>(__builtin_popcount(found));
+    }
+    index = _mm512_add_epi32(index, step);
   }
-  return n;
+  return count;
 }
 
 std::size_t argmin(const float* values, std::size_t n) {
@@ -124,6 +132,35 @@ std::size_t argmin(const float* values, std::size_t n) {
     if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
   }
   return 0;
+}
+
+std::size_t argmin_double(const double* values, std::size_t n) {
+  __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    best = _mm512_mask_min_pd(best, live, best, _mm512_maskz_loadu_pd(live, values + i));
+  }
+  alignas(64) std::array<double, 8> lanes{};
+  _mm512_store_pd(lanes.data(), best);
+  double least = lanes[0];
+  for (const double lane : lanes) least = lane < least ? lane : least;
+  const __m512d wanted = _mm512_set1_pd(least);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
+    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, wanted, _CMP_EQ_OQ);
+    if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
+  }
+  return 0;
+}
+
+void add_to_double(double* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d wide = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, from + i));
+    const __m512d total = _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), wide);
+    _mm512_mask_storeu_pd(into + i, live, total);
+  }
 }
 
 // Products are rounded before they are added (no fused multiply-add), as the scalar twin does.
@@ -233,8 +270,20 @@ void softmax(float* logits, std::size_t n) {
 
 }  // namespace
 
-const Kernels avx512_kernels = {"avx512",   widen,  sum,      gather,     add,           scale,
-                                next_above, argmin, dot_rows, weigh_rows, weigh_rows_at, softmax};
+const Kernels avx512_kernels = {.name = "avx512",
+                                .widen = widen,
+                                .sum = sum,
+                                .gather = gather,
+                                .add = add,
+                                .scale = scale,
+                                .at_least = at_least,
+                                .argmin = argmin,
+                                .argmin_double = argmin_double,
+                                .add_to_double = add_to_double,
+                                .dot_rows = dot_rows,
+                                .weigh_rows = weigh_rows,
+                                .weigh_rows_at = weigh_rows_at,
+                                .softmax = softmax};
 
 }  // namespace kv
 

@@ -52,13 +52,24 @@ void scale(float* values, float factor, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) values[i] *= factor;
 }
 
-std::size_t next_above(const float* values, std::size_t begin, std::size_t n, float threshold) {
-  while (begin < n && !(values[begin] > threshold)) ++begin;
-  return std::min(begin, n);
+std::size_t at_least(const float* values, std::size_t n, float threshold, Position* at) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (values[i] >= threshold) at[count++] = static_cast<Position>(i);
+  }
+  return count;
 }
 
 std::size_t argmin(const float* values, std::size_t n) {
   return static_cast<std::size_t>(std::min_element(values, values + n) - values);
+}
+
+std::size_t argmin_double(const double* values, std::size_t n) {
+  return static_cast<std::size_t>(std::min_element(values, values + n) - values);
+}
+
+void add_to_double(double* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
 }
 
 float dot(const float* a, const float* b, std::size_t n) {
@@ -119,7 +130,19 @@ void softmax(float* logits, std::size_t n) {
 
 }  // namespace
 
-const Kernels scalar_kernels = {"scalar",   widen,  sum,      gather,     add,           scale,
-                                next_above, argmin, dot_rows, weigh_rows, weigh_rows_at, softmax};
+const Kernels scalar_kernels = {.name = "scalar",
+                                .widen = widen,
+                                .sum = sum,
+                                .gather = gather,
+                                .add = add,
+                                .scale = scale,
+                                .at_least = at_least,
+                                .argmin = argmin,
+                                .argmin_double = argmin_double,
+                                .add_to_double = add_to_double,
+                                .dot_rows = dot_rows,
+                                .weigh_rows = weigh_rows,
+                                .weigh_rows_at = weigh_rows_at,
+                                .softmax = softmax};
 
 }  // namespace kv

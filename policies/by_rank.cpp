@@ -1,7 +1,6 @@
 #include "policies/by_rank.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/check.h"
@@ -14,24 +13,8 @@ std::size_t first_lowest(std::span<const float> scores) {
   return kernels().argmin(scores.data(), scores.size());
 }
 
-// Four running minima, because one would make every comparison wait for the last.
 std::size_t first_lowest(std::span<const double> scores) {
-  const double* const from = scores.data();
-  const std::size_t n = scores.size();
-  double a = std::numeric_limits<double>::infinity();
-  double b = a;
-  double c = a;
-  double d = a;
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    a = from[i] < a ? from[i] : a;
-    b = from[i + 1] < b ? from[i + 1] : b;
-    c = from[i + 2] < c ? from[i + 2] : c;
-    d = from[i + 3] < d ? from[i + 3] : d;
-  }
-  for (; i < n; ++i) a = std::min(a, from[i]);
-  const double lowest = std::min(std::min(a, b), std::min(c, d));
-  return static_cast<std::size_t>(std::find(from, from + n, lowest) - from);
+  return kernels().argmin_double(scores.data(), scores.size());
 }
 
 template <typename Score>
@@ -71,11 +54,8 @@ void append_lowest(std::span<const double> scores,
 }
 
 void add_mass(std::span<double> sums, std::span<const float> mass) {
-  const std::size_t n = mass.size();
-  KV_CHECK(sums.size() == n);
-  double* const into = sums.data();
-  const float* const from = mass.data();
-  for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
+  KV_CHECK(sums.size() == mass.size());
+  kernels().add_to_double(sums.data(), mass.data(), mass.size());
 }
 
 }  // namespace kv

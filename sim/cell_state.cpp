@@ -88,7 +88,7 @@ CellState::CellState(const Trace& trace,
     const Rng rng(cell.seed, stream_of_unit(info_, first, spec_.unit));
     UnitCache cache(spec_, std::make_unique<CounterDraws>(rng));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
-    units_.emplace_back(std::move(shape), std::move(cache));
+    units_.emplace_back(std::move(shape), std::move(cache), info_.tokens);
     if (part_.residency.size() < residencies) {
       part_.residency.push_back(
           {info_.layers[first.layer], first.head,
@@ -110,11 +110,12 @@ void CellState::begin_query(Position query) {
       note_evictions(unit, index, query);
       unit.stored_now = unit.cache.stored();
     }
-    unit.visible = unit.cache.next_query();
+    const Visible visible = unit.cache.next_query();
     note_evictions(unit, index, query);
-    if (unit.cache.wants_rows()) unit.mass.assign(unit.visible.size(), 0.0F);
+    unit.view = {visible, unit.gone, spec_.positions, unit.cache.wants_rows()};
 
-    const std::size_t seen = unit.visible.size();
+    const std::size_t seen = visible.size();
+    if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
     unit.stored += static_cast<double>(unit.stored_now);
     unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
     unit.seen += static_cast<double>(seen);
@@ -130,7 +131,7 @@ void CellState::add_row(std::size_t lane,
                         const DenseRows& source,
                         SeenRows& seen) {
   UnitState& unit = units_[unit_of_lane_[lane]];
-  const HeadMetrics metrics = seen.measure(row, source, unit.visible, spec_.positions);
+  const HeadMetrics metrics = seen.measure(row, source, unit.view);
   const auto add_to = [&](auto& sums) {
     sums.retained_mass += metrics.retained_mass;
     sums.kl_to_dense += metrics.kl_to_dense;
@@ -141,18 +142,18 @@ void CellState::add_row(std::size_t lane,
   SeriesSums& point = part_.series[row.query / series_width_];
   add_to(point);
   ++point.rows;
-  if (unit.cache.wants_rows()) {
-    kernels().add(unit.mass.data(), seen.mass().data(), unit.mass.size());
-  }
+  if (!unit.view.wants_row) return;
+  if (!unit.shared()) return unit.cache.observe(seen.mass());
+  kernels().add(unit.mass.data(), seen.mass().data(), unit.mass.size());
 }
 
 void CellState::end_query(Position query) {
   SeriesSums& point = part_.series[query / series_width_];
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
-    if (unit.cache.wants_rows()) {
-      const float heads = static_cast<float>(unit.shape.lanes.size());
-      if (heads > 1) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
+    if (unit.view.wants_row && unit.shared()) {
+      const auto heads = static_cast<float>(unit.shape.lanes.size());
+      kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
       unit.cache.observe(unit.mass);
     }
     if (query + 1 == unit.cache.seen()) {
@@ -169,6 +170,7 @@ void CellState::note_evictions(UnitState& unit, std::size_t index, Position seen
     ++part_.lifetimes[lifetime];
     unit.lifetimes += static_cast<double>(lifetime);
     ++unit.evicted;
+    unit.gone[position] = 1;
     if (index < part_.residency.size()) part_.residency[index].evicted_at[position] = seen;
   }
   unit.cache.clear_evicted();

@@ -82,14 +82,18 @@ class CellState {
 
  private:
   struct UnitState {
-    UnitState(UnitShape its_shape, UnitCache its_cache)
-        : shape(std::move(its_shape)), cache(std::move(its_cache)) {}
+    UnitState(UnitShape its_shape, UnitCache its_cache, std::size_t tokens)
+        : shape(std::move(its_shape)), cache(std::move(its_cache)), gone(tokens) {}
+
+    // Whether several query heads vote together.
+    [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
 
     UnitShape shape;
     UnitCache cache;
-    Visible visible;
-    std::vector<float> mass;  // the sum of its lanes' rows for the query at hand
-    double stored = 0;        // sums over queries
+    View view;                       // of the query at hand
+    std::vector<std::uint8_t> gone;  // [tokens]
+    std::vector<float> mass;         // the sum of its lanes' rows for the query at hand
+    double stored = 0;               // sums over queries
     double seen = 0;
     std::uint64_t stored_peak = 0;
     std::uint64_t seen_peak = 0;

@@ -81,6 +81,18 @@ Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
               info.tokens * info.layers.size() * info.query_heads <= options.residency_entries};
 }
 
+// Rows of probabilities hold for the positions they were recorded at; others need q and k.
+Result<void> check_cells(const TraceInfo& info, std::span<const Cell> cells) {
+  if (info.kind == TraceKind::qkv) return {};
+  for (const Cell& cell : cells) {
+    if (cell.spec.positions == Positions::absolute) continue;
+    return usage_error("'" + cell.spec.label() + "' asks for in-cache positions, but '" +
+                       info.name + "' records attention rows, which hold for absolute positions " +
+                       "only; record q/k/v, or add ;positions=absolute");
+  }
+  return {};
+}
+
 Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
   const TraceInfo& info = plan.trace.info();
   const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
@@ -100,6 +112,7 @@ Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> cells,
                             const ReplayOptions& options) {
   KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
+  if (Result<void> fits = check_cells(trace.info(), cells); !fits) return fits.error();
   const Plan plan = make_plan(trace, cells, options);
   const auto machine = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
   const std::size_t threads = options.threads > 0 ? options.threads : machine;

@@ -18,18 +18,10 @@ HeadMetrics nothing_lost(const DenseRow& dense) {
   return {1, 0, 1, dense.output.empty() ? not_measured : 0};
 }
 
-// How many of `top` are visible: both are increasing.
-std::size_t count_visible(std::span<const Position> top, const Visible& visible) {
+// How many of `top` are still there.
+std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8_t> gone) {
   std::size_t count = 0;
-  auto middle = visible.middle.begin();
-  for (const Position position : top) {
-    if (position < visible.sinks.last || position >= visible.recent.first) {
-      ++count;
-      continue;
-    }
-    middle = std::lower_bound(middle, visible.middle.end(), position);
-    if (middle != visible.middle.end() && *middle == position) ++count;
-  }
+  for (const Position position : top) count += gone[position] == 0 ? 1U : 0U;
   return count;
 }
 
@@ -64,33 +56,43 @@ double distance_ratio(std::span<const float> a, std::span<const float> reference
 
 SeenRows::SeenRows(std::size_t top_k) : top_k_(top_k) {}
 
-HeadMetrics SeenRows::measure(const DenseRow& dense,
-                              const DenseRows& source,
-                              const Visible& visible,
-                              Positions positions) {
+HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, const View& view) {
+  const Visible& visible = view.visible;
   size_ = visible.size();
   if (mass_.size() < size_) mass_.resize(size_ * 2);
-  gather(dense.mass.data(), visible, mass_.data());
+  const bool needs_row = view.wants_row || !dense.output.empty();
+  if (needs_row) gather(dense.mass.data(), visible, mass_.data());
   if (size_ == dense.mass.size()) return nothing_lost(dense);
-  const float retained = std::min(kernels().sum(mass_.data(), size_), 1.0F);
 
+  const float retained = std::min(sum_visible(dense, visible), 1.0F);
   HeadMetrics metrics;
   metrics.retained_mass = static_cast<double>(retained);
-  const bool moved = positions == Positions::in_cache && !dense.logits.empty();
-  if (moved) {
+  if (view.positions == Positions::in_cache && !dense.logits.empty()) {
     in_cache_logits(dense, source, visible);
     metrics.kl_to_dense = kl_of_logits(dense, visible);
     metrics.topk_overlap = in_cache_overlap(dense, visible);
   } else {
-    renormalise(retained);
+    if (needs_row) renormalise(retained);
     metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
-    metrics.topk_overlap = static_cast<double>(count_visible(dense.top, visible)) /
+    metrics.topk_overlap = static_cast<double>(count_kept(dense.top, view.gone)) /
                            static_cast<double>(dense.top.size());
   }
   if (!dense.output.empty()) {
     metrics.output_error = error_of_output(dense, *source.key_values(), visible);
   }
   return metrics;
+}
+
+float SeenRows::sum_visible(const DenseRow& dense, const Visible& visible) {
+  const Kernels& kernel = kernels();
+  const float* mass = dense.mass.data();
+  const std::size_t middle = visible.middle.size();
+  const float sinks = kernel.sum(mass, visible.sinks.size());
+  const float recent = kernel.sum(mass + visible.recent.first, visible.recent.size());
+  if (middle == 0) return sinks + recent;
+  scratch_.resize(std::max(scratch_.size(), middle));
+  kernel.gather(mass, visible.middle.data(), middle, scratch_.data());
+  return sinks + kernel.sum(scratch_.data(), middle) + recent;
 }
 
 void SeenRows::gather(const float* values, const Visible& visible, float* out) const {

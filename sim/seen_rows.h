@@ -2,6 +2,7 @@
 // from the dense row. One object serves one thread.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,21 +14,27 @@
 
 namespace kv {
 
+// What one query of a cell may see, and what is asked of its row.
+struct View {
+  Visible visible;
+  std::span<const std::uint8_t> gone;  // [tokens]: 1 where the position was evicted
+  Positions positions = Positions::absolute;
+  bool wants_row = false;  // whether mass() is asked for afterwards
+};
+
 class SeenRows {
  public:
   explicit SeenRows(std::size_t top_k);
 
-  // The row of `dense`'s query over `visible`, at the spec's positions, held in mass(), and its
-  // metrics. Cost: O(visible) for attention rows, O(visible * head_dim) with q/k/v.
-  HeadMetrics measure(const DenseRow& dense,
-                      const DenseRows& source,
-                      const Visible& visible,
-                      Positions positions);
+  // The metrics of the row of `dense`'s query over what `view` shows. Cost: O(visible) for
+  // attention rows, O(visible * head_dim) with q/k/v.
+  HeadMetrics measure(const DenseRow& dense, const DenseRows& source, const View& view);
 
-  // The row just measured: [visible], by rank, sums to one.
+  // The row just measured, if it was wanted: [visible], by rank, sums to one.
   [[nodiscard]] std::span<const float> mass() const { return {mass_.data(), size_}; }
 
  private:
+  [[nodiscard]] float sum_visible(const DenseRow& dense, const Visible& visible);
   void gather(const float* values, const Visible& visible, float* out) const;
   void renormalise(float retained);
   void in_cache_logits(const DenseRow& dense, const DenseRows& source, const Visible& visible);

@@ -1,43 +1,56 @@
 #include "sim/top_k.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <bit>
+#include <functional>
 #include <numeric>
 
+#include "base/check.h"
 #include "base/kernels.h"
 
 namespace kv {
+namespace {
+
+// Orders values >= 0 like the floats themselves, and of equals the lower index higher.
+std::uint64_t key_of(float value, Position at) {
+  const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 becomes 0
+  return std::uint64_t{bits} << 32 | (~at & 0xFFFFFFFFU);
+}
+
+}  // namespace
 
 std::span<const Position> TopK::find(std::span<const float> values) {
-  if (values.size() <= k_ || k_ == 0) {
-    found_.resize(k_ == 0 ? 0 : values.size());
+  KV_CHECK(k_ > 0);
+  const std::size_t n = values.size();
+  if (n <= k_) {
+    found_.resize(n);
     std::iota(found_.begin(), found_.end(), Position{0});
     return found_;
   }
-  // At least as many entries as the last answer has reach the smallest value among them.
-  float threshold = -std::numeric_limits<float>::infinity();
-  if (found_.size() == k_ && found_.back() < values.size()) {
-    threshold = std::numeric_limits<float>::infinity();
+  // At least the k entries of the last answer reach the smallest of their values in this row.
+  float threshold = 0;
+  if (found_.size() == k_ && found_.back() < n) {
+    threshold = values[found_[0]];
     for (const Position at : found_) threshold = std::min(threshold, values[at]);
   }
-  // next_above is strict, and ties with the threshold must be seen: compare with the next float
-  // down.
-  const float below = std::nextafter(threshold, -std::numeric_limits<float>::infinity());
-  above_.clear();
-  for (std::size_t i = 0;; ++i) {
-    i = kernels().next_above(values.data(), i, values.size(), below);
-    if (i >= values.size()) break;
-    above_.push_back(static_cast<Position>(i));
-  }
-  const auto larger = [&](Position a, Position b) {
-    return values[a] != values[b] ? values[a] > values[b] : a < b;
-  };
-  const auto kth = above_.begin() + static_cast<std::ptrdiff_t>(k_);
-  std::nth_element(above_.begin(), kth - 1, above_.end(), larger);
-  found_.assign(above_.begin(), kth);
-  std::ranges::sort(found_);
+  if (at_.size() < n + 16) at_.resize(2 * n + 16);
+  const std::size_t count = kernels().at_least(values.data(), n, threshold, at_.data());
+  keep_largest(values, {at_.data(), count});
   return found_;
+}
+
+// Of `enough` indices, at least k of them, found_ takes those of the k largest values.
+void TopK::keep_largest(std::span<const float> values, std::span<const Position> enough) {
+  KV_CHECK(enough.size() >= k_);
+  keys_.clear();
+  for (const Position at : enough) keys_.push_back(key_of(values[at], at));
+  const auto kth = keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
+  std::nth_element(keys_.begin(), kth, keys_.end(), std::greater());
+  const std::uint64_t least = *kth;
+  found_.clear();
+  for (const Position at : enough) {
+    if (key_of(values[at], at) >= least) found_.push_back(at);
+  }
 }
 
 }  // namespace kv

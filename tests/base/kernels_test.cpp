@@ -1,5 +1,6 @@
 #include "base/kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -90,26 +91,44 @@ TEST_P(EveryKernel, GathersAddsAndScalesBitByBit) {
   }
 }
 
-TEST_P(EveryKernel, FindsTheNextValueAbove) {
+TEST_P(EveryKernel, FindsAllThatReachAThreshold) {
   for (std::size_t n = 0; n <= most; ++n) {
     const Values values(5, n);
-    for (const float threshold : {-9.0F, 0.0F, 7.5F, 9.0F}) {
-      for (std::size_t begin = 0; begin <= n; ++begin) {
-        ASSERT_EQ(kernel_.next_above(values.data(), begin, n, threshold),
-                  scalar().next_above(values.data(), begin, n, threshold))
-            << begin << " of " << n;
+    for (const float threshold : {-9.0F, 0.0F, 7.5F, 9.0F, values.data()[n / 2]}) {
+      std::vector<Position> wanted(n + 16);
+      std::vector<Position> found(n + 16);
+      wanted.resize(scalar().at_least(values.data(), n, threshold, wanted.data()));
+      found.resize(kernel_.at_least(values.data(), n, threshold, found.data()));
+      ASSERT_EQ(found, wanted) << n;
+      if (n > 0 && threshold == values.data()[n / 2]) {
+        ASSERT_TRUE(std::ranges::binary_search(found, static_cast<Position>(n / 2)));
       }
     }
   }
 }
 
-TEST_P(EveryKernel, AboveIsStrictAndNanIsNotAbove) {
-  std::vector<float> values(40, 1.0F);
-  values[3] = std::numeric_limits<float>::quiet_NaN();
-  values[20] = 2;
-  EXPECT_EQ(kernel_.next_above(values.data(), 0, 40, 1.0F), 20U);
-  EXPECT_EQ(kernel_.next_above(values.data(), 21, 40, 1.0F), 40U);
-  EXPECT_EQ(kernel_.next_above(values.data(), 0, 40, 0.0F), 0U);
+TEST_P(EveryKernel, NanReachesNothing) {
+  const std::vector<float> values = {1, std::numeric_limits<float>::quiet_NaN(), 2};
+  std::vector<Position> found(19);
+  found.resize(kernel_.at_least(values.data(), 3, 0.0F, found.data()));
+  EXPECT_EQ(found, (std::vector<Position>{0, 2}));
+}
+
+TEST_P(EveryKernel, AddsToDoublesAndFindsTheSmallestBitByBit) {
+  for (std::size_t n = 0; n <= most; ++n) {
+    const Values from(11, n);
+    std::vector<double> wanted(n + 8, 0.1);
+    std::vector<double> found = wanted;
+    for (int times = 0; times < 3; ++times) {
+      scalar().add_to_double(wanted.data(), from.data(), n);
+      kernel_.add_to_double(found.data(), from.data(), n);
+    }
+    ASSERT_EQ(found, wanted) << n;
+    if (n == 0) continue;
+    found[n / 3] = found[n - 1] = -100;
+    ASSERT_EQ(kernel_.argmin_double(found.data(), n), n / 3) << n;
+    ASSERT_EQ(kernel_.argmin_double(wanted.data(), n), scalar().argmin_double(wanted.data(), n));
+  }
 }
 
 TEST_P(EveryKernel, TheSmallestIsTheFirstOfTies) {
