@@ -1,6 +1,7 @@
 #include "reports/plot_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/words.h"
 #include "reports/escape.h"
@@ -84,17 +85,19 @@ std::string legend_right_of(const Grid& grid) {
 std::string panel_title(const std::string& label, double pixels) {
   const auto width = static_cast<std::size_t>(pixels / title_character);
   return "set title " + gnuplot_quoted(shortened(label, width)) +
-         " noenhanced font ',11.5' offset 0,-0.7\n";
+         " noenhanced font title_font offset 0,-0.7\n";
 }
 
-std::string token_tics(char axis, std::size_t tokens, std::size_t most) {
-  std::size_t ten = 1;
-  std::size_t step = 1;
-  while (tokens / step > most) {
-    step = step == ten ? 2 * ten : step == 2 * ten ? 5 * ten : 10 * ten;
-    if (step == 10 * ten) ten = step;
+std::string round_tics(char axis, double top, int most) {
+  double step = top > 0 ? std::pow(10.0, std::floor(std::log10(top / most))) : 1;
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (top / step > most) step *= factor;
   }
-  return "set " + std::string(1, axis) + "tics 0," + std::to_string(step) + "\n";
+  return "set " + std::string(1, axis) + "tics 0," + shortest(step) + "\n";
+}
+
+std::string token_tics(char axis, std::size_t tokens, int most) {
+  return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
 }
 
 std::string axis_label(char axis, bool show, const std::string& text) {
