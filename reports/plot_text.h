@@ -30,7 +30,7 @@ struct Grid {
   double left = 68;     // for the y axis of the first column
   double right = 14;    // beside the last column
   double top = 30;      // above each row
-  double bottom = 62;   // below the last row
+  double bottom = 70;   // below the last row
   double gap = 26;      // between columns
   double row_gap = 14;  // between rows, beside `top`
 
