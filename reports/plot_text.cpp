@@ -17,6 +17,11 @@ std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
 }
 
+std::size_t columns_for(std::size_t panels) {
+  if (panels <= 4) return std::max<std::size_t>(1, panels);
+  return panels == 5 || panels == 6 || panels == 9 ? 3 : 4;
+}
+
 }  // namespace
 
 std::string plain_axes() {
@@ -60,7 +65,7 @@ std::string Grid::place(std::size_t i) const {
 
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height) {
   return {.panels = panels,
-          .columns = std::clamp<std::size_t>(panels, 1, 4),
+          .columns = columns_for(panels),
           .panel_width = panel_width,
           .panel_height = panel_height};
 }

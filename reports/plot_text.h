@@ -27,7 +27,7 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 68;     // for the y axis of the first column
+  double left = 82;     // for the y axis of the first column
   double right = 14;    // beside the last column
   double top = 30;      // above each row
   double bottom = 70;   // below the last row
@@ -48,7 +48,7 @@ struct Grid {
   [[nodiscard]] bool lowest(std::size_t i) const { return i + columns >= panels; }
 };
 
-// Small multiples: as many columns as fit, at most four.
+// Small multiples: at most four columns, and no last row that is nearly empty.
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
 
 // Where a legend of these labels stands, to the right of the panels of a grid whose `right` has
