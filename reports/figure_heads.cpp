@@ -36,7 +36,7 @@ std::string layer_tics(const std::vector<std::size_t>& layers) {
 }  // namespace
 
 Figure heads_figure(const Sweep& sweep) {
-  Figure figure{.name = "heads", .title = "Retained mass of every head", .caption = {}};
+  Figure figure{.name = "head-mass", .title = "Retained mass of every head", .caption = {}};
   FigureData data({"head", "layer_row", "retained_mass", "layer"});
   const std::vector<std::size_t>& layers = sweep.result->trace.layers;
   std::vector<const Line*> lines;

@@ -110,7 +110,7 @@ Figure inclusion_figure(const Sweep& sweep) {
         axis_label('x', grid.lowest(i), "position, tokens") +
         (grid.first_in_row(i) ? "set ylabel 'share resident at the end'\n" : "unset ylabel\n") +
         "set yrange [0:" + shortest(std::min(1.0, 1.08 * highest[i])) + "]\n" +
-        plot_of(panels[i], blocks[i]);
+        round_tics('y', highest[i], 5) + plot_of(panels[i], blocks[i]);
   }
   figure.caption =
       "Share of caches (units and seeds) in which a position that had left the recent window was "

@@ -26,11 +26,13 @@ std::string script_of(const Figure& figure) {
   const std::string common = "set encoding utf8\n" + figure.data;
   const std::string svg = "set terminal svg size " + size_of(figure, 1) +
                           " font 'Helvetica,Arial,sans-serif,14' background '#ffffff'\n"
+                          "title_font = ',12'\n"
                           "set output '" +
                           figure.name + ".svg'\n";
   // Twice the pixels with everything scaled alike, so that both look the same.
   const std::string png = "set terminal pngcairo size " + size_of(figure, 2) +
                           " font 'Sans,10.5' fontscale 2 linewidth 2 pointscale 2\n"
+                          "title_font = ',9.2'\n"
                           "set output '" +
                           figure.name + ".png'\n";
   const std::string close = "unset multiplot\nunset output\nreset\n";

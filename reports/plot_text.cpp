@@ -1,6 +1,7 @@
 #include "reports/plot_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/words.h"
 #include "reports/escape.h"
@@ -14,6 +15,11 @@ constexpr std::size_t longest_legend = 40;
 
 std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
+}
+
+std::size_t columns_for(std::size_t panels) {
+  if (panels <= 4) return std::max<std::size_t>(1, panels);
+  return panels == 5 || panels == 6 || panels == 9 ? 3 : 4;
 }
 
 }  // namespace
@@ -59,7 +65,7 @@ std::string Grid::place(std::size_t i) const {
 
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height) {
   return {.panels = panels,
-          .columns = std::clamp<std::size_t>(panels, 1, 4),
+          .columns = columns_for(panels),
           .panel_width = panel_width,
           .panel_height = panel_height};
 }
@@ -84,17 +90,19 @@ std::string legend_right_of(const Grid& grid) {
 std::string panel_title(const std::string& label, double pixels) {
   const auto width = static_cast<std::size_t>(pixels / title_character);
   return "set title " + gnuplot_quoted(shortened(label, width)) +
-         " noenhanced font ',11.5' offset 0,-0.7\n";
+         " noenhanced font title_font offset 0,-0.7\n";
 }
 
-std::string token_tics(char axis, std::size_t tokens, std::size_t most) {
-  std::size_t ten = 1;
-  std::size_t step = 1;
-  while (tokens / step > most) {
-    step = step == ten ? 2 * ten : step == 2 * ten ? 5 * ten : 10 * ten;
-    if (step == 10 * ten) ten = step;
+std::string round_tics(char axis, double top, int most) {
+  double step = top > 0 ? std::pow(10.0, std::floor(std::log10(top / most))) : 1;
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (top / step > most) step *= factor;
   }
-  return "set " + std::string(1, axis) + "tics 0," + std::to_string(step) + "\n";
+  return "set " + std::string(1, axis) + "tics 0," + shortest(step) + "\n";
+}
+
+std::string token_tics(char axis, std::size_t tokens, int most) {
+  return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
 }
 
 std::string axis_label(char axis, bool show, const std::string& text) {

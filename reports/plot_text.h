@@ -27,10 +27,10 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 68;     // for the y axis of the first column
+  double left = 82;     // for the y axis of the first column
   double right = 14;    // beside the last column
   double top = 30;      // above each row
-  double bottom = 52;   // below the last row
+  double bottom = 70;   // below the last row
   double gap = 26;      // between columns
   double row_gap = 14;  // between rows, beside `top`
 
@@ -48,7 +48,7 @@ struct Grid {
   [[nodiscard]] bool lowest(std::size_t i) const { return i + columns >= panels; }
 };
 
-// Small multiples: as many columns as fit, at most four.
+// Small multiples: at most four columns, and no last row that is nearly empty.
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
 
 // Where a legend of these labels stands, to the right of the panels of a grid whose `right` has
@@ -59,8 +59,11 @@ std::string legend_right_of(const Grid& grid);
 // A panel's title, shortened to `pixels`.
 std::string panel_title(const std::string& label, double pixels);
 
-// Round tics of an axis that counts tokens, at most so many after the first.
-std::string token_tics(char axis, std::size_t tokens, std::size_t most);
+// Tics from 0 on at 1, 2 or 5 times a power of ten, about so many up to `top`.
+std::string round_tics(char axis, double top, int most);
+
+// The same for an axis that counts tokens, where a tic stands for a whole one.
+std::string token_tics(char axis, std::size_t tokens, int most);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.
 std::string axis_label(char axis, bool show, const std::string& text);

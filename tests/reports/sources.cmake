@@ -1,4 +1,9 @@
 list(APPEND kv_test_sources
+  reports/export_test.cpp
   reports/fake_replay.cpp
+  reports/inclusion_test.cpp
+  reports/report_test.cpp
   reports/results_errors_test.cpp
-  reports/results_test.cpp)
+  reports/results_test.cpp
+  reports/statistics_test.cpp
+  reports/tables_test.cpp)

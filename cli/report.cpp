@@ -1,0 +1,95 @@
+#include "cli/report.h"
+
+#include <array>
+#include <limits>
+#include <ostream>
+#include <string>
+
+#include "cli/options.h"
+#include "reports/report.h"
+#include "reports/results.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 4> table = {{
+    {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
+    {.name = "run", .value = "ID", .help = "the run to show [the newest]"},
+    {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Writes the report of a run: a page with tables and figures.\n"
+    "\n"
+    "Usage:  kvcheck report RUN.db -o DIR [--run ID]\n"
+    "        kvcheck report RUN.db --list\n"
+    "\n"
+    "RUN.db is a results file that kvcheck replay -o wrote. DIR/index.html needs no other file "
+    "and\n"
+    "no network; beside it, in one folder per trace, lies every figure as SVG, PNG and CSV and "
+    "every\n"
+    "table as CSV and Markdown. DIR is new, empty, or an older report, which is replaced. Figures\n"
+    "need gnuplot; without it the report has tables only, and says so.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck report run.db --list\n"
+    "  kvcheck report run.db --run 2 -o report-2\n";
+
+std::string line_of(const RunSummary& run) {
+  const auto counted = [](std::size_t n, const char* noun) {
+    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+  };
+  return "run " + std::to_string(run.id) + ", " + (run.complete ? "complete" : "incomplete") +
+         ", " + counted(run.traces, "trace") + ", " + counted(run.cells, "cell") + ", kvcheck " +
+         run.version + ": " + run.command + "\n";
+}
+
+Result<void> list(const std::string& path, Streams& streams) {
+  const auto runs = list_runs(path);
+  if (!runs) return runs.error();
+  if (runs->empty()) streams.err << "'" << path << "' holds no runs\n";
+  for (const RunSummary& run : *runs) streams.out << line_of(run);
+  return {};
+}
+
+Result<void> write(const Words& words, const std::string& path, Streams& streams) {
+  const auto id = words.count("run", 1, std::numeric_limits<std::int64_t>::max());
+  if (!id) return id.error();
+  const std::string folder = words.value("output");
+  if (folder.empty()) {
+    return usage_error(
+        "no folder for the report; name one with -o DIR, or see the runs with --list");
+  }
+  const auto run = static_cast<std::int64_t>((*id).value_or(0));
+  if (const auto done = write_report(path, run, folder); !done) return done;
+  streams.out << "Report: " << folder << "/index.html\n";
+  return {};
+}
+
+Result<void> run(std::span<const std::string> line, Streams& streams) {
+  const auto words = Words::parse(table, line);
+  if (!words) return words.error();
+  if (const auto right = words->expect_operands("a results file", 1, 1); !right) return right;
+  const std::string& path = words->operands()[0];
+  if (!words->given("list")) return write(*words, path, streams);
+  for (const std::string_view other : {"output", "run"}) {
+    if (words->given(other)) {
+      return usage_error("--list and --" + std::string(other) + " do not go together");
+    }
+  }
+  return list(path, streams);
+}
+
+}  // namespace
+
+const Command report_command = {.name = "report",
+                                .summary = "write a run's report: a page, figures and tables",
+                                .help = help,
+                                .run = run,
+                                .options = table};
+
+}  // namespace kv::cli

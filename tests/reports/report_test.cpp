@@ -1,0 +1,201 @@
+#include "reports/report.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "reports/figures.h"
+#include "reports/results.h"
+#include "tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::fake_replay;
+using testing::read_text;
+using testing::small_fake;
+using testing::taken;
+using testing::TemporaryFolder;
+
+std::map<std::string, std::string> files_in(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    files[entry.path().lexically_relative(folder).string()] = read_text(entry.path().string());
+  }
+  return files;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class Report : public ::testing::Test {
+ protected:
+  void SetUp() override { store({fake_replay(small_fake())}); }
+
+  void store(const std::vector<ReplayResult>& traces) {
+    auto writer = taken(ResultsWriter::begin(db_, "kvcheck replay <x> & y"));
+    for (const ReplayResult& trace : traces) ASSERT_TRUE(writer.add(trace));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  std::string message(const std::string& out) {
+    const auto done = write_report(db_, 0, out);
+    return done ? "" : done.error().message;
+  }
+
+  TemporaryFolder folder_;
+  std::string db_ = folder_.path("run.db");
+  std::string out_ = folder_.path("out");
+};
+
+TEST_F(Report, HoldsEveryFigureInThreeFormsAndEveryTable) {
+  ASSERT_EQ(message(out_), "");
+  const auto files = files_in(out_);
+  for (const std::string name : {"budget", "stream", "sizes", "residency", "inclusion", "attention",
+                                 "lifetimes", "head-mass"}) {
+    const std::string base = "trace-1/" + name;
+    ASSERT_TRUE(files.contains(base + ".svg")) << name;
+    EXPECT_NE(files.at(base + ".svg").find("</svg>"), std::string::npos) << name;
+    EXPECT_EQ(files.at(base + ".png").substr(1, 3), "PNG") << name;
+    EXPECT_TRUE(files.at(base + ".csv").starts_with("policy,")) << name;
+  }
+  for (const std::string name : {"summary.csv", "summary.md", "cells.csv", "cells.jsonl",
+                                 "heads.csv", "series.csv", "dense.csv"}) {
+    EXPECT_TRUE(files.contains("trace-1/" + name)) << name;
+  }
+  EXPECT_EQ(files.size(), 1U + 8 * 3 + 7);
+  EXPECT_EQ(names_in(folder_.path("")), (std::vector<std::string>{"out", "run.db"}));
+}
+
+TEST_F(Report, IsTheSameBytesTwice) {
+  ASSERT_EQ(message(out_), "");
+  ASSERT_EQ(message(folder_.path("again")), "");
+  EXPECT_EQ(files_in(out_), files_in(folder_.path("again")));
+}
+
+TEST_F(Report, EscapesWhatCameFromOutsideAndNeedsNoOtherFile) {
+  ReplayResult hostile = fake_replay(small_fake());
+  hostile.trace.name = "<script>alert(1)</script>'\"`";
+  hostile.trace.model = "</dd><img>";
+  store({hostile});
+  ASSERT_EQ(message(out_), "");
+  const std::string page = read_text(out_ + "/index.html");
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(1)&lt;/script&gt;&#39;&quot;`"), std::string::npos);
+  EXPECT_NE(page.find("kvcheck replay &lt;x&gt; &amp; y"), std::string::npos);
+  for (const std::string loaded : {"<link", " src=", "@import", "url(http"}) {
+    EXPECT_EQ(page.find(loaded), std::string::npos) << loaded;
+  }
+}
+
+TEST_F(Report, ReplacesAnOlderReportButNothingElse) {
+  ASSERT_EQ(message(out_), "");
+  store({fake_replay(small_fake()), fake_replay(small_fake())});
+  ASSERT_EQ(message(out_), "");
+  EXPECT_TRUE(fs::exists(out_ + "/trace-2/summary.csv"));
+  ASSERT_TRUE(write_file(out_ + "/trace-1/notes.txt", "mine"));
+  EXPECT_EQ(message(out_), "cannot replace the report in '" + out_ +
+                               "': it also holds 'trace-1/notes.txt', which no report has; move it "
+                               "away or name another folder");
+  EXPECT_EQ(read_text(out_ + "/trace-1/notes.txt"), "mine");
+}
+
+TEST_F(Report, RefusesAFolderOfOtherThings) {
+  fs::create_directory(out_);
+  ASSERT_TRUE(write_file(out_ + "/index.html", "<html>my own page</html>"));
+  EXPECT_EQ(message(out_), "cannot write a report to '" + out_ +
+                               "': it is a folder with something else in it; name a new or empty "
+                               "one");
+  EXPECT_EQ(message(db_),
+            "cannot write a report to '" + db_ + "': it is a file; expected a folder");
+  EXPECT_EQ(names_in(out_), std::vector<std::string>{"index.html"});
+}
+
+TEST_F(Report, TakesAnEmptyFolderAndMakesParents) {
+  fs::create_directory(out_);
+  EXPECT_EQ(message(out_ + "/"), "");
+  EXPECT_TRUE(fs::exists(out_ + "/index.html"));
+  EXPECT_EQ(message(folder_.path("a/b/c")), "");
+  EXPECT_TRUE(fs::exists(folder_.path("a/b/c/index.html")));
+}
+
+TEST_F(Report, LeavesNothingBehindWhenTheRunCannotBeRead) {
+  EXPECT_FALSE(write_report(db_, 9, out_));
+  EXPECT_FALSE(write_report(folder_.path("absent.db"), 0, out_));
+  EXPECT_EQ(names_in(folder_.path("")), std::vector<std::string>{"run.db"});
+}
+
+TEST_F(Report, HasTablesAndSaysSoWithoutGnuplot) {
+  const std::string path = ::getenv("PATH") == nullptr ? "" : ::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  const std::string said = message(out_);
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_EQ(said, "");
+  EXPECT_FALSE(fs::exists(out_ + "/trace-1/budget.svg"));
+  EXPECT_TRUE(fs::exists(out_ + "/trace-1/budget.csv"));
+  const std::string page = read_text(out_ + "/index.html");
+  EXPECT_NE(page.find("gnuplot is not installed; there are no figures"), std::string::npos);
+  EXPECT_NE(page.find("<table>"), std::string::npos);
+}
+
+TEST_F(Report, SaysThatAnInterruptedRunIsIncomplete) {
+  {
+    auto writer = taken(ResultsWriter::begin(db_, "kvcheck replay"));
+    ASSERT_TRUE(writer.add(fake_replay(small_fake())));
+  }
+  ASSERT_EQ(message(out_), "");
+  EXPECT_NE(read_text(out_ + "/index.html").find("This run did not finish."), std::string::npos);
+}
+
+// Results with holes: no residency, no map, no lifetimes, no series, one head.
+TEST_F(Report, ShowsWhatThereIs) {
+  testing::FakeReplay fake = small_fake();
+  fake.layers = 1;
+  fake.heads = 1;
+  fake.values = false;
+  ReplayResult bare = fake_replay(fake);
+  bare.map = {};
+  for (CellResult& cell : bare.cells) {
+    cell.residency.clear();
+    cell.lifetimes.clear();
+    cell.kept.clear();
+    cell.series.clear();
+  }
+  store({bare, ReplayResult{}});
+  ASSERT_EQ(message(out_), "");
+  EXPECT_TRUE(fs::exists(out_ + "/trace-1/budget.svg"));
+  EXPECT_FALSE(fs::exists(out_ + "/trace-1/attention.csv"));
+  EXPECT_EQ(read_text(out_ + "/index.html").find("could not draw"), std::string::npos);
+}
+
+TEST(Look, GivesEveryPolicyOfTheRegistryItsOwnColourOrDash) {
+  std::vector<std::pair<std::string_view, std::string_view>> looks;
+  for (const PolicyEntry& policy : policy_registry()) {
+    const Look look = look_of(&policy, 0);
+    looks.emplace_back(look.colour, look.dash);
+  }
+  std::ranges::sort(looks);
+  EXPECT_EQ(std::ranges::adjacent_find(looks), looks.end());
+  EXPECT_FALSE(looks.empty());
+}
+
+TEST(Look, ChangesDashAndMarkerButNotColourForOtherOptionsOfAPolicy) {
+  const PolicyEntry* policy = &policy_registry().back();
+  EXPECT_EQ(look_of(policy, 0).colour, look_of(policy, 1).colour);
+  EXPECT_NE(look_of(policy, 0).dash, look_of(policy, 1).dash);
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,48 @@
+#include "reports/statistics.h"
+
+#include <array>
+#include <cmath>
+
+namespace kv {
+namespace {
+
+// By hand: mean 3, s^2 = 10/4 = 2.5, s/sqrt(5) = 0.70711, and tables give t(0.975, 4) = 2.776445.
+TEST(TInterval, AgreesWithATableOfT) {
+  const std::array<double, 5> values = {1, 2, 3, 4, 5};
+  const Interval interval = t_interval(values);
+  EXPECT_DOUBLE_EQ(interval.mean, 3);
+  EXPECT_NEAR(interval.high - 3, 2.776445 * 0.7071068, 1e-6);
+  EXPECT_NEAR(3 - interval.low, 2.776445 * 0.7071068, 1e-6);
+  EXPECT_NEAR(interval.half_width(), 1.963243, 1e-6);
+}
+
+TEST(TInterval, HasNoWidthForOneValueAndNothingForNone) {
+  const std::array<double, 1> one = {0.25};
+  EXPECT_DOUBLE_EQ(t_interval(one).mean, 0.25);
+  EXPECT_TRUE(std::isnan(t_interval(one).low));
+  EXPECT_TRUE(std::isnan(t_interval({}).mean));
+}
+
+TEST(TInterval, IsNotANumberWhenAValueWasNotMeasured) {
+  const std::array<double, 3> values = {1, not_measured, 3};
+  EXPECT_TRUE(std::isnan(t_interval(values).mean));
+  EXPECT_TRUE(std::isnan(t_interval(values).high));
+}
+
+// By hand with z = 1.959964: 3 of 10 gives (0.3 + 0.192073 -+ 1.959964 * 0.174218) / 1.384146.
+TEST(ShareInterval, AgreesWithWilsonsFormula) {
+  const Interval interval = share_interval(3, 10);
+  EXPECT_DOUBLE_EQ(interval.mean, 0.3);
+  EXPECT_NEAR(interval.low, 0.107789, 1e-5);
+  EXPECT_NEAR(interval.high, 0.603222, 1e-5);
+}
+
+TEST(ShareInterval, StaysInsideZeroAndOne) {
+  EXPECT_EQ(share_interval(0, 20).low, 0.0);
+  EXPECT_GT(share_interval(0, 20).high, 0.1);
+  EXPECT_EQ(share_interval(20, 20).high, 1.0);
+  EXPECT_TRUE(std::isnan(share_interval(0, 0).mean));
+}
+
+}  // namespace
+}  // namespace kv
