@@ -25,6 +25,8 @@ class ResultsWriter {
 
   ResultsWriter(ResultsWriter&& other) noexcept;
   ResultsWriter& operator=(ResultsWriter&&) = delete;
+  ResultsWriter(const ResultsWriter&) = delete;
+  ResultsWriter& operator=(const ResultsWriter&) = delete;
   ~ResultsWriter();
 
   // Adds one trace's results, in one transaction.

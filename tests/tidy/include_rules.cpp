@@ -52,8 +52,9 @@ std::vector<Include> includes_of(const SourceFile& file) {
     line.remove_prefix(9);
     const bool ours = line.starts_with('"');
     const std::size_t end = line.find(ours ? '"' : '>', 1);
-    if (end != std::string_view::npos)
-      found.push_back({i + 1, line.substr(ours, end - ours), ours});
+    if (end == std::string_view::npos) continue;
+    const std::size_t begin = ours ? 1 : 0;
+    found.push_back({i + 1, line.substr(begin, end - begin), ours});
   }
   return found;
 }
