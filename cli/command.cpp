@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/policies.h"
 #include "cli/replay.h"
+#include "cli/report.h"
 #include "cli/trace.h"
 
 namespace kv::cli {
@@ -163,6 +164,7 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
       &replay_command,
+      &report_command,
       &policies_command,
       &trace_command,
       &generate_command,
