@@ -9,6 +9,7 @@ namespace kv {
 namespace {
 
 constexpr std::size_t most_blocks = 128;
+constexpr std::size_t most_panels = 12;
 constexpr double floor_mass = 1e-4;  // what is below it is drawn as if it were this much
 
 struct Panel {
@@ -29,7 +30,7 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
   std::vector<Panel> panels = {{}};
   for (const Line& line : sweep.lines) {
     const SpecSummary* summary = sweep.at_budget(line);
-    if (summary == nullptr || !summary->spec.bounded() || panels.size() == 8) continue;
+    if (summary == nullptr || !summary->spec.bounded() || panels.size() == most_panels) continue;
     const Residency* unit = unit_of(*sweep.cells(*summary)[0], sweep.result->map);
     if (unit != nullptr) panels.push_back({&line, unit});
   }

@@ -118,7 +118,8 @@ Figure inclusion_figure(const Sweep& sweep) {
       std::to_string(sweep.budget) +
       ". Bars: Wilson 95 % intervals, as if every position, unit and seed were decided on its own. "
       "Black line: what the policy claims (uniform: capacity / tokens that entered; age-geometric: "
-      "each decision takes any of capacity + 1 alike); policies without a line claim no law. Each "
+      "each decision takes any token that may go alike); policies without a line claim no law. "
+      "Each "
       "panel has its own scale. Sinks "
       "and recent tokens, always resident, are left out. " +
       subject_of(*sweep.result) + ".";

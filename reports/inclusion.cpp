@@ -45,7 +45,9 @@ std::uint64_t entered_at_end(const Spec& spec, std::size_t tokens) {
 InclusionLaw inclusion_law(const Spec& spec) {
   if (!spec.bounded() || spec.middle() == 0) return InclusionLaw::none;
   if (claims(spec, "uniform")) return InclusionLaw::uniform;
-  if (claims(spec, "age-geometric")) return InclusionLaw::geometric;
+  if (claims(spec, "age-geometric")) {
+    return claims(spec, "admits-newcomers") ? InclusionLaw::admitting : InclusionLaw::geometric;
+  }
   return InclusionLaw::none;
 }
 
@@ -56,10 +58,12 @@ std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered) {
   std::vector<double> theory(entered, 1.0);
   if (entered <= capacity) return theory;
   const auto k = static_cast<double>(capacity);
+  const std::uint64_t own = law == InclusionLaw::admitting ? 1 : 0;
+  const double spared = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
   for (std::uint64_t i = 0; i < entered; ++i) {
-    const auto decisions = static_cast<double>(entered - std::max(i, capacity));
+    const auto decisions = static_cast<double>(entered - std::max(i + own, capacity));
     theory[i] = law == InclusionLaw::uniform ? k / static_cast<double>(entered)
-                                             : std::pow(k / (k + 1), decisions);
+                                             : std::pow(spared, decisions);
   }
   return theory;
 }

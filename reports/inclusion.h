@@ -19,6 +19,7 @@ enum class InclusionLaw {
   none,       // nothing that this file knows
   uniform,    // every token that entered is there with probability capacity / entered
   geometric,  // each decision takes one of capacity + 1 tokens, whatever their age
+  admitting,  // the same, but a newcomer is never taken by its own decision
 };
 
 InclusionLaw inclusion_law(const Spec& spec);
@@ -28,6 +29,8 @@ InclusionLaw inclusion_law(const Spec& spec);
 //   uniform    k / n
 //   geometric  (k / (k + 1)) ^ d, d the decisions that the token has been part of: n - k for the
 //              first k + 1 tokens, one fewer for each token after
+//   admitting  ((k - 1) / k) ^ d, d the decisions after the token's own: n - k for the first k
+//              tokens, one fewer for each token after
 std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered);
 
 }  // namespace kv

@@ -9,7 +9,8 @@ const char* const report_style = R"css(
   --ground: #191919; --shade: #242424; --link: #7cc0f0; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 72rem; color: var(--ink);
-  background: var(--ground); font: 16px/1.5 system-ui, "Helvetica Neue", Helvetica, Arial, sans-serif;
+  background: var(--ground);
+  font: 16px/1.5 system-ui, "Helvetica Neue", Helvetica, Arial, sans-serif;
   overflow-wrap: anywhere; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .5rem; }
 h2 { font-size: 1.3rem; line-height: 1.3; margin: 3rem 0 .75rem; padding-top: 1rem;

@@ -1,6 +1,7 @@
 #include "reports/inclusion.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -48,6 +49,15 @@ TEST(InclusionTheory, FallsWithEveryDecisionForAgeGeometricPolicies) {
   EXPECT_DOUBLE_EQ(theory[2], spared * spared * spared);
   EXPECT_DOUBLE_EQ(theory[3], spared * spared);
   EXPECT_DOUBLE_EQ(theory[4], spared);
+}
+
+TEST(InclusionTheory, SparesNewcomersTheirOwnDecisionWhereThePolicyAdmitsThem) {
+  constexpr std::array<std::string_view, 2> both = {geometric_claim, "admits-newcomers"};
+  PolicyEntry policy{};
+  policy.claims = both;
+  const std::vector<double> theory = inclusion_theory(spec_of(policy, 12), 5);  // capacity 2
+  // Three decisions; a token survives each one after its own with 1/2, and the sum is the capacity.
+  EXPECT_EQ(theory, (std::vector<double>{0.125, 0.125, 0.25, 0.5, 1.0}));
 }
 
 // Whatever the law, exactly `capacity` tokens are kept.
