@@ -20,11 +20,21 @@ namespace kv {
 // Element types of stored numbers that kernels read.
 enum class Number { f32, f16, bf16 };
 
+// The longest list that Kernels::largest takes.
+inline constexpr std::size_t most_candidates = 128;
+
 struct Kernels {
   std::string_view name;
 
   // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there.
   void (*widen)(Number number, const std::byte* bytes, std::size_t n, float* out);
+
+  // The largest values at i mod 32, for each of 32 lanes: maxima[32]; 0 where a lane is empty.
+  // Requires values >= 0.
+  void (*lane_maxima)(const float* values, std::size_t n, float* maxima);
+
+  // Whether any of n values has its sign bit set, -0 and NaN included.
+  bool (*any_sign)(const float* values, std::size_t n);
 
   // The sum of n values.
   float (*sum)(const float* values, std::size_t n);
@@ -41,6 +51,13 @@ struct Kernels {
   // Writes the indices i with values[i] >= threshold to `at`, increasing, and returns how many.
   // `at` has room for n + 16: what lies beyond the count is undefined.
   std::size_t (*at_least)(const float* values, std::size_t n, float threshold, Position* at);
+
+  // Of m candidates, in order, those whose value is among the k largest: writes them to `out` in
+  // order and returns how many, min(k, m); `out` has room for m. Of equals the earlier candidate is
+  // taken. Requires m <= most_candidates; cost O(m^2 / 16), which beats a selection for a few
+  // dozen.
+  std::size_t (*largest)(
+      const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out);
 
   // The smallest i with the smallest value; requires n > 0 and no NaN.
   std::size_t (*argmin)(const float* values, std::size_t n);

@@ -10,7 +10,7 @@
 // Every #include stands above this line, so that what headers define is compiled for the base
 // machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
 
 // g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -50,15 +50,54 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
   if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
 }
 
-float sum(const float* values, std::size_t n) {
-  __m512 lanes = _mm512_setzero_ps();
+void lane_maxima(const float* values, std::size_t n, float* maxima) {
+  __m512 low = _mm512_setzero_ps();
+  __m512 high = _mm512_setzero_ps();
   std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) lanes = _mm512_add_ps(lanes, _mm512_loadu_ps(values + i));
-  if (i < n) {
-    const __mmask16 live = first(n - i);
-    lanes = _mm512_mask_add_ps(lanes, live, lanes, _mm512_maskz_loadu_ps(live, values + i));
+  for (; i + 32 <= n; i += 32) {
+    low = _mm512_max_ps(low, _mm512_loadu_ps(values + i));
+    high = _mm512_max_ps(high, _mm512_loadu_ps(values + i + 16));
   }
-  return add_lanes(lanes);
+  if (i < n) low = _mm512_max_ps(low, _mm512_maskz_loadu_ps(first(n - i), values + i));
+  if (i + 16 < n) {
+    high = _mm512_max_ps(high, _mm512_maskz_loadu_ps(first(n - i - 16), values + i + 16));
+  }
+  _mm512_storeu_ps(maxima, low);
+  _mm512_storeu_ps(maxima + 16, high);
+}
+
+bool any_sign(const float* values, std::size_t n) {
+  __m512i bits = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __m512 here = _mm512_maskz_loadu_ps(first(n - i), values + i);
+    bits = _mm512_or_si512(bits, _mm512_castps_si512(here));
+  }
+  return _mm512_movepi32_mask(bits) != 0;
+}
+
+__m512 add_first(__m512 lanes, const float* values, std::size_t n) {
+  const __mmask16 live = first(n);
+  return _mm512_mask_add_ps(lanes, live, lanes, _mm512_maskz_loadu_ps(live, values));
+}
+
+// Four sums of 16 lanes, because one would make every addition wait for the last.
+float sum(const float* values, std::size_t n) {
+  __m512 a = _mm512_setzero_ps();
+  __m512 b = a;
+  __m512 c = a;
+  __m512 d = a;
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    a = _mm512_add_ps(a, _mm512_loadu_ps(values + i));
+    b = _mm512_add_ps(b, _mm512_loadu_ps(values + i + 16));
+    c = _mm512_add_ps(c, _mm512_loadu_ps(values + i + 32));
+    d = _mm512_add_ps(d, _mm512_loadu_ps(values + i + 48));
+  }
+  if (i < n) a = add_first(a, values + i, n - i);
+  if (i + 16 < n) b = add_first(b, values + i + 16, n - i - 16);
+  if (i + 32 < n) c = add_first(c, values + i + 32, n - i - 32);
+  if (i + 48 < n) d = add_first(d, values + i + 48, n - i - 48);
+  return add_lanes(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)));
 }
 
 // A plain loop: hardware gathers were slower on the machines at hand (two loads a cycle here).
@@ -114,6 +153,29 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
   return count;
 }
 
+std::size_t largest(
+    const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
+  alignas(64) std::array<float, most_candidates> all;
+  const std::size_t blocks = (m + 15) / 16;
+  for (std::size_t i = 0; i < m; ++i) all[i] = values[candidates[i]];
+  for (std::size_t i = m; i < 16 * blocks; ++i) all[i] = -std::numeric_limits<float>::infinity();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    const __m512 value = _mm512_set1_ps(all[i]);
+    unsigned before = 0;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const __m512 others = _mm512_load_ps(all.data() + 16 * block);
+      const unsigned above = _mm512_cmp_ps_mask(others, value, _CMP_GT_OQ);
+      const unsigned equal = _mm512_cmp_ps_mask(others, value, _CMP_EQ_OQ);
+      const unsigned earlier = i > 16 * block ? first(i - 16 * block) : 0U;
+      before += static_cast<unsigned>(__builtin_popcount(above | (equal & earlier)));
+    }
+    out[count] = candidates[i];
+    count += before < k ? 1U : 0U;
+  }
+  return count;
+}
+
 std::size_t argmin(const float* values, std::size_t n) {
   __m512 best = _mm512_set1_ps(std::numeric_limits<float>::infinity());
   for (std::size_t i = 0; i < n; i += 16) {
@@ -163,127 +225,25 @@ void add_to_double(double* into, const float* from, std::size_t n) {
   }
 }
 
-// Products are rounded before they are added (no fused multiply-add), as the scalar twin does.
-__m512 dot_lanes(const float* a, const float* b, std::size_t n) {
-  __m512 lanes = _mm512_setzero_ps();
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    lanes = _mm512_add_ps(lanes, _mm512_mul_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i)));
-  }
-  if (i < n) {
-    const __mmask16 live = first(n - i);
-    const __m512 product =
-        _mm512_mul_ps(_mm512_maskz_loadu_ps(live, a + i), _mm512_maskz_loadu_ps(live, b + i));
-    lanes = _mm512_mask_add_ps(lanes, live, lanes, product);
-  }
-  return lanes;
-}
-
-void dot_rows(const float* query,
-              const float* rows,
-              std::size_t n,
-              std::size_t dim,
-              float factor,
-              float* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    out[i] = factor * add_lanes(dot_lanes(query, rows + i * dim, dim));
-  }
-}
-
-// 64 columns at a time stay in registers while the rows go by.
-template <typename RowOf>
-void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, float* out) {
-  std::size_t j = 0;
-  for (; j + 64 <= dim; j += 64) {
-    __m512 total[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(),
-                       _mm512_setzero_ps()};
-    for (std::size_t i = 0; i < n; ++i) {
-      const __m512 weight = _mm512_set1_ps(weights[i]);
-      const float* row = row_of(i) + j;
-      for (std::size_t r = 0; r < 4; ++r) {
-        total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(weight, _mm512_loadu_ps(row + 16 * r)));
-      }
-    }
-    for (std::size_t r = 0; r < 4; ++r) _mm512_storeu_ps(out + j + 16 * r, total[r]);
-  }
-  for (; j < dim; j += 16) {
-    const __mmask16 live = first(dim - j);
-    __m512 total = _mm512_setzero_ps();
-    for (std::size_t i = 0; i < n; ++i) {
-      const __m512 row = _mm512_maskz_loadu_ps(live, row_of(i) + j);
-      total = _mm512_add_ps(total, _mm512_mul_ps(_mm512_set1_ps(weights[i]), row));
-    }
-    _mm512_mask_storeu_ps(out + j, live, total);
-  }
-}
-
-void weigh_rows(
-    const float* weights, const float* rows, std::size_t n, std::size_t dim, float* out) {
-  weigh(
-      weights, [=](std::size_t i) { return rows + i * dim; }, n, dim, out);
-}
-
-void weigh_rows_at(const float* weights,
-                   const float* rows,
-                   const Position* at,
-                   std::size_t n,
-                   std::size_t dim,
-                   float* out) {
-  weigh(
-      weights, [=](std::size_t i) { return rows + at[i] * dim; }, n, dim, out);
-}
-
-__m512 exponential(__m512 x) {
-  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_GE_OQ);
-  const __m512 magic = _mm512_set1_ps(exp_magic);
-  const __m512 scaled = _mm512_add_ps(_mm512_mul_ps(x, _mm512_set1_ps(exp_log2e)), magic);
-  const __m512 n = _mm512_sub_ps(scaled, magic);
-  const __m512 coarse = _mm512_sub_ps(x, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_high)));
-  const __m512 rest = _mm512_sub_ps(coarse, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_low)));
-  __m512 p = _mm512_set1_ps(exp_c6);
-  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) {
-    p = _mm512_add_ps(_mm512_mul_ps(p, rest), _mm512_set1_ps(c));
-  }
-  const __m512i biased = _mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127));
-  return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
-}
-
-void softmax(float* logits, std::size_t n) {
-  const __m512 lowest = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
-  __m512 most = lowest;
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
-    most = _mm512_max_ps(most, _mm512_mask_loadu_ps(lowest, live, logits + i));
-  }
-  alignas(64) std::array<float, 16> lanes{};
-  _mm512_store_ps(lanes.data(), most);
-  float largest = lanes[0];
-  for (const float lane : lanes) largest = lane > largest ? lane : largest;
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
-    const __m512 below =
-        _mm512_sub_ps(_mm512_maskz_loadu_ps(live, logits + i), _mm512_set1_ps(largest));
-    _mm512_mask_storeu_ps(logits + i, live, exponential(below));
-  }
-  scale(logits, 1.0F / sum(logits, n), n);
-}
-
 }  // namespace
 
 const Kernels avx512_kernels = {.name = "avx512",
                                 .widen = widen,
+                                .lane_maxima = lane_maxima,
+                                .any_sign = any_sign,
                                 .sum = sum,
                                 .gather = gather,
                                 .add = add,
                                 .scale = scale,
                                 .at_least = at_least,
+                                .largest = largest,
                                 .argmin = argmin,
                                 .argmin_double = argmin_double,
                                 .add_to_double = add_to_double,
-                                .dot_rows = dot_rows,
-                                .weigh_rows = weigh_rows,
-                                .weigh_rows_at = weigh_rows_at,
-                                .softmax = softmax};
+                                .dot_rows = avx512_dot_rows,
+                                .weigh_rows = avx512_weigh_rows,
+                                .weigh_rows_at = avx512_weigh_rows_at,
+                                .softmax = avx512_softmax};
 
 }  // namespace kv
 

@@ -8,6 +8,19 @@ namespace kv {
 extern const Kernels scalar_kernels;
 extern const Kernels avx512_kernels;
 
+// Of avx512_kernels, in base/kernels_attention_avx512.cpp.
+void avx512_dot_rows(
+    const float* query, const float* rows, std::size_t n, std::size_t dim, float scale, float* out);
+void avx512_weigh_rows(
+    const float* weights, const float* rows, std::size_t n, std::size_t dim, float* out);
+void avx512_weigh_rows_at(const float* weights,
+                          const float* rows,
+                          const Position* at,
+                          std::size_t n,
+                          std::size_t dim,
+                          float* out);
+void avx512_softmax(float* logits, std::size_t n);
+
 // exp(x) = 2^n * exp(rest), n = round(x / ln 2). ln 2 is split so that n * exp_ln2_high is exact
 // for |n| <= 127; the polynomial is Taylor's to degree 6, whose remainder on |rest| <= ln(2)/2 is
 // below 1.3e-7 of the value. Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.

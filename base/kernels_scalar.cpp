@@ -30,13 +30,28 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
   }
 }
 
+void lane_maxima(const float* values, std::size_t n, float* maxima) {
+  std::fill_n(maxima, 32, 0.0F);
+  for (std::size_t i = 0; i < n; ++i) maxima[i % 32] = std::max(maxima[i % 32], values[i]);
+}
+
+bool any_sign(const float* values, std::size_t n) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < n; ++i) bits |= std::bit_cast<std::uint32_t>(values[i]);
+  return bits >> 31 != 0;
+}
+
 float sum(const float* values, std::size_t n) {
-  Lanes lanes{};
+  std::array<float, 64> wide{};
   std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (std::size_t lane = 0; lane < 16; ++lane) lanes[lane] += values[i + lane];
+  for (; i + 64 <= n; i += 64) {
+    for (std::size_t lane = 0; lane < 64; ++lane) wide[lane] += values[i + lane];
   }
-  for (std::size_t lane = 0; i + lane < n; ++lane) lanes[lane] += values[i + lane];
+  for (std::size_t lane = 0; i + lane < n; ++lane) wide[lane] += values[i + lane];
+  Lanes lanes{};
+  for (std::size_t lane = 0; lane < 16; ++lane) {
+    lanes[lane] = (wide[lane] + wide[lane + 16]) + (wide[lane + 32] + wide[lane + 48]);
+  }
   return add_lanes(lanes);
 }
 
@@ -56,6 +71,21 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
   std::size_t count = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (values[i] >= threshold) at[count++] = static_cast<Position>(i);
+  }
+  return count;
+}
+
+std::size_t largest(
+    const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    const float value = values[candidates[i]];
+    std::size_t before = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      const float other = values[candidates[j]];
+      before += other > value || (other == value && j < i) ? 1U : 0U;
+    }
+    if (before < k) out[count++] = candidates[i];
   }
   return count;
 }
@@ -132,11 +162,14 @@ void softmax(float* logits, std::size_t n) {
 
 const Kernels scalar_kernels = {.name = "scalar",
                                 .widen = widen,
+                                .lane_maxima = lane_maxima,
+                                .any_sign = any_sign,
                                 .sum = sum,
                                 .gather = gather,
                                 .add = add,
                                 .scale = scale,
                                 .at_least = at_least,
+                                .largest = largest,
                                 .argmin = argmin,
                                 .argmin_double = argmin_double,
                                 .add_to_double = add_to_double,

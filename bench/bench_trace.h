@@ -38,7 +38,9 @@ inline TensorView bench_tensor(std::vector<std::size_t> shape, const Halves& hal
   return {Number::f16, std::move(shape), reinterpret_cast<const std::byte*>(halves.data())};
 }
 
-// Row weights 1/4 on position 0, then (noise in 1..17) / (distance + 8), normalised.
+// A quarter of a row's mass on position 0; the rest goes as (the key's own weight) * (noise of the
+// pair, 1/2 to 3/2) / (distance + 8). A key's weight is 1/u for a uniform u: some keys stay heavy,
+// as in recorded attention.
 inline Halves bench_rows(const BenchShape& shape, std::uint32_t layer) {
   const std::size_t n = shape.tokens;
   Halves rows(shape.heads * n * n);
@@ -48,8 +50,9 @@ inline Halves bench_rows(const BenchShape& shape, std::uint32_t layer) {
     for (std::size_t query = 0; query < n; ++query) {
       double sum = 0;
       for (std::size_t key = 0; key <= query; ++key) {
-        const std::uint64_t bits = rng.bits(static_cast<Position>(key), 0) >> (query % 48);
-        row[key] = static_cast<double>(1 + bits % 16) / static_cast<double>(query - key + 8);
+        const std::uint64_t noise = rng.bits(static_cast<Position>(key), 1) >> (query % 48) & 0xFF;
+        const double weight = 1 / rng.uniform(static_cast<Position>(key));
+        row[key] = weight * static_cast<double>(128 + noise) / static_cast<double>(query - key + 8);
         sum += row[key];
       }
       row[0] += sum / 3;

@@ -20,6 +20,12 @@ std::vector<float> widen_head(const TensorView& tensor, std::size_t head) {
   return out;
 }
 
+// Asks for the next row while this one is worked on.
+void prefetch(const std::byte* bytes, std::size_t size) {
+  constexpr std::size_t line = 64;
+  for (std::size_t i = 0; i < size; i += line) __builtin_prefetch(bytes + i);
+}
+
 }  // namespace
 
 KeyValues::KeyValues(const Trace::Layer& layer, std::size_t kv_head, const RopeTable& rope)
@@ -64,20 +70,24 @@ Result<void> DenseRows::read_row(Position query) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t tokens = trace_.info().tokens;
   const std::size_t n = query + std::size_t{1};
-  const std::size_t at = (head_ * tokens + query) * tokens;
+  const std::size_t row_bytes = tokens * tensor.bytes_per_number();
+  const std::byte* row = tensor.data + (head_ * tokens + query) * row_bytes;
   const Kernels& kernel = kernels();
-  kernel.widen(tensor.number, tensor.data + at * tensor.bytes_per_number(), n, mass_.data());
+  kernel.widen(tensor.number, row, n, mass_.data());
+  if (n < tokens) prefetch(row + row_bytes, (n + 1) * tensor.bytes_per_number());
 
   const float sum = kernel.sum(mass_.data(), n);
   if (!(std::abs(sum - 1.0F) <= row_tolerance(tensor.number, n))) {
     return bad_row(query, "the weights up to the diagonal sum to " +
                               shortest(static_cast<double>(sum)) + "; expected 1");
   }
-  const std::size_t least = kernel.argmin(mass_.data(), n);
-  if (mass_[least] < 0) {
-    return bad_row(query, "the weight of key " + std::to_string(least) + " is " +
-                              shortest(static_cast<double>(mass_[least])) +
-                              "; expected none below 0");
+  if (kernel.any_sign(mass_.data(), n)) {
+    const std::size_t least = kernel.argmin(mass_.data(), n);
+    if (mass_[least] < 0) {
+      return bad_row(query, "the weight of key " + std::to_string(least) + " is " +
+                                shortest(static_cast<double>(mass_[least])) +
+                                "; expected none below 0");
+    }
   }
   kernel.scale(mass_.data(), 1.0F / sum, n);
   return {};

@@ -64,7 +64,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   if (needs_row) gather(dense.mass.data(), visible, mass_.data());
   if (size_ == dense.mass.size()) return nothing_lost(dense);
 
-  const float retained = std::min(sum_visible(dense, visible), 1.0F);
+  const float retained = std::min(sum_visible(dense, visible, needs_row), 1.0F);
   HeadMetrics metrics;
   metrics.retained_mass = static_cast<double>(retained);
   if (view.positions == Positions::in_cache && !dense.logits.empty()) {
@@ -83,16 +83,20 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   return metrics;
 }
 
-float SeenRows::sum_visible(const DenseRow& dense, const Visible& visible) {
+// The three runs are summed apart, wherever their numbers stand, so that every cell that sees the
+// same tokens gets the same sum.
+float SeenRows::sum_visible(const DenseRow& dense, const Visible& visible, bool gathered) {
   const Kernels& kernel = kernels();
-  const float* mass = dense.mass.data();
+  const std::size_t sinks = visible.sinks.size();
   const std::size_t middle = visible.middle.size();
-  const float sinks = kernel.sum(mass, visible.sinks.size());
-  const float recent = kernel.sum(mass + visible.recent.first, visible.recent.size());
-  if (middle == 0) return sinks + recent;
-  scratch_.resize(std::max(scratch_.size(), middle));
-  kernel.gather(mass, visible.middle.data(), middle, scratch_.data());
-  return sinks + kernel.sum(scratch_.data(), middle) + recent;
+  const float* mass = dense.mass.data();
+  const float* middle_mass = mass_.data() + sinks;
+  if (!gathered) {
+    kernel.gather(mass, visible.middle.data(), middle, mass_.data());
+    middle_mass = mass_.data();
+  }
+  return kernel.sum(mass, sinks) + kernel.sum(middle_mass, middle) +
+         kernel.sum(mass + visible.recent.first, visible.recent.size());
 }
 
 void SeenRows::gather(const float* values, const Visible& visible, float* out) const {

@@ -34,7 +34,7 @@ class SeenRows {
   [[nodiscard]] std::span<const float> mass() const { return {mass_.data(), size_}; }
 
  private:
-  [[nodiscard]] float sum_visible(const DenseRow& dense, const Visible& visible);
+  [[nodiscard]] float sum_visible(const DenseRow& dense, const Visible& visible, bool gathered);
   void gather(const float* values, const Visible& visible, float* out) const;
   void renormalise(float retained);
   void in_cache_logits(const DenseRow& dense, const DenseRows& source, const Visible& visible);

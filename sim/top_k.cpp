@@ -1,6 +1,7 @@
 #include "sim/top_k.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <numeric>
@@ -10,6 +11,9 @@
 
 namespace kv {
 namespace {
+
+// Of which Kernels::lane_maxima gives the maxima.
+constexpr std::size_t parts = 32;
 
 // Orders values >= 0 like the floats themselves, and of equals the lower index higher.
 std::uint64_t key_of(float value, Position at) {
@@ -27,16 +31,36 @@ std::span<const Position> TopK::find(std::span<const float> values) {
     std::iota(found_.begin(), found_.end(), Position{0});
     return found_;
   }
-  // At least the k entries of the last answer reach the smallest of their values in this row.
-  float threshold = 0;
-  if (found_.size() == k_ && found_.back() < n) {
-    threshold = values[found_[0]];
-    for (const Position at : found_) threshold = std::min(threshold, values[at]);
-  }
   if (at_.size() < n + 16) at_.resize(2 * n + 16);
-  const std::size_t count = kernels().at_least(values.data(), n, threshold, at_.data());
-  keep_largest(values, {at_.data(), count});
+  const auto candidates = [&](float bound) {
+    return kernels().at_least(values.data(), n, bound, at_.data());
+  };
+  std::size_t count = candidates(bound_by_last(values));
+  if (count > 4 * k_ && k_ <= parts) count = candidates(bound_by_parts(values));
+  if (count > most_candidates) {
+    keep_largest(values, {at_.data(), count});
+    return found_;
+  }
+  found_.resize(count);
+  found_.resize(kernels().largest(values.data(), at_.data(), count, k_, found_.data()));
   return found_;
+}
+
+// At least the k entries of the last answer reach the smallest of their values in this row.
+float TopK::bound_by_last(std::span<const float> values) const {
+  if (found_.size() != k_ || found_.back() >= values.size()) return 0;
+  float bound = values[found_[0]];
+  for (const Position at : found_) bound = std::min(bound, values[at]);
+  return bound;
+}
+
+// The parts' maxima are entries of the row, so at least k entries reach the k-th largest of them.
+float TopK::bound_by_parts(std::span<const float> values) const {
+  std::array<float, parts> maxima{};
+  kernels().lane_maxima(values.data(), values.size(), maxima.data());
+  const auto kth = maxima.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
+  std::nth_element(maxima.begin(), kth, maxima.end(), std::greater());
+  return *kth;
 }
 
 // Of `enough` indices, at least k of them, found_ takes those of the k largest values.

@@ -10,10 +10,11 @@
 
 namespace kv {
 
-// Finds the indices of the k largest values; of equals, the lower index is taken. Consecutive rows
-// of attention look alike, so the values at the last answer's indices give a threshold that few
-// entries of the next row reach: usually one vector scan and a selection among a few dozen. The
-// answer never depends on what came before.
+// Finds the indices of the k largest values; of equals, the lower index is taken. Rows that follow
+// each other look alike, so the smallest of this row's values at the last answer's indices is a
+// lower bound that few entries reach: one vector scan, and a selection among a few dozen. Where
+// many reach it, the k-th largest of the maxima of 32 interleaved parts of the row is tried too.
+// The answer never depends on what came before.
 class TopK {
  public:
   // Requires k > 0.
@@ -24,6 +25,8 @@ class TopK {
   std::span<const Position> find(std::span<const float> values);
 
  private:
+  [[nodiscard]] float bound_by_last(std::span<const float> values) const;
+  [[nodiscard]] float bound_by_parts(std::span<const float> values) const;
   void keep_largest(std::span<const float> values, std::span<const Position> enough);
 
   std::size_t k_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 
 #include "base/half.h"
 #include "tests/base/kernel_values.h"
@@ -103,6 +104,47 @@ TEST_P(EveryKernel, FindsAllThatReachAThreshold) {
       if (n > 0 && threshold == values.data()[n / 2]) {
         ASSERT_TRUE(std::ranges::binary_search(found, static_cast<Position>(n / 2)));
       }
+    }
+  }
+}
+
+TEST_P(EveryKernel, FindsTheMaximaOfLanesAndAnySign) {
+  for (std::size_t n = 0; n <= most; ++n) {
+    Values values(12, n);
+    EXPECT_EQ(kernel_.any_sign(values.data(), n), scalar().any_sign(values.data(), n)) << n;
+    for (std::size_t i = 0; i < n; ++i) values.data()[i] = std::abs(values.data()[i]);
+    ASSERT_FALSE(kernel_.any_sign(values.data(), n)) << n;
+    Values wanted(2, 32);
+    Values found(2, 32);
+    scalar().lane_maxima(values.data(), n, wanted.data());
+    kernel_.lane_maxima(values.data(), n, found.data());
+    ASSERT_EQ(found.bits(), wanted.bits()) << n;
+    if (n == 0) continue;
+    for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+      Values negative = values;
+      negative.data()[at] = -0.0F;
+      ASSERT_TRUE(kernel_.any_sign(negative.data(), n)) << n;
+    }
+  }
+}
+
+TEST_P(EveryKernel, TakesTheLargestAndOfEqualsTheEarlier) {
+  for (std::size_t m = 0; m <= most_candidates; ++m) {
+    Values values(13, most);
+    for (std::size_t i = 0; i < most; ++i) {
+      if (m % 2 == 0) values.data()[i] = std::round(values.data()[i]);  // many ties
+    }
+    std::vector<Position> candidates(m);
+    for (std::size_t i = 0; i < m; ++i) candidates[i] = static_cast<Position>(2 * i);
+    for (const std::size_t k : {std::size_t{1}, std::size_t{16}, m}) {
+      std::vector<Position> order = candidates;
+      std::ranges::stable_sort(order, std::greater(),
+                               [&](Position at) { return values.data()[at]; });
+      order.resize(std::min(k, m));
+      std::ranges::sort(order);
+      std::vector<Position> found(m);
+      found.resize(kernel_.largest(values.data(), candidates.data(), m, k, found.data()));
+      ASSERT_EQ(found, order) << m << " " << k;
     }
   }
 }
