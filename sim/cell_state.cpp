@@ -102,7 +102,8 @@ CellState::CellState(const Trace& trace,
 }
 
 void CellState::begin_query(Position query) {
-  SeriesSums& point = part_.series[query / series_width_];
+  point_ = query / series_width_;
+  SeriesSums& point = part_.series[point_];
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
     if (query == unit.cache.seen()) {
@@ -139,7 +140,7 @@ void CellState::add_row(std::size_t lane,
     sums.output_error += metrics.output_error;
   };
   add_to(sums_[lane]);
-  SeriesSums& point = part_.series[row.query / series_width_];
+  SeriesSums& point = part_.series[point_];
   add_to(point);
   ++point.rows;
   if (!unit.view.wants_row) return;
@@ -148,7 +149,7 @@ void CellState::add_row(std::size_t lane,
 }
 
 void CellState::end_query(Position query) {
-  SeriesSums& point = part_.series[query / series_width_];
+  SeriesSums& point = part_.series[point_];
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
     if (unit.view.wants_row && unit.shared()) {
@@ -165,6 +166,7 @@ void CellState::end_query(Position query) {
 }
 
 void CellState::note_evictions(UnitState& unit, std::size_t index, Position seen) {
+  if (unit.cache.evicted().empty()) return;
   for (const Position position : unit.cache.evicted()) {
     const Position lifetime = seen - position;
     ++part_.lifetimes[lifetime];

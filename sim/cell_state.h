@@ -109,6 +109,7 @@ class CellState {
   const std::vector<Lane>& lanes_;
   const Spec& spec_;
   std::size_t series_width_;
+  std::size_t point_ = 0;  // the query's, in part_.series
   std::vector<UnitState> units_;
   std::vector<std::size_t> unit_of_lane_;
   std::vector<HeadMetrics> sums_;  // per lane
