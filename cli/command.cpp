@@ -163,11 +163,7 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command,
-      &report_command,
-      &policies_command,
-      &trace_command,
-      &generate_command,
+      &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
   };
   return all;
 }

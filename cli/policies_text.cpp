@@ -45,7 +45,7 @@ std::string_view meaning_of(std::string_view claim) {
 }
 
 std::string default_recent_text(const Protection& protection) {
-  const std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
+  std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
   if (protection.recent_percent == 0) return "0";
   if (protection.recent_percent == 100) return rest;
   return std::to_string(protection.recent_percent) + "% of (" + rest + ")";

@@ -65,7 +65,7 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
         "no folder for the report; name one with -o DIR, or see the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
-  if (const auto done = write_report(path, run, folder); !done) return done;
+  if (const auto done = write_report(path, run, folder); !done) return done.error();
   streams.out << "Report: " << folder << "/index.html\n";
   return {};
 }
@@ -73,7 +73,8 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
 Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto words = Words::parse(table, line);
   if (!words) return words.error();
-  if (const auto right = words->expect_operands("a results file", 1, 1); !right) return right;
+  const auto right = words->expect_operands("a results file", 1, 1);
+  if (!right) return right.error();
   const std::string& path = words->operands()[0];
   if (!words->given("list")) return write(*words, path, streams);
   for (const std::string_view other : {"output", "run"}) {

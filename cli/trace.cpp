@@ -158,7 +158,7 @@ Result<void> edit(const TraceWords& words, Streams& streams) {
   const auto done = rewrite(trace, selection.value(), number.value(), output);
   if (!done) {
     // An io error names the output by itself.
-    if (done.error().kind == Error::Kind::io) return done;
+    if (done.error().kind == Error::Kind::io) return done.error();
     return Error{done.error().kind, "'" + words.files[0] + "': " + done.error().message};
   }
   const Result<Trace> written = open_trace(output);

@@ -16,7 +16,7 @@ FigureData::FigureData(std::vector<std::string> columns) {
 std::string FigureData::begin(std::string_view label) {
   if (blocks_ > 0) script_ += "EOD\n";
   label_ = label;
-  const std::string name = "$d" + std::to_string(blocks_++);
+  std::string name = "$d" + std::to_string(blocks_++);
   script_ += name + " << EOD\n";
   return name;
 }

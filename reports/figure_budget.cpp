@@ -26,7 +26,7 @@ std::string tics_of(const Sweep& sweep) {
     if (spec.spec.bounded()) budgets.push_back(spec.spec.budget);
   }
   std::ranges::sort(budgets);
-  budgets.erase(std::ranges::unique(budgets).begin(), budgets.end());
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   std::vector<std::string> words;
   double last = 0;
   for (const std::uint32_t budget : budgets) {

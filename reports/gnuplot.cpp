@@ -88,7 +88,7 @@ bool written(const std::string& path) {
 Result<void> draw(const Figure& figure, const std::string& folder) {
   const std::string script = folder + "/" + script_name;
   const std::string remarks = folder + "/" + remarks_name;
-  if (const auto done = write_file(script, script_of(figure)); !done) return done;
+  if (const auto done = write_file(script, script_of(figure)); !done) return done.error();
   const auto status = run_gnuplot(folder);
   const std::string said = last_remark(remarks);
   ::unlink(script.c_str());

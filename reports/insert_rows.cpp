@@ -48,7 +48,7 @@ Result<void> insert_dense(Database& database, std::int64_t trace, const ReplayRe
   for (const DenseFacts& head : result.dense) {
     const auto done = insert.run(trace, ordinal++, head.layer, head.head, head.first_mass,
                                  head.sinks_mass, head.recent_mass, head.entropy);
-    if (!done) return done;
+    if (!done) return done.error();
   }
   return {};
 }
@@ -75,11 +75,11 @@ class CellInserter {
         cell_.run(trace, ordinal, std::string_view(canonical), spec.policy->name,
                   std::string_view(label), spec.budget, std::string_view(seed),
                   result.bytes_per_row, as_blob(result.kept), as_blob(result.lifetimes));
-    if (!done) return done;
+    if (!done) return done.error();
     const std::int64_t cell = database_.last_id();
-    if (const auto rows = insert_heads(cell, result); !rows) return rows;
-    if (const auto rows = insert_units(cell, result); !rows) return rows;
-    if (const auto rows = insert_series(cell, result); !rows) return rows;
+    if (const auto rows = insert_heads(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_units(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_series(cell, result); !rows) return rows.error();
     return insert_residency(cell, result);
   }
 
@@ -90,7 +90,7 @@ class CellInserter {
       const HeadMetrics& m = head.metrics;
       const auto done = head_.run(cell, ordinal++, head.layer, head.head, m.retained_mass,
                                   m.kl_to_dense, m.topk_overlap, m.output_error);
-      if (!done) return done;
+      if (!done) return done.error();
     }
     return {};
   }
@@ -101,7 +101,7 @@ class CellInserter {
       const auto done =
           unit_.run(cell, ordinal++, u.layer, u.head, u.stored_mean, u.stored_peak, u.visible_mean,
                     u.visible_peak, u.kept_at_end, u.evictions, u.trims, u.moved, u.lifetime_mean);
-      if (!done) return done;
+      if (!done) return done.error();
     }
     return {};
   }
@@ -111,7 +111,7 @@ class CellInserter {
     for (const SeriesPoint& p : result.series) {
       const auto done = point_.run(cell, ordinal++, p.first_step, p.retained_mass, p.kl_to_dense,
                                    p.topk_overlap, p.output_error, p.stored, p.kept, p.visible);
-      if (!done) return done;
+      if (!done) return done.error();
     }
     return {};
   }
@@ -121,7 +121,7 @@ class CellInserter {
     for (const Residency& unit : result.residency) {
       const auto done =
           residency_.run(cell, ordinal++, unit.layer, unit.head, as_blob(unit.evicted_at));
-      if (!done) return done;
+      if (!done) return done.error();
     }
     return {};
   }
@@ -137,13 +137,13 @@ class CellInserter {
 }  // namespace
 
 Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result) {
-  if (const auto done = insert_header(database, place, result); !done) return done;
+  if (const auto done = insert_header(database, place, result); !done) return done.error();
   const std::int64_t trace = database.last_id();
-  if (const auto done = insert_dense(database, trace, result); !done) return done;
+  if (const auto done = insert_dense(database, trace, result); !done) return done.error();
   CellInserter inserter(database);
   std::int64_t ordinal = 0;
   for (const CellResult& cell : result.cells) {
-    if (const auto done = inserter.insert(trace, ordinal++, cell); !done) return done;
+    if (const auto done = inserter.insert(trace, ordinal++, cell); !done) return done.error();
   }
   return {};
 }

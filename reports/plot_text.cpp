@@ -56,7 +56,8 @@ std::size_t Grid::height() const {
 
 std::string Grid::place(std::size_t i) const {
   const double x = left + static_cast<double>(i % columns) * (panel_width + gap);
-  const double above = static_cast<double>(i / columns) * (panel_height + top + row_gap) + top;
+  const std::size_t row = i / columns;
+  const double above = static_cast<double>(row) * (panel_height + top + row_gap) + top;
   const double y = static_cast<double>(height()) - above;
   return "set lmargin at screen " + fraction(x, width()) + "\nset rmargin at screen " +
          fraction(x + panel_width, width()) + "\nset tmargin at screen " + fraction(y, height()) +

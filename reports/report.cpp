@@ -44,7 +44,7 @@ Result<void> write_tables(const ReplayResult& result, const std::string& folder)
       {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(result)},
       {"dense.csv", dense_csv(result)}};
   for (const auto& [name, text] : files) {
-    if (const auto done = write_file(folder + "/" + name, text); !done) return done;
+    if (const auto done = write_file(folder + "/" + name, text); !done) return done.error();
   }
   return {};
 }
@@ -111,7 +111,7 @@ Result<void> write_report(const std::string& results_path,
     sections.push_back(std::move(*section));
   }
   const std::string page = report_page(stored.value().summary, sections);
-  if (const auto done = write_file(place.path() + "/index.html", page); !done) return done;
+  if (const auto done = write_file(place.path() + "/index.html", page); !done) return done.error();
   return place.commit();
 }
 

@@ -20,6 +20,8 @@ class ReportFolder {
 
   ReportFolder(ReportFolder&& other) noexcept;
   ReportFolder& operator=(ReportFolder&&) = delete;
+  ReportFolder(const ReportFolder&) = delete;
+  ReportFolder& operator=(const ReportFolder&) = delete;
   ~ReportFolder();
 
   // Where to write for now.

@@ -24,7 +24,7 @@ Result<void> check_whole(Database& database) {
 
 Result<void> prepare(Database& database, bool empty) {
   if (empty) return create_schema(database);
-  if (const auto known = check_schema(database); !known) return known;
+  if (const auto known = check_schema(database); !known) return known.error();
   return check_whole(database);
 }
 
@@ -79,8 +79,8 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
   Transaction transaction(state_->database);
   if (!transaction.begun()) return transaction.begun();
   const RunPlace place{.run = state_->run, .ordinal = state_->traces};
-  if (const auto done = insert_trace(state_->database, place, result); !done) return done;
-  if (const auto done = transaction.commit(); !done) return done;
+  if (const auto done = insert_trace(state_->database, place, result); !done) return done.error();
+  if (const auto done = transaction.commit(); !done) return done.error();
   ++state_->traces;
   return {};
 }
@@ -88,7 +88,7 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
 Result<void> ResultsWriter::finish() {
   KV_CHECK(!state_->finished);
   Statement update(state_->database, "UPDATE runs SET status = 'complete' WHERE id = ?");
-  if (const auto done = update.run(state_->run); !done) return done;
+  if (const auto done = update.run(state_->run); !done) return done.error();
   state_->finished = true;
   return {};
 }

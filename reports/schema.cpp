@@ -154,7 +154,7 @@ Result<void> create_schema(Database& database) {
   const std::string marks = "PRAGMA application_id=" + std::to_string(results_application_id) +
                             "; PRAGMA user_version=" + std::to_string(results_schema_version) + ";";
   for (const char* sql : {marks.c_str(), tables}) {
-    if (const auto done = database.execute(sql); !done) return done;
+    if (const auto done = database.execute(sql); !done) return done.error();
   }
   return transaction.commit();
 }

@@ -218,7 +218,7 @@ Result<void> select_residency(Database& database,
          .evicted_at = blob_at<Position>(row, 2, "residency.evicted_at", doubts)});
     doubts.require(result.residency.back().evicted_at.size() == tokens, "residency.evicted_at");
   });
-  if (!read) return read;
+  if (!read) return read.error();
   if (doubts.any()) return doubts.error();
   return {};
 }

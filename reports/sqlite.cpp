@@ -173,7 +173,7 @@ Transaction::~Transaction() {
 }
 
 Result<void> Transaction::commit() {
-  const Result<void> done = database_.execute("COMMIT");
+  Result<void> done = database_.execute("COMMIT");
   if (done) open_ = false;
   return done;
 }

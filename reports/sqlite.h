@@ -26,6 +26,8 @@ class Database {
 
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
   ~Database();
 
   // Runs statements that give no rows and take no parameters.

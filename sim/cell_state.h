@@ -103,7 +103,7 @@ class CellState {
   };
 
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
-  UnitResult unit_result(const UnitState& unit) const;
+  [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
 
   const TraceInfo& info_;
   const std::vector<Lane>& lanes_;

@@ -34,7 +34,7 @@ Result<Given> read_sizes(const SpecText& text) {
 }
 
 std::string protected_tokens(std::uint64_t sinks, std::uint64_t recent) {
-  const std::string sinks_text = std::to_string(sinks) + " sinks";
+  std::string sinks_text = std::to_string(sinks) + " sinks";
   const std::string recent_text = std::to_string(recent) + " recent";
   if (recent == 0) return sinks_text;
   return sinks == 0 ? recent_text : sinks_text + " + " + recent_text;

@@ -27,6 +27,8 @@ class ArchiveMember {
 
   ArchiveMember(ArchiveMember&&) noexcept;
   ArchiveMember& operator=(ArchiveMember&&) = delete;
+  ArchiveMember(const ArchiveMember&) = delete;
+  ArchiveMember& operator=(const ArchiveMember&) = delete;
   ~ArchiveMember();
 
   [[nodiscard]] const std::string& name() const;

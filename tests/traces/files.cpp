@@ -48,7 +48,7 @@ std::string temporary_path(const std::string& name) {
 }
 
 std::string temporary_file(const std::string& name, std::string_view bytes) {
-  const std::string path = temporary_path(name);
+  std::string path = temporary_path(name);
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }

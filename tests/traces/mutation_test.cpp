@@ -29,7 +29,7 @@ void open_and_read(const std::string& bytes) {
 
 std::string good_file(std::size_t kind) {
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2), }";
-  const std::string array = test::npy(dictionary, test::bytes_of({1, 0, 0.5F, 0.5F}));
+  std::string array = test::npy(dictionary, test::bytes_of({1, 0, 0.5F, 0.5F}));
   if (kind == 1) return array;
   if (kind >= 2) return test::zip({{"attention.npy", array, kind == 3}});
   return test::SmallQkv().bytes();
