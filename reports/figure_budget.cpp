@@ -84,18 +84,18 @@ std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& li
   const Measure third = errors ? Measure{.metric = &SpecSummary::output_error,
                                          .logarithmic = true,
                                          .name = "output_error",
-                                         .label = "relative output error (log)"}
+                                         .label = "relative output error"}
                                : Measure{.metric = &SpecSummary::kl_to_dense,
                                          .logarithmic = true,
                                          .name = "kl_to_dense",
-                                         .label = "KL to dense, nats (log)"};
+                                         .label = "KL to dense, nats"};
   return {
       {.metric = &SpecSummary::retained_mass, .name = "retained_mass", .label = "retained mass"},
       {.metric = &SpecSummary::retained_mass,
        .lost = true,
        .logarithmic = true,
        .name = "lost_mass",
-       .label = "lost mass, 1 - retained (log)"},
+       .label = "lost mass, 1 - retained"},
       third,
       {.metric = &SpecSummary::topk_overlap, .name = "topk_overlap", .label = "top-k overlap"}};
 }
@@ -139,11 +139,12 @@ Figure budget_figure(const Sweep& sweep) {
   FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
   for (std::size_t i = 0; i < measures.size(); ++i) {
     const Measure& measure = measures[i];
-    figure.body += grid.place(i) + "set ylabel '" + measure.label + "'\n" +
-                   axis_label('x', true, "budget, tokens") +
-                   (measure.logarithmic ? "set logscale y\nset yrange [*:*]\n"
-                                        : "unset logscale y\nset yrange [*:1]\n") +
-                   curves(sweep, lines, measure, data, i == 0) + "unset key\n";
+    figure.body +=
+        grid.place(i) + "set ylabel '" + measure.label + "'\n" +
+        axis_label('x', true, "budget, tokens") +
+        (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n"
+                             : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n") +
+        curves(sweep, lines, measure, data, i == 0) + "unset key\n";
   }
   data.finish(figure);
   figure.caption = caption_of(sweep, std::string(measures[2].name) == "output_error");
