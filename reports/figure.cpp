@@ -13,9 +13,10 @@ FigureData::FigureData(std::vector<std::string> columns) {
   csv_ = csv_line(columns);
 }
 
-std::string FigureData::begin(std::string_view label) {
+std::string FigureData::begin(std::string_view label, std::string_view panel) {
   if (blocks_ > 0) script_ += "EOD\n";
-  label_ = label;
+  label_ = {std::string(label)};
+  if (!panel.empty()) label_.emplace_back(panel);
   std::string name = "$d" + std::to_string(blocks_++);
   script_ += name + " << EOD\n";
   return name;
@@ -30,7 +31,7 @@ void FigureData::plot_row(const std::vector<double>& values) {
 
 void FigureData::row(const std::vector<double>& values) {
   plot_row(values);
-  std::vector<std::string> fields = {label_};
+  std::vector<std::string> fields = label_;
   for (const double value : values) fields.push_back(std::isfinite(value) ? shortest(value) : "");
   csv_ += csv_line(fields);
 }

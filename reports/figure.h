@@ -31,8 +31,9 @@ class FigureData {
   // The CSV's columns after the first, which is the block's label.
   explicit FigureData(std::vector<std::string> columns);
 
-  // Starts a block and gives its name.
-  std::string begin(std::string_view label);
+  // Starts a block and gives its name. Its lines in the CSV begin with the label and, where the
+  // figure has several panels with numbers of their own, with the panel's word.
+  std::string begin(std::string_view label, std::string_view panel = {});
 
   // One line of the block begun last. NaN is a gap in the plot and an empty field in the CSV.
   void row(const std::vector<double>& values);
@@ -50,7 +51,7 @@ class FigureData {
   void plot_row(const std::vector<double>& values);
 
   std::size_t blocks_ = 0;
-  std::string label_;
+  std::vector<std::string> label_;
   std::string script_;
   std::string csv_;
 };

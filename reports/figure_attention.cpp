@@ -102,7 +102,8 @@ Figure attention_figure(const Sweep& sweep) {
   }
   const AttentionMap map = coarser(whole, (whole.side + most_blocks - 1) / most_blocks);
   const std::vector<Panel> panels = panels_of(sweep);
-  Grid grid = small_multiples(panels.size(), 200, 200);
+  const double side = panels.size() > 9 ? 220 : 290;
+  Grid grid = small_multiples(panels.size(), side, side);
   grid.right = 96;
   figure.width = grid.width();
   figure.height = grid.height();
@@ -114,20 +115,20 @@ Figure attention_figure(const Sweep& sweep) {
     add_map(map, panels[i].unit, data);
     plots +=
         grid.place(i) + panel_title(name, grid.panel_width) +
-        axis_label('x', grid.lowest(i), "key, tokens") +
-        axis_label('y', grid.first_in_row(i), "query, tokens") +
+        axis_label('x', grid.lowest(i), "key position, tokens") +
+        axis_label('y', grid.first_in_row(i), "query position, tokens") +
         (i + 1 == std::min(panels.size(), grid.columns) ? "set colorbox\n" : "unset colorbox\n") +
         "plot " + block + " using 1:2:3 with image notitle" +
-        (i == 0
-             ? ""
-             : ", " + block + " using 1:2:(235):(235):(235):(255*(1-$4)) with rgbalpha notitle") +
+        (i == 0 ? ""
+                : ", " + block +
+                      " using 1:2:(235):(235):(235):(255*(1-$4)**2) with rgbalpha notitle") +
         "\n";
   }
   data.finish(figure);
   const std::string tokens = std::to_string(map.side * map.block);
   figure.body = "set multiplot\n" + plain_axes() + "unset key\n" + even_palette() +
                 "set logscale cb\nset cbrange [" + shortest(floor_mass) +
-                ":1]\nset format cb '10^{%L}'\nset cblabel 'attention per block'\n" +
+                ":1]\nset format cb '10^{%L}'\nset cblabel 'mass on a block of keys'\n" +
                 "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" +
                 token_tics('x', map.side * map.block, 3) +
                 token_tics('y', map.side * map.block, 5) + plots;
@@ -137,8 +138,9 @@ Figure attention_figure(const Sweep& sweep) {
                    "over " +
                    std::to_string(map.block) + " queries of the mass on " +
                    std::to_string(map.block) +
-                   " keys. Grey covers the pairs whose key had been evicted before the query, "
-                   "first seed, budget " +
+                   " keys, colours on a logarithmic scale. Grey covers blocks whose keys had been "
+                   "evicted before the query, and dims those of which some were left. First seed, "
+                   "budget " +
                    std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
   return figure;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/words.h"
 #include "reports/figures.h"
@@ -8,7 +9,14 @@
 namespace kv {
 namespace {
 
-using Metric = Interval SpecSummary::*;
+// One panel: a metric of a spec, or what it lacks to 1.
+struct Measure {
+  Interval SpecSummary::*metric = nullptr;
+  bool lost = false;
+  bool logarithmic = false;  // and without bars: their lower ends may be below zero
+  const char* name = "";     // in the CSV
+  const char* label = "";
+};
 
 bool bounded(const Sweep& sweep, const Line& line) {
   return sweep.specs[line.specs[0]].spec.bounded();
@@ -38,67 +46,108 @@ std::string tics_of(const Sweep& sweep) {
          ":" + shortest(budgets.back() * 1.3) + "]\n";
 }
 
-// The plot command of one metric over all lines.
+Interval value_of(const SpecSummary& spec, const Measure& measure) {
+  const Interval& value = spec.*measure.metric;
+  if (!measure.lost) return value;
+  return {.mean = 1 - value.mean, .low = 1 - value.high, .high = 1 - value.low};
+}
+
+// The plot command of one measure over all lines.
 std::string curves(const Sweep& sweep,
-                   const std::vector<const Line*>& lines,
-                   Metric metric,
+                   const std::vector<Line>& lines,
+                   const Measure& measure,
                    FigureData& data,
                    bool titled) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string block = data.begin(lines[i]->label);
-    for (const std::size_t s : lines[i]->specs) {
+    const std::string block = data.begin(lines[i].label, measure.name);
+    for (const std::size_t s : lines[i].specs) {
       const SpecSummary& spec = sweep.specs[s];
-      const Interval& value = spec.*metric;
-      data.row({static_cast<double>(spec.spec.budget), value.mean, value.low, value.high,
-                spec.spec.budget * dodge(i, lines.size())});
+      const Interval value = value_of(spec, measure);
+      const double budget = spec.spec.budget;
+      if (measure.logarithmic && !(value.mean > 0)) continue;
+      data.row({budget, value.mean, value.low, value.high, budget * dodge(i, lines.size())});
     }
-    const std::string thin = " lc rgb '" + std::string(lines[i]->look.colour) + "' lw 1.2 notitle";
-    parts.push_back(block + " using 5:3:(0):($4-$3) with vectors nohead" + thin);
-    parts.push_back(block + " using 5:2 with linespoints" + point_style(lines[i]->look) +
-                    (titled ? " title " + legend_title(lines[i]->label) : " notitle"));
+    const std::string thin = " lc rgb '" + std::string(lines[i].look.colour) + "' lw 1.2 notitle";
+    if (!measure.logarithmic)
+      parts.push_back(block + " using 5:3:(0):($4-$3) with vectors nohead" + thin);
+    parts.push_back(block + " using 5:2" + " with linespoints" + point_style(lines[i].look) +
+                    (titled ? " title " + legend_title(lines[i].label) : " notitle"));
   }
   return "plot " + join(parts, ", ") + "\n";
+}
+
+std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& lines) {
+  const bool errors = std::ranges::any_of(lines, [&](const Line& line) {
+    return std::isfinite(sweep.specs[line.specs[0]].output_error.mean);
+  });
+  const Measure third = errors ? Measure{.metric = &SpecSummary::output_error,
+                                         .logarithmic = true,
+                                         .name = "output_error",
+                                         .label = "relative output error"}
+                               : Measure{.metric = &SpecSummary::kl_to_dense,
+                                         .logarithmic = true,
+                                         .name = "kl_to_dense",
+                                         .label = "KL to dense, nats"};
+  return {
+      {.metric = &SpecSummary::retained_mass, .name = "retained_mass", .label = "retained mass"},
+      {.metric = &SpecSummary::retained_mass,
+       .lost = true,
+       .logarithmic = true,
+       .name = "lost_mass",
+       .label = "lost mass, 1 - retained"},
+      third,
+      {.metric = &SpecSummary::topk_overlap, .name = "topk_overlap", .label = "top-k overlap"}};
+}
+
+std::string caption_of(const Sweep& sweep, bool errors) {
+  const std::string k = std::to_string(sweep.result->top_k);
+  return "Retained mass: the share of dense attention whose keys were still in the cache, mean "
+         "over queries. Lost mass is the rest, on a logarithmic axis that tells large budgets "
+         "apart. " +
+         std::string(errors ? "Output error: of the attention output, relative to the dense one. "
+                            : "KL: of the renormalised row from the dense row. ") +
+         "Top-k overlap: the share of the " + k +
+         " largest dense weights that are among the largest of what is left. Open-loop replay of " +
+         subject_of(*sweep.result) +
+         ". Points are means over query heads, seeds averaged first; those of one budget stand "
+         "side "
+         "by side. Bars, on the linear axes, are 95 % t-intervals over heads: the spread across "
+         "heads, not the error of the mean.";
 }
 
 }  // namespace
 
 Figure budget_figure(const Sweep& sweep) {
-  Figure figure{.name = "budget", .title = "Retained mass against budget", .caption = {}};
-  std::vector<const Line*> lines;
-  std::vector<Line> shown;
-  bool errors = false;
-  for (const Line& line : sweep.lines) {
-    if (!bounded(sweep, line)) continue;
-    lines.push_back(&line);
-    shown.push_back(line);
-    errors = errors || std::isfinite(sweep.specs[line.specs[0]].output_error.mean);
-  }
+  Figure figure{.name = "budget", .title = "What is kept and lost against budget", .caption = {}};
+  std::vector<Line> lines;
+  std::ranges::copy_if(sweep.lines, std::back_inserter(lines),
+                       [&](const Line& line) { return bounded(sweep, line); });
   if (lines.empty()) return figure;
-  Grid grid{.panels = 2, .columns = 2, .panel_width = 320, .panel_height = 300, .gap = 70};
-  grid.right = legend_width(shown);
+  const std::vector<Measure> measures = measures_of(sweep, lines);
+  Grid grid{.panels = measures.size(),
+            .columns = 2,
+            .panel_width = 340,
+            .panel_height = 260,
+            .gap = 84,
+            .row_gap = 50};
+  grid.right = legend_width(lines);
   figure.width = grid.width();
   figure.height = grid.height();
-  FigureData data({"budget", "mean", "low", "high", "drawn_at"});
-  const std::string left = curves(sweep, lines, &SpecSummary::retained_mass, data, true);
-  const std::string right = curves(
-      sweep, lines, errors ? &SpecSummary::output_error : &SpecSummary::kl_to_dense, data, false);
+  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +
+                "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend_right_of(grid);
+  FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const Measure& measure = measures[i];
+    figure.body +=
+        grid.place(i) + "set ylabel '" + measure.label + "'\n" +
+        axis_label('x', true, "budget, tokens") +
+        (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n"
+                             : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n") +
+        curves(sweep, lines, measure, data, i == 0) + "unset key\n";
+  }
   data.finish(figure);
-  figure.body =
-      "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +
-      "set xlabel 'budget, tokens'\nset grid ytics lc rgb '#e4e4e4' lw 1\n" +
-      legend_right_of(grid) + grid.place(0) + "set ylabel 'retained mass'\nset yrange [*:1]\n" +
-      left + "unset key\n" + grid.place(1) +
-      (errors ? "set ylabel 'relative output error'\n" : "set ylabel 'KL to dense, nats'\n") +
-      "set yrange [0:*]\n" + right;
-  figure.caption =
-      "Left: the share of dense attention whose keys were still in the cache, mean over queries. "
-      "Right: " +
-      std::string(errors ? "the relative error of the attention output."
-                         : "the divergence of the renormalised row from the dense row.") +
-      " Open-loop replay of " + subject_of(*sweep.result) +
-      ". Points are means over query heads (seeds averaged first); bars are 95 % t-intervals over "
-      "heads, a measure of the spread across heads. Points at one budget are set side by side.";
+  figure.caption = caption_of(sweep, std::string(measures[2].name) == "output_error");
   return figure;
 }
 

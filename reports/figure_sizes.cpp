@@ -47,6 +47,11 @@ std::string title_of(const Curve& curve) {
   return curve.labels[0] + " and " + std::to_string(more) + (more == 1 ? " other" : " others");
 }
 
+// No policy's colour where several share a curve.
+std::string colour_of(const Curve& curve) {
+  return curve.labels.size() > 1 ? "#666666" : std::string(curve.line->look.colour);
+}
+
 // The tallest bounded curve; a dense one may leave the picture.
 double ceiling_of(const std::vector<Curve>& curves) {
   double bounded = 0;
@@ -58,6 +63,14 @@ double ceiling_of(const std::vector<Curve>& curves) {
     }
   }
   return 1.15 * (bounded > 0 ? bounded : any);
+}
+
+bool leaves_the_top(const std::vector<Curve>& curves) {
+  const double ceiling = ceiling_of(curves);
+  return std::ranges::any_of(curves, [&](const Curve& curve) {
+    const auto& series = curve.cell->series;
+    return std::ranges::any_of(series, [&](const auto& point) { return point.stored > ceiling; });
+  });
 }
 
 std::string together(const std::vector<Curve>& curves) {
@@ -84,17 +97,17 @@ Figure sizes_figure(const Sweep& sweep) {
     for (const SeriesPoint& point : curve.cell->series) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
-    const std::string colour = " lc rgb '" + std::string(curve.line->look.colour) + "'";
+    const std::string colour = " lc rgb '" + colour_of(curve) + "'";
     whole.push_back(block + " using 1:2 with steps" + colour + " lw 2 title " +
                     legend_title(title_of(curve)));
     zoom.push_back(block + " using 1:2 with steps" + colour + " lw 2 notitle");
-    zoom.push_back(block + " using 1:3 with points pt 7 ps 0.25" + colour + " notitle");
+    zoom.push_back(block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1" + colour + " notitle");
     legend.push_back({.label = title_of(curve), .policy = nullptr, .look = {}, .specs = {}});
   }
   data.finish(figure);
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t from = tokens > zoom_tokens ? (tokens - zoom_tokens) / 2 : 0;
-  Grid grid{.panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = 70};
+  Grid grid{.panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = 84};
   grid.right = legend_width(legend);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -104,11 +117,16 @@ Figure sizes_figure(const Sweep& sweep) {
       "]\n" + legend_right_of(grid) + grid.place(0) +
       "set ylabel 'rows stored per unit'\nset xrange [0:" + std::to_string(tokens) + "]\nplot " +
       join(whole, ", ") + "\nunset key\n" + grid.place(1) +
-      "set ylabel 'rows stored (line), visible (dots)'\nset xrange [" + std::to_string(from) + ":" +
-      std::to_string(std::min(tokens, from + zoom_tokens)) + "]\nplot " + join(zoom, ", ") + "\n";
+      "set ylabel 'rows stored (line), visible (circles)'\nset xrange [" + std::to_string(from) +
+      ":" + std::to_string(std::min(tokens, from + zoom_tokens)) + "]\nplot " + join(zoom, ", ") +
+      "\n";
   figure.caption =
       "Rows of one unit's cache while attending, mean over units, at budget " +
-      std::to_string(sweep.budget) + "; right, a part of the stream enlarged." +
+      std::to_string(sweep.budget) +
+      "; right, a part of the stream enlarged, where circles "
+      "show what a query sees, at every sixth point." +
+      (leaves_the_top(curves) ? " The dense cache, which grows on, leaves the picture at the top."
+                              : "") +
       (sweep.result->series_width > 1 ? " Each point is the mean over " +
                                             std::to_string(sweep.result->series_width) + " queries."
                                       : "") +

@@ -8,7 +8,7 @@
 namespace kv {
 namespace {
 
-constexpr std::size_t most_points = 64;
+constexpr std::size_t most_points = 32;
 
 struct Bin {
   double first = 0;
@@ -34,6 +34,13 @@ std::vector<Bin> bins_of(const std::vector<const CellResult*>& cells, std::size_
     bins.push_back(bin);
   }
   return bins;
+}
+
+// A line with markers at every eighth point, each policy's at points of its own, so that none hides
+// another.
+std::string curve(const Look& look, const std::string& data, std::size_t i) {
+  return data + " with lines" + line_style(look) + " notitle, " + data +
+         " every 8::" + std::to_string(i % 8) + " with points" + point_style(look) + " notitle";
 }
 
 }  // namespace
@@ -63,18 +70,19 @@ Figure stream_figure(const Sweep& sweep) {
       data.row({bin.first + width / 2, bin.mass, bin.error});
       errors = errors || std::isfinite(bin.error);
     }
-    // Markers of different policies stand at different points, so none hides another.
-    const std::string style = " with linespoints" + point_style(line.look) + " pointinterval " +
-                              std::to_string(std::max<std::size_t>(1, points / per_bin / 8));
-    left.push_back(block + " using 1:2" + style + " title " + legend_title(line.label));
-    right.push_back(block + " using 1:3" + style + " notitle");
+    left.push_back(curve(line.look, block + " using 1:2", left.size()));
+    right.push_back(curve(line.look, block + " using 1:3", right.size()));
+  }
+  for (const Line& line : shown) {
+    left.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
+                   legend_title(line.label));
   }
   data.finish(figure);
   Grid grid{.panels = errors ? 2U : 1U,
             .columns = errors ? 2U : 1U,
             .panel_width = errors ? 320.0 : 640.0,
             .panel_height = 300,
-            .gap = 70};
+            .gap = 84};
   grid.right = legend_width(shown);
   figure.width = grid.width();
   figure.height = grid.height();

@@ -11,9 +11,17 @@
 namespace kv {
 namespace {
 
+// A generator's spec is one long word; it may break after its commas.
+std::string breakable(const std::string& text) {
+  std::string out;
+  for (const char c : html_escaped(text))
+    out += c == ',' ? std::string(",<wbr>") : std::string(1, c);
+  return out;
+}
+
 std::string item(const std::string& term, const std::string& text) {
   if (text.empty()) return "";
-  return "<dt>" + term + "</dt><dd>" + html_escaped(text) + "</dd>\n";
+  return "<dt>" + term + "</dt><dd>" + breakable(text) + "</dd>\n";
 }
 
 std::string link(const std::string& target, const std::string& text) {
@@ -125,8 +133,8 @@ std::string figure_of(const TraceSection& section, const DrawnFigure& drawn) {
 
 std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
-                    html_escaped(section.result->trace.name) + "</h2>\n" +
-                    facts_of(*section.result) + table_of(section) + words_of(*section.result);
+                    breakable(section.result->trace.name) + "</h2>\n" + facts_of(*section.result) +
+                    table_of(section) + words_of(*section.result);
   for (const DrawnFigure& figure : section.figures) out += figure_of(section, figure);
   return out + "</section>\n";
 }
@@ -137,7 +145,7 @@ std::string head_of(const RunSummary& run, const std::vector<TraceSection>& sect
                     item("version", "kvcheck " + run.version) + "<dt>traces</dt><dd>";
   for (const TraceSection& section : sections) {
     if (&section != &sections.front()) out += "<br>";
-    out += link("#" + section.folder, html_escaped(section.result->trace.name));
+    out += link("#" + section.folder, breakable(section.result->trace.name));
   }
   out += "</dd>\n</dl>\n";
   if (run.complete) return out;

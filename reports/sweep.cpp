@@ -11,8 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 8> colours = {"#000000", "#e69f00", "#56b4e9", "#009e73",
                                                      "#0072b2", "#d55e00", "#cc79a7", "#8a7a00"};
 constexpr std::array<int, 8> points = {1, 5, 9, 13, 7, 11, 15, 3};
-constexpr std::array<std::string_view, 5> dashes = {"1", "(4,2)", "(1.5,1.5)", "(5,1.5,1.5,1.5)",
-                                                    "(8,2)"};
+constexpr std::array<std::string_view, 5> dashes = {"1", "(8,4)", "(2,3)", "(8,3,2,3)", "(14,4)"};
 
 std::size_t place_of(const PolicyEntry* policy) {
   const auto registry = policy_registry();
