@@ -12,8 +12,8 @@
 #include "cli/replay_plan.h"
 #include "cli/result_text.h"
 #include "reports/export.h"
-#include "reports/tables.h"
 #include "reports/results.h"
+#include "reports/tables.h"
 #include "sim/replay.h"
 
 namespace kv::cli {
