@@ -38,13 +38,13 @@ constexpr std::string_view usage =
 constexpr std::string_view examples =
     "Examples, in the order of a first visit:\n"
     "  kvcheck policies\n"
-    "  kvcheck trace info trace.safetensors\n"
-    "  kvcheck replay trace.safetensors --policy all --budget 64,128 -o run.db\n"
+    "  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors\n"
+    "  kvcheck replay traces/data/tinystories-2m.qkv.safetensors --policy all --budget 64,128 \\\n"
+    "      -o run.db\n"
     "  kvcheck report run.db -o report\n";
 
 constexpr std::string_view statuses =
-    "Exit status: 0 done, 1 a law is broken, 2 usage or bad input, 3 internal error, 130 "
-    "interrupted.\n";
+    "Exit status: 0 done, 2 usage or bad input, 3 internal error, 130 interrupted.\n";
 
 std::string top_help() {
   std::size_t column = 0;
@@ -93,7 +93,7 @@ int flushed(std::string_view who, int status, Streams& streams) {
 
 int report_error(std::string_view who, const Error& error, Streams& streams) {
   streams.err << who << ": " << error.message;
-  if (error.kind == Error::Kind::usage) streams.err << " (see " << who << " --help)";
+  if (error.kind == Error::Kind::usage) streams.err << "; see " << who << " --help";
   streams.err << '\n';
   return interrupted() ? stopped : bad_input;
 }

@@ -37,7 +37,7 @@ std::span<const Command* const> commands();
 
 // What main() does with the words after the program's name. Exit status:
 //   0    done
-//   1    a law is broken
+//   1    kept free for a law that is broken
 //   2    usage or bad input, or the output could not be written
 //   3    internal
 //   130  interrupted (SIGINT or SIGTERM) by a command that stopped in good order

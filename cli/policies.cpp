@@ -11,15 +11,18 @@ namespace kv::cli {
 namespace {
 
 constexpr std::string_view help_text =
-    R"(kvcheck policies: every policy and preset, with fields, defaults, claims and source
+    R"(Lists policies and presets with their fields, defaults, claims and sources.
 
-Usage: kvcheck policies [--json] [NAME | @PRESET]...
+Usage:  kvcheck policies [NAME | @PRESET]... [--json]
 
-  NAME          tell all about this policy, the cache's questions included
-  @PRESET       tell all about this preset; `--show @PRESET` says the same
-  --json        one JSON object per line, a policy or a preset each
+A spec chooses a policy and how the cache runs it:  NAME[:FIELD=VALUE,...][;SETTING=VALUE]...
+A preset is a published system as a spec, and may be changed by what follows it, as in
+@h2o:budget=64. Without names all of them are listed in short.
 
-A policy is chosen by a spec:  NAME[:field=value,...][;question=value]...
+  NAME              tell all about this policy and the cache's settings
+  @PRESET           tell all about this preset; --show @PRESET says the same
+      --json        one JSON object per line, a policy or a preset each
+  -h, --help        this text
 
 Examples:
   kvcheck policies
@@ -80,11 +83,14 @@ Result<Request> read_words(std::span<const std::string> words) {
 }
 
 void print_everything(bool json, std::ostream& out) {
-  if (!json) out << "Policies, chosen by NAME[:field=value,...][;question=value]...\n\n";
+  if (!json)
+    out << "Policies, chosen by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
+           "policies "
+           "NAME\n\n";
   for (const PolicyEntry& policy : policy_registry()) {
     out << (json ? policy_json(policy) : policy_text(policy)) << "\n";
   }
-  if (!json) out << "Presets, chosen by @NAME and changed by fields after it\n\n";
+  if (!json) out << "Presets, chosen by @NAME and changed by fields and settings after it\n\n";
   for (const Preset& preset : presets()) {
     out << (json ? preset_json(preset) : preset_text(preset)) << "\n";
   }

@@ -11,7 +11,7 @@
 namespace kv::cli {
 namespace {
 
-// A field or question of a spec: its name, its default, the legal words if they are few, and what
+// A field or setting of a spec: its name, its default, the legal words if they are few, and what
 // it means.
 struct Field {
   std::string name;
@@ -75,7 +75,7 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
   return fields;
 }
 
-std::vector<Field> questions() {
+std::vector<Field> settings() {
   const Spec usual;
   const auto word = [](auto choice) { return std::string(word_of(choice)); };
   return {
@@ -160,7 +160,7 @@ std::string policy_details(const PolicyEntry& policy) {
   }
   out += definition("source", policy.source) + definition("differs", policy.differs) +
          definition("cost", policy.cost);
-  return out + fields_text(questions(), "questions");
+  return out + fields_text(settings(), "settings");
 }
 
 std::string preset_text(const Preset& preset) {

@@ -11,7 +11,7 @@ namespace kv::cli {
 // Name, summary, fields with defaults and meaning, claims and source.
 std::string policy_text(const PolicyEntry& policy);
 
-// The same, with what the claims mean, differences, cost, and the cache's questions.
+// The same, with what the claims mean, differences, cost, and the cache's settings.
 std::string policy_details(const PolicyEntry& policy);
 
 // Name, what it stands for, source and differences.

@@ -16,30 +16,31 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::string_view help = R"(usage: kvcheck trace info FILE... [--json]
-       kvcheck trace verify FILE... [--json]
-       kvcheck trace convert IN -o OUT [--dtype TYPE]
-       kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
+constexpr std::string_view help = R"(Looks at traces, checks them, and makes new ones from them.
 
-Looks at traces, checks them, and makes new ones from them. A trace is a safetensors
-file in the form of traces/FORMAT.md, or an attention dump: a NumPy array (.npy, .npz)
-of shape [layers, heads, queries, keys] or [heads, queries, keys].
+Usage:  kvcheck trace info FILE... [--json]
+        kvcheck trace verify FILE... [--json]
+        kvcheck trace convert IN -o OUT [--dtype TYPE]
+        kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
-  info      What a trace holds. Reads the header only, besides the checksum.
-  verify    Looks at every number: finite, not negative, nothing above the diagonal,
-            rows that sum to 1 within what the number type allows.
-  convert   The same trace in the current form of the format, and in another type.
-            Numbers are rounded to the nearest; one that does not fit is an error.
-  slice     A part of a trace: some layers, some heads, the first tokens.
+A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
+array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, keys].
+
+  info      tell what a trace holds; looks at the header and the checksum only
+  verify    look at every number: finite, not negative, nothing above the diagonal, rows that
+            sum to 1 within what the number type allows
+  convert   write the same trace in the current form of the format, or in another type;
+            numbers are rounded to the nearest, and one that does not fit is an error
+  slice     write a part of a trace: some layers, some heads, the first tokens
 
   -o, --output FILE   where to write; the file appears whole or not at all
-  --dtype TYPE        f32, f16 or bf16; without it, the type stays
-  --layers LIST       layers by the model's numbers, such as 0,3-5
-  --heads LIST        query heads, such as 0-1; heads that share a kv-head stay together
-  --tokens N          how many tokens to keep, from the first on. A later part would not
-                      be a recording: what a model computes depends on all tokens before
-  --json              one JSON object per file and line
-  --help              this text
+      --dtype TYPE    f32, f16 or bf16; without it, the type stays
+      --layers LIST   layers by the model's numbers, such as 0,3-5
+      --heads LIST    query heads, such as 0-1; heads that share a kv-head stay together
+      --tokens N      how many tokens to keep, from the first on; a later part would not be a
+                      recording, as what a model computes depends on all tokens before
+      --json          one JSON object per file and line
+  -h, --help          this text
 
 Examples:
   kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
@@ -197,7 +198,7 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
 
 }  // namespace
 
-const Command trace_command = {"trace", "Look at traces, check them, and make new ones from them",
+const Command trace_command = {"trace", "look at traces, check them, and make new ones from them",
                                help, run};
 
 }  // namespace kv::cli

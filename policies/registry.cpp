@@ -80,7 +80,7 @@ constexpr auto table = std::array<PolicyEntry, 8>{{
      .parameters = {},
      .claims = streaming_claims,
      .source = sinks_paper,
-     .differs = "positions are a separate question (positions=in-cache is the paper's choice; "
+     .differs = "positions are a separate setting (positions=in-cache is the paper's choice; "
                 "preset @streaming-llm)",
      .cost = "O(1) time a token; no state",
      .make = keep_recent},

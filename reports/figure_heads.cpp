@@ -75,7 +75,7 @@ Figure heads_figure(const Sweep& sweep) {
                    (grid.first_in_row(i) ? "set ylabel 'layer'\n" + layer_tics(layers)
                                          : "unset ylabel\nunset ytics\n") +
                    (last && i < grid.columns ? "set colorbox\n" : "unset colorbox\n") + "plot " +
-                   blocks[i] + " using 1:2:3 with image notitle\n";
+                   blocks[i] + " using 1:2:3 with image pixels notitle\n";
   }
   figure.caption = "Mean over queries (and seeds) for each layer and query head at budget " +
                    std::to_string(sweep.budget) +

@@ -56,7 +56,7 @@ Figure residency_figure(const Sweep& sweep) {
   figure.height = grid.height();
   FigureData data({"time", "position"});
   std::string plots;
-  const double thickness = std::clamp(1.4 * grid.panel_height * static_cast<double>(step) /
+  const double thickness = std::clamp(2.0 * grid.panel_height * static_cast<double>(step) /
                                           static_cast<double>(std::max<std::size_t>(1, tokens)),
                                       0.4, 4.0);
   for (std::size_t i = 0; i < panels.size(); ++i) {

@@ -33,6 +33,7 @@ th:first-child, td:first-child { position: sticky; left: 0; background: var(--gr
 tbody tr:hover td { background: var(--shade); }
 figure { margin: 1rem 0 0; }
 figure .wide { background: #ffffff; border-radius: 4px; }
+figure svg image { image-rendering: pixelated; }
 figure svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 figcaption { margin-top: .5rem; font-size: .875rem; color: var(--quiet); }
 .files { font-size: .875rem; margin: .3rem 0 0; }

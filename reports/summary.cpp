@@ -21,18 +21,19 @@ Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metr
     const CellResult& cell = result.cells[index];
     const std::size_t heads = std::min(means.size(), cell.heads.size());
     for (std::size_t h = 0; h < heads; ++h) {
-      means[h] += cell.heads[h].metrics.*metric / static_cast<double>(summary.cells.size());
+      means[h] += cell.heads[h].metrics.*metric;
     }
   }
+  for (double& mean : means) mean /= static_cast<double>(summary.cells.size());
   return t_interval(means);
 }
 
-void add_sizes(SpecSummary& summary, const CellSizes& sizes, double share) {
-  summary.visible_mean += share * sizes.visible_mean;
-  summary.stored_peak += share * static_cast<double>(sizes.stored_peak);
-  summary.evictions += share * static_cast<double>(sizes.evictions);
+void add_sizes(SpecSummary& summary, const CellSizes& sizes) {
+  summary.visible_mean += sizes.visible_mean;
+  summary.stored_peak += static_cast<double>(sizes.stored_peak);
+  summary.evictions += static_cast<double>(sizes.evictions);
   summary.bytes_peak +=
-      share * (sizes.bytes_peak == 0 ? not_measured : static_cast<double>(sizes.bytes_peak));
+      sizes.bytes_peak == 0 ? not_measured : static_cast<double>(sizes.bytes_peak);
 }
 
 void finish(const ReplayResult& result, SpecSummary& summary) {
@@ -41,9 +42,13 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
   summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
-  const double share = 1.0 / static_cast<double>(summary.cells.size());
   for (const std::size_t index : summary.cells) {
-    add_sizes(summary, sizes_of(result.cells[index]), share);
+    add_sizes(summary, sizes_of(result.cells[index]));
+  }
+  // Divided once: adding shares would make a mean of equal sizes differ from them.
+  for (double* mean :
+       {&summary.visible_mean, &summary.stored_peak, &summary.evictions, &summary.bytes_peak}) {
+    *mean /= static_cast<double>(summary.cells.size());
   }
 }
 
@@ -52,20 +57,22 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
 CellSizes sizes_of(const CellResult& cell) {
   if (cell.units.empty()) return {};
   CellSizes sizes{.visible_mean = 0, .stored_mean = 0, .kept_at_end = 0};
-  const double share = 1.0 / static_cast<double>(cell.units.size());
   double lived = 0;
   std::uint64_t rows = 0;
   for (const UnitResult& unit : cell.units) {
-    sizes.visible_mean += share * unit.visible_mean;
-    sizes.stored_mean += share * unit.stored_mean;
+    sizes.visible_mean += unit.visible_mean;
+    sizes.stored_mean += unit.stored_mean;
     sizes.visible_peak = std::max(sizes.visible_peak, unit.visible_peak);
     sizes.stored_peak = std::max(sizes.stored_peak, unit.stored_peak);
-    sizes.kept_at_end += share * static_cast<double>(unit.kept_at_end);
+    sizes.kept_at_end += static_cast<double>(unit.kept_at_end);
     sizes.evictions += unit.evictions;
     sizes.trims += unit.trims;
     sizes.moved += unit.moved;
     rows += unit.stored_peak;
     if (unit.evictions > 0) lived += unit.lifetime_mean * static_cast<double>(unit.evictions);
+  }
+  for (double* mean : {&sizes.visible_mean, &sizes.stored_mean, &sizes.kept_at_end}) {
+    *mean /= static_cast<double>(cell.units.size());
   }
   if (sizes.evictions > 0) sizes.lifetime_mean = lived / static_cast<double>(sizes.evictions);
   sizes.bytes_peak = rows * cell.bytes_per_row;

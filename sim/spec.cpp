@@ -17,7 +17,7 @@ class FieldText {
 
   void field(std::string_view name, std::uint32_t value) { field(name, std::to_string(value)); }
 
-  void question(std::string_view name, std::string_view value) { add(';', name, value); }
+  void setting(std::string_view name, std::string_view value) { add(';', name, value); }
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -65,11 +65,11 @@ std::string Spec::canonical() const {
   for (const Parameter& parameter : policy->parameters) {
     out.field(parameter.name, options.at(parameter.name));
   }
-  out.question("timing", timing_text(*this));
-  out.question("visibility", word_of(visibility));
-  out.question("positions", word_of(positions));
-  out.question("unit", word_of(unit));
-  out.question("chunk", std::to_string(chunk));
+  out.setting("timing", timing_text(*this));
+  out.setting("visibility", word_of(visibility));
+  out.setting("positions", word_of(positions));
+  out.setting("unit", word_of(unit));
+  out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
 
@@ -86,11 +86,11 @@ std::string Spec::label() const {
     const std::string& value = options.at(parameter.name);
     if (value != parameter.default_value) out.field(parameter.name, value);
   }
-  if (timing != usual.timing) out.question("timing", timing_text(*this));
-  if (visibility != usual.visibility) out.question("visibility", word_of(visibility));
-  if (positions != usual.positions) out.question("positions", word_of(positions));
-  if (unit != usual.unit) out.question("unit", word_of(unit));
-  if (chunk != usual.chunk) out.question("chunk", std::to_string(chunk));
+  if (timing != usual.timing) out.setting("timing", timing_text(*this));
+  if (visibility != usual.visibility) out.setting("visibility", word_of(visibility));
+  if (positions != usual.positions) out.setting("positions", word_of(positions));
+  if (unit != usual.unit) out.setting("unit", word_of(unit));
+  if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
 

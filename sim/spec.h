@@ -1,7 +1,7 @@
 // A spec: one point in the space of eight questions, as text and as a value.
 //
 //   reservoir:sinks=4,recent=28,budget=64,algorithm=l;timing=lazy:64;positions=in-cache
-//   ^policy   ^protection and budget      ^its own     ^the cache's questions
+//   ^policy   ^protection and budget      ^its own     ^the cache's settings
 //
 // `@name` starts from a preset (sim/presets.h), and fields after it override the preset's.
 //

@@ -48,7 +48,7 @@ Result<void> set_chunk(std::string_view value, Spec& spec) {
   return {};
 }
 
-Result<void> set_question(std::string_view name, std::string_view value, Spec& spec) {
+Result<void> set_setting(std::string_view name, std::string_view value, Spec& spec) {
   if (name == "timing") return set_timing(value, spec);
   if (name == "visibility") return set_word(visibility_words, name, value, spec.visibility);
   if (name == "positions") return set_word(positions_words, name, value, spec.positions);
@@ -77,8 +77,8 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   spec.policy = text.policy;
   if (auto done = set_options(text, spec); !done) return done.error();
   if (auto done = set_sizes(text, defaults, spec); !done) return done.error();
-  for (const auto& [name, value] : text.questions) {
-    if (auto done = set_question(name, value.text, spec); !done) return done.error();
+  for (const auto& [name, value] : text.settings) {
+    if (auto done = set_setting(name, value.text, spec); !done) return done.error();
   }
   if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
   if (spec.visibility == Visibility::window && spec.bounded() && spec.recent == 0) {

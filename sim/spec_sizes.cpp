@@ -46,15 +46,15 @@ Error contradiction(const SpecText& text,
                     const std::string& fixes,
                     const std::string& option,
                     std::uint32_t beside) {
-  const bool question = name == "chunk";
-  const auto& values = question ? text.questions : text.fields;
+  const bool setting = name == "chunk";
+  const auto& values = setting ? text.settings : text.fields;
   const auto found = values.find(name);
   const std::string field(name);
   std::string out = "the spec fixes " + fixes + ", but " + option + " asks for " +
                     std::to_string(beside) + "; leave out ";
   if (found != values.end() && found->second.from_preset) {
     return usage_error(out + option + ", or override the preset as in '@" + text.preset +
-                       (question ? ";chunk=" : ":budget=") + std::to_string(beside) + "'");
+                       (setting ? ";chunk=" : ":budget=") + std::to_string(beside) + "'");
   }
   return usage_error(out + "'" + field + "' in the spec, or " + option);
 }
@@ -122,7 +122,7 @@ Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec&
 
 Result<void> set_chunk_beside(const SpecText& text, const SpecDefaults& defaults, Spec& spec) {
   if (defaults.chunk == 0) return {};
-  if (text.questions.contains("chunk")) {
+  if (text.settings.contains("chunk")) {
     if (spec.chunk == defaults.chunk) return {};
     return contradiction(text, "chunk", "the chunk at " + std::to_string(spec.chunk), "--chunk",
                          defaults.chunk);

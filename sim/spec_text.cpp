@@ -13,8 +13,8 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 5> all_questions = {"timing", "visibility", "positions",
-                                                           "unit", "chunk"};
+constexpr std::array<std::string_view, 5> all_settings = {"timing", "visibility", "positions",
+                                                          "unit", "chunk"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -51,7 +51,7 @@ Result<void> check_fields(const SpecText& text) {
   const std::string policy(text.policy->name);
   for (const auto& [name, value] : text.fields) {
     if (contains(names, name)) continue;
-    if (contains(all_questions, name)) {
+    if (contains(all_settings, name)) {
       return usage_error("'" + name + "' belongs after a ';', as in '" + policy + ";" + name + "=" +
                          one_line(value.text) + "'");
     }
@@ -62,16 +62,16 @@ Result<void> check_fields(const SpecText& text) {
   return {};
 }
 
-Result<void> check_questions(const SpecText& text) {
+Result<void> check_settings(const SpecText& text) {
   const Names fields = fields_of(*text.policy);
-  for (const auto& [name, value] : text.questions) {
-    if (contains(all_questions, name)) continue;
+  for (const auto& [name, value] : text.settings) {
+    if (contains(all_settings, name)) continue;
     if (contains(fields, name)) {
       return usage_error("'" + name + "' belongs after the ':', as in '" +
                          std::string(text.policy->name) + ":" + name + "=" + one_line(value.text) +
                          "'");
     }
-    return usage_error(unknown_word("question", name, all_questions));
+    return usage_error(unknown_word("setting", name, all_settings));
   }
   return {};
 }
@@ -112,7 +112,7 @@ Result<void> add_preset(std::string_view name, SpecText& text) {
     if (text.field("recent") != nullptr) base.fields.erase("budget");
   }
   inherit(base.fields, text.fields);
-  inherit(base.questions, text.questions);
+  inherit(base.settings, text.settings);
   return {};
 }
 
@@ -135,15 +135,15 @@ std::string one_line(std::string_view typed) {
   return out + (typed.size() > longest ? "..." : "");
 }
 
-std::span<const std::string_view> question_names() {
-  return all_questions;
+std::span<const std::string_view> setting_names() {
+  return all_settings;
 }
 
 Result<SpecText> read_spec_text(std::string_view words) {
   SpecText text;
   const auto parts = split(words, ';');
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (auto done = read_value(parts[i], "question", text.questions); !done) return done.error();
+    if (auto done = read_value(parts[i], "setting", text.settings); !done) return done.error();
   }
   const std::size_t colon = parts[0].find(':');
   if (colon != std::string_view::npos) {
@@ -153,7 +153,7 @@ Result<SpecText> read_spec_text(std::string_view words) {
   }
   if (auto done = read_name(parts[0].substr(0, colon), text); !done) return done.error();
   if (auto done = check_fields(text); !done) return done.error();
-  if (auto done = check_questions(text); !done) return done.error();
+  if (auto done = check_settings(text); !done) return done.error();
   return text;
 }
 

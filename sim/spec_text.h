@@ -22,7 +22,7 @@ struct SpecText {
   const PolicyEntry* policy = nullptr;
   std::string preset;  // its name without the @, or empty
   Values fields;       // after the ':', each one that the policy takes
-  Values questions;    // after a ';', by name; their values are not looked at
+  Values settings;     // after a ';', by name; their values are not looked at
 
   // The field's value, or null.
   [[nodiscard]] const Value* field(std::string_view name) const {
@@ -32,13 +32,13 @@ struct SpecText {
 };
 
 // Takes the text apart; what is written after a preset replaces the preset's. Errors: unknown
-// policy, preset, field or question, a field the policy does not take, no value, one given twice.
+// policy, preset, field or setting, a field the policy does not take, no value, one given twice.
 Result<SpecText> read_spec_text(std::string_view text);
 
 // What was typed as one short line, whatever bytes it holds, for messages.
 std::string one_line(std::string_view typed);
 
-// The names of the questions, in the order of the canonical text.
-std::span<const std::string_view> question_names();
+// The names of the settings, in the order of the canonical text.
+std::span<const std::string_view> setting_names();
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// The words of a spec's questions, in the order of their enumerators.
+// The words of a spec's settings, in the order of their enumerators.
 #pragma once
 
 #include <array>

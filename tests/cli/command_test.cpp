@@ -57,7 +57,7 @@ TEST(Kvcheck, NamesTheNearestCommand) {
     EXPECT_EQ(unknown.out, "");
     EXPECT_THAT(unknown.err,
                 HasSubstr("kvcheck: unknown command 'repaly'; did you mean 'replay'?"));
-    EXPECT_THAT(unknown.err, HasSubstr("(see kvcheck --help)\n"));
+    EXPECT_THAT(unknown.err, HasSubstr("; see kvcheck --help\n"));
   }
   EXPECT_THAT(test::run({"--vresion"}).err, HasSubstr("did you mean '--version'?"));
   EXPECT_EQ(test::run({"help", "replay", "x"}).status, 2);
@@ -90,7 +90,7 @@ TEST(Command, PointsToItsHelpAfterAUsageErrorOnly) {
   const Ran usage =
       ran(command_that([](auto, Streams&) -> Result<void> { return usage_error("no such word"); }));
   EXPECT_EQ(usage.status, 2);
-  EXPECT_EQ(usage.err, "kvcheck try: no such word (see kvcheck try --help)\n");
+  EXPECT_EQ(usage.err, "kvcheck try: no such word; see kvcheck try --help\n");
   const Ran input =
       ran(command_that([](auto, Streams&) -> Result<void> { return malformed("bad file"); }));
   EXPECT_EQ(input.status, 2);

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "reports/escape.h"
 #include "reports/report_page.h"
+#include "reports/summary.h"
 #include "tests/reports/fake_replay.h"
 
 namespace kv {
@@ -60,6 +61,23 @@ TEST(SummaryTable, IsSortedByRetainedMassAndGivesDenseNoBudget) {
   for (const auto& row : table.rows) masses.push_back(std::stod(row[4].exact));
   EXPECT_TRUE(std::ranges::is_sorted(masses, std::ranges::greater()));
   EXPECT_EQ(table.rows[0][4].text, "1.0000 \xC2\xB1 0.0000");
+}
+
+TEST(Summary, OfEqualUnitsAndSeedsIsExactlyTheirSize) {
+  ReplayResult result = fake_replay({.tokens = 64, .specs = {"window"}, .budgets = {32}});
+  CellResult cell = result.cells[0];
+  for (UnitResult& unit : cell.units) {
+    unit.visible_mean = 192.75;
+    unit.kept_at_end = 64;
+  }
+  result.cells.clear();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    cell.cell.seed = seed;
+    result.cells.push_back(cell);
+  }
+  ASSERT_EQ(cell.units.size(), 24U);
+  EXPECT_EQ(sizes_of(cell).kept_at_end, 64.0);
+  EXPECT_EQ(summarise(result)[0].visible_mean, 192.75);
 }
 
 TEST(SummaryText, SaysWhatTheIntervalIsOver) {
