@@ -100,6 +100,7 @@ void BM_replay(benchmark::State& state,
                const std::vector<std::string>& policies,
                unsigned threads) {
   std::vector<kv::Cell> cells;
+  cells.reserve(policies.size());
   for (const std::string& policy : policies) cells.push_back({*kv::parse_spec(policy), 1});
   kv::ReplayOptions options;
   options.threads = threads;
