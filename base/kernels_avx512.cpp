@@ -155,7 +155,7 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
 
 std::size_t largest(
     const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
-  alignas(64) std::array<float, most_candidates> all;
+  alignas(64) float all[most_candidates];
   const std::size_t blocks = (m + 15) / 16;
   for (std::size_t i = 0; i < m; ++i) all[i] = values[candidates[i]];
   for (std::size_t i = m; i < 16 * blocks; ++i) all[i] = -std::numeric_limits<float>::infinity();
@@ -164,7 +164,7 @@ std::size_t largest(
     const __m512 value = _mm512_set1_ps(all[i]);
     unsigned before = 0;
     for (std::size_t block = 0; block < blocks; ++block) {
-      const __m512 others = _mm512_load_ps(all.data() + 16 * block);
+      const __m512 others = _mm512_load_ps(all + 16 * block);
       const unsigned above = _mm512_cmp_ps_mask(others, value, _CMP_GT_OQ);
       const unsigned equal = _mm512_cmp_ps_mask(others, value, _CMP_EQ_OQ);
       const unsigned earlier = i > 16 * block ? first(i - 16 * block) : 0U;
