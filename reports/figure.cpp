@@ -17,7 +17,7 @@ std::string FigureData::begin(std::string_view label, std::string_view panel) {
   if (blocks_ > 0) script_ += "EOD\n";
   label_ = {std::string(label)};
   if (!panel.empty()) label_.emplace_back(panel);
-  const std::string name = "$d" + std::to_string(blocks_++);
+  std::string name = "$d" + std::to_string(blocks_++);
   script_ += name + " << EOD\n";
   return name;
 }
