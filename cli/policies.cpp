@@ -83,10 +83,11 @@ Result<Request> read_words(std::span<const std::string> words) {
 }
 
 void print_everything(bool json, std::ostream& out) {
-  if (!json)
+  if (!json) {
     out << "Policies, chosen by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
            "policies "
            "NAME\n\n";
+  }
   for (const PolicyEntry& policy : policy_registry()) {
     out << (json ? policy_json(policy) : policy_text(policy)) << "\n";
   }

@@ -52,6 +52,16 @@ Interval value_of(const SpecSummary& spec, const Measure& measure) {
   return {.mean = 1 - value.mean, .low = 1 - value.high, .high = 1 - value.low};
 }
 
+std::string bars_of(const std::string& block, const Look& look) {
+  return block + " using 5:3:(0):($4-$3) with vectors nohead lc rgb '" + std::string(look.colour) +
+         "' lw 1.2 notitle";
+}
+
+std::string means_of(const std::string& block, const Line& line, bool titled) {
+  return block + " using 5:2 with linespoints" + point_style(line.look) +
+         (titled ? " title " + legend_title(line.label) : " notitle");
+}
+
 // The plot command of one measure over all lines.
 std::string curves(const Sweep& sweep,
                    const std::vector<Line>& lines,
@@ -68,11 +78,8 @@ std::string curves(const Sweep& sweep,
       if (measure.logarithmic && !(value.mean > 0)) continue;
       data.row({budget, value.mean, value.low, value.high, budget * dodge(i, lines.size())});
     }
-    const std::string thin = " lc rgb '" + std::string(lines[i].look.colour) + "' lw 1.2 notitle";
-    if (!measure.logarithmic)
-      parts.push_back(block + " using 5:3:(0):($4-$3) with vectors nohead" + thin);
-    parts.push_back(block + " using 5:2" + " with linespoints" + point_style(lines[i].look) +
-                    (titled ? " title " + legend_title(lines[i].label) : " notitle"));
+    if (!measure.logarithmic) parts.push_back(bars_of(block, lines[i].look));
+    parts.push_back(means_of(block, lines[i], titled));
   }
   return "plot " + join(parts, ", ") + "\n";
 }

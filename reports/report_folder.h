@@ -18,6 +18,8 @@ class ReportFolder {
   // parent cannot be written.
   static Result<ReportFolder> create(const std::string& target);
 
+  ReportFolder(const ReportFolder&) = delete;
+  ReportFolder& operator=(const ReportFolder&) = delete;
   ReportFolder(ReportFolder&& other) noexcept;
   ReportFolder& operator=(ReportFolder&&) = delete;
   ReportFolder(const ReportFolder&) = delete;
