@@ -33,6 +33,9 @@ struct Kernels {
   // Requires values >= 0.
   void (*lane_maxima)(const float* values, std::size_t n, float* maxima);
 
+  // Whether any bit of n bytes is set.
+  bool (*any_bit)(const std::byte* bytes, std::size_t n);
+
   // Whether any of n values has its sign bit set, -0 and NaN included.
   bool (*any_sign)(const float* values, std::size_t n);
 

@@ -66,6 +66,15 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
   _mm512_storeu_ps(maxima + 16, high);
 }
 
+bool any_bit(const std::byte* bytes, std::size_t n) {
+  __m512i bits = _mm512_setzero_si512();
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
+  bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
+  return _mm512_test_epi64_mask(bits, bits) != 0;
+}
+
 bool any_sign(const float* values, std::size_t n) {
   __m512i bits = _mm512_setzero_si512();
   for (std::size_t i = 0; i < n; i += 16) {
@@ -230,6 +239,7 @@ void add_to_double(double* into, const float* from, std::size_t n) {
 const Kernels avx512_kernels = {.name = "avx512",
                                 .widen = widen,
                                 .lane_maxima = lane_maxima,
+                                .any_bit = any_bit,
                                 .any_sign = any_sign,
                                 .sum = sum,
                                 .gather = gather,

@@ -35,6 +35,10 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
   for (std::size_t i = 0; i < n; ++i) maxima[i % 32] = std::max(maxima[i % 32], values[i]);
 }
 
+bool any_bit(const std::byte* bytes, std::size_t n) {
+  return std::any_of(bytes, bytes + n, [](std::byte byte) { return byte != std::byte{0}; });
+}
+
 bool any_sign(const float* values, std::size_t n) {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < n; ++i) bits |= std::bit_cast<std::uint32_t>(values[i]);
@@ -163,6 +167,7 @@ void softmax(float* logits, std::size_t n) {
 const Kernels scalar_kernels = {.name = "scalar",
                                 .widen = widen,
                                 .lane_maxima = lane_maxima,
+                                .any_bit = any_bit,
                                 .any_sign = any_sign,
                                 .sum = sum,
                                 .gather = gather,

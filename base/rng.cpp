@@ -74,6 +74,12 @@ double Rng::normal(Position position, std::uint32_t index) const {
   return radius * std::cos(2.0 * std::numbers::pi * angle);
 }
 
+std::uint64_t seed_for(std::uint64_t seed, std::string_view name) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return seed ^ hash;
+}
+
 std::uint32_t stream_of(std::size_t layer, std::size_t head) {
   KV_CHECK(layer < 65536 && head < 65536);
   return static_cast<std::uint32_t>(layer << 16 | head);

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "base/position.h"
 
@@ -57,6 +58,10 @@ class Rng {
   std::uint64_t seed_;
   std::uint32_t stream_;
 };
+
+// A seed of its own for each name, so that policies with the same seed do not toss the same coins:
+// seed XOR the 64-bit FNV-1a hash of the name.
+std::uint64_t seed_for(std::uint64_t seed, std::string_view name);
 
 // The stream of the unit of a layer and a head. Requires both below 65,536.
 std::uint32_t stream_of(std::size_t layer, std::size_t head);

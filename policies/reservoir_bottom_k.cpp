@@ -49,8 +49,8 @@ class ReservoirBottomK final : public OneByOne {
 
   // Of equal keys the newest goes.
   void find_largest() {
-    const auto found = std::max_element(keys_.begin(), keys_.end(), std::less_equal<>());
-    largest_ = static_cast<std::size_t>(found - keys_.begin());
+    const auto found = std::max_element(keys_.rbegin(), keys_.rend());
+    largest_ = static_cast<std::size_t>(keys_.rend() - found) - 1;
   }
 
   std::vector<std::uint64_t> keys_;  // [k], of the middle in stream order; empty before it is full

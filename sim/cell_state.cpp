@@ -30,8 +30,8 @@ std::size_t kv_heads_of(const TraceInfo& info, Unit unit) {
   return 1;
 }
 
-// A unit's draws are keyed by the model's number of its layer and by its first head, so they do not
-// depend on which layers were recorded. Units wider than a head take the number past all heads.
+// A unit's draws are keyed by the model's number of its layer and by its head or kv-head, so they
+// do not depend on which layers were recorded. Wider units take the number past all heads.
 std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit) {
   constexpr std::size_t whole = 65535;
   if (unit == Unit::model) return stream_of(whole, whole);
@@ -82,10 +82,12 @@ CellState::CellState(const Trace& trace,
       spec_(cell.spec),
       series_width_(series_width),
       unit_of_lane_(lanes.size()),
+      series_of_lane_(lanes.size()),
       sums_(lanes.size()) {
   for (UnitShape& shape : units_of(info_, lanes, spec_.unit)) {
     const Lane& first = lanes[shape.lanes.front()];
-    const Rng rng(cell.seed, stream_of_unit(info_, first, spec_.unit));
+    const Rng rng(seed_for(cell.seed, spec_.policy->name),
+                  stream_of_unit(info_, first, spec_.unit));
     UnitCache cache(spec_, std::make_unique<CounterDraws>(rng));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens);
@@ -96,14 +98,17 @@ CellState::CellState(const Trace& trace,
     }
   }
   for (HeadMetrics& sum : sums_) sum.output_error = 0;
-  part_.series.resize((info_.tokens + series_width - 1) / series_width);
+  const std::size_t points = (info_.tokens + series_width - 1) / series_width;
+  for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
+    for (const std::size_t lane : shape.lanes) series_of_lane_[lane] = part_.series.size();
+    part_.series.emplace_back(points);
+  }
   part_.kept.resize(info_.tokens);
   part_.lifetimes.resize(info_.tokens + 1);
 }
 
 void CellState::begin_query(Position query) {
   point_ = query / series_width_;
-  SeriesSums& point = part_.series[point_];
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
     if (query == unit.cache.seen()) {
@@ -121,6 +126,7 @@ void CellState::begin_query(Position query) {
     unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
     unit.seen += static_cast<double>(seen);
     unit.seen_peak = std::max<std::uint64_t>(unit.seen_peak, seen);
+    SeriesSums& point = point_of(unit.shape.lanes.front());
     point.stored += static_cast<double>(unit.stored_now);
     point.visible += static_cast<double>(seen);
     ++point.steps;
@@ -140,7 +146,7 @@ void CellState::add_row(std::size_t lane,
     sums.output_error += metrics.output_error;
   };
   add_to(sums_[lane]);
-  SeriesSums& point = part_.series[point_];
+  SeriesSums& point = point_of(lane);
   add_to(point);
   ++point.rows;
   if (!unit.view.wants_row) return;
@@ -149,7 +155,6 @@ void CellState::add_row(std::size_t lane,
 }
 
 void CellState::end_query(Position query) {
-  SeriesSums& point = part_.series[point_];
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
     if (unit.view.wants_row && unit.shared()) {
@@ -161,7 +166,7 @@ void CellState::end_query(Position query) {
       unit.cache.end_chunk();
       note_evictions(unit, index, query + 1);
     }
-    point.kept += static_cast<double>(unit.cache.stored());
+    point_of(unit.shape.lanes.front()).kept += static_cast<double>(unit.cache.stored());
   }
 }
 

@@ -53,7 +53,9 @@ struct SeriesSums {
 struct CellPart {
   std::vector<HeadResult> heads;  // in lane order
   std::vector<UnitResult> units;
-  std::vector<SeriesSums> series;
+  // Per kv-head of the group, then per point: sums over wider sets would depend on what else is
+  // replayed with the cell, since that decides the groups.
+  std::vector<std::vector<SeriesSums>> series;
   std::vector<std::uint32_t> kept;
   std::vector<std::uint64_t> lifetimes;
   std::vector<Residency> residency;  // of the first units, as many as are kept
@@ -102,6 +104,8 @@ class CellState {
     std::size_t stored_now = 0;
   };
 
+  SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
+
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
 
@@ -109,10 +113,11 @@ class CellState {
   const std::vector<Lane>& lanes_;
   const Spec& spec_;
   std::size_t series_width_;
-  std::size_t point_ = 0;  // the query's, in part_.series
+  std::size_t point_ = 0;  // the query's, in each of part_.series
   std::vector<UnitState> units_;
   std::vector<std::size_t> unit_of_lane_;
-  std::vector<HeadMetrics> sums_;  // per lane
+  std::vector<std::size_t> series_of_lane_;  // into part_.series
+  std::vector<HeadMetrics> sums_;            // per lane
   CellPart part_;
 };
 

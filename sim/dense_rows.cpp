@@ -20,6 +20,13 @@ std::vector<float> widen_head(const TensorView& tensor, std::size_t head) {
   return out;
 }
 
+// As messages show it: with NaN and infinities by name.
+std::string number_text(float value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  return shortest(static_cast<double>(value));
+}
+
 // Asks for the next row while this one is worked on.
 void prefetch(const std::byte* bytes, std::size_t size) {
   constexpr std::size_t line = 64;
@@ -66,6 +73,23 @@ Error DenseRows::bad_row(Position query, const std::string& what) const {
                    std::to_string(head_) + ", query " + std::to_string(query) + ": " + what);
 }
 
+// Whatever has a bit set above the diagonal, but -0, is an error.
+Result<void> DenseRows::check_above(Position query, const std::byte* row) {
+  const TensorView& tensor = trace_.layer(layer_).attention;
+  const std::size_t first = query + std::size_t{1};
+  const std::size_t count = trace_.info().tokens - first;
+  const std::byte* above = row + first * tensor.bytes_per_number();
+  if (!kernels().any_bit(above, count * tensor.bytes_per_number())) return {};
+  above_.resize(count);
+  kernels().widen(tensor.number, above, count, above_.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (above_[i] == 0) continue;
+    return bad_row(query, "the weight of key " + std::to_string(first + i) + " is " +
+                              number_text(above_[i]) + "; expected 0 above the diagonal");
+  }
+  return {};
+}
+
 Result<void> DenseRows::read_row(Position query) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t tokens = trace_.info().tokens;
@@ -74,12 +98,15 @@ Result<void> DenseRows::read_row(Position query) {
   const std::byte* row = tensor.data + (head_ * tokens + query) * row_bytes;
   const Kernels& kernel = kernels();
   kernel.widen(tensor.number, row, n, mass_.data());
-  if (n < tokens) prefetch(row + row_bytes, (n + 1) * tensor.bytes_per_number());
+  if (n < tokens) {
+    prefetch(row + row_bytes, row_bytes);
+    if (Result<void> empty = check_above(query, row); !empty) return empty;
+  }
 
   const float sum = kernel.sum(mass_.data(), n);
   if (!(std::abs(sum - 1.0F) <= row_tolerance(tensor.number, n))) {
-    return bad_row(query, "the weights up to the diagonal sum to " +
-                              shortest(static_cast<double>(sum)) + "; expected 1");
+    return bad_row(query,
+                   "the weights up to the diagonal sum to " + number_text(sum) + "; expected 1");
   }
   if (kernel.any_sign(mass_.data(), n)) {
     const std::size_t least = kernel.argmin(mass_.data(), n);
@@ -105,6 +132,9 @@ Result<void> DenseRows::compute_row(Position query) {
   std::copy_n(logits_.data(), n, mass_.data());
   kernel.softmax(mass_.data(), n);
   kernel.weigh_rows(mass_.data(), shared_->values(), n, dim, output_.data());
+  if (!std::isfinite(kernel.sum(output_.data(), dim))) {
+    return bad_row(query, "the attention output is not finite: v has a NaN or an infinity");
+  }
   return {};
 }
 

@@ -54,7 +54,8 @@ class DenseRows {
             const RopeTable& rope);
 
   // The row of query `query`. Errors name layer, head and row: a sum that is not one, a negative
-  // entry, a NaN. Cost: O(query) for attention, O(query * head_dim) for q/k/v.
+  // entry, a NaN, mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
+  // q/k/v.
   Result<DenseRow> load(Position query);
 
   // The query's vector turned to `position`: [head_dim]. Only for q/k/v; out has head_dim floats.
@@ -67,6 +68,7 @@ class DenseRows {
 
  private:
   [[nodiscard]] Result<void> read_row(Position query);
+  [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> compute_row(Position query);
   [[nodiscard]] Error bad_row(Position query, const std::string& what) const;
 
@@ -82,6 +84,7 @@ class DenseRows {
   std::vector<float> logits_;
   std::vector<float> mass_;
   std::vector<float> output_;
+  std::vector<float> above_;  // scratch
 };
 
 }  // namespace kv

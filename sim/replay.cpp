@@ -5,6 +5,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/check.h"
 #include "sim/dense_facts.h"
@@ -16,16 +17,23 @@ namespace {
 
 constexpr std::size_t map_side = 128;
 
+// Threads take the tasks in order, so that what is early for the joiner stays little.
 void run_tasks(const Plan& plan,
                std::vector<Task>& tasks,
+               Joiner& joiner,
                std::size_t threads,
                Progress& progress) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena arena(static_cast<int>(threads));
-  const auto run_one = [&](std::size_t i) {
-    if (!progress.stopped()) run_task(plan, tasks[i], progress);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&](std::size_t /*worker*/) {
+    for (std::size_t i = next++; i < tasks.size() && !progress.stopped(); i = next++) {
+      run_task(plan, tasks[i], progress);
+      joiner.finished(i);
+    }
   };
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, tasks.size(), run_one); });
+  const std::size_t workers = std::min(threads, tasks.size());
+  arena.execute([&] { tbb::parallel_for(std::size_t{0}, workers, work); });
 }
 
 // The widest sharing that a cell asks for decides which heads go together.
@@ -119,13 +127,14 @@ Result<ReplayResult> replay(const Trace& trace,
   std::vector<Task> tasks = make_tasks(plan, threads);
   Progress progress(options.progress, tasks.size() * trace.info().tokens);
 
-  run_tasks(plan, tasks, threads, progress);
+  Joiner joiner(plan, tasks);
+  run_tasks(plan, tasks, joiner, threads, progress);
   for (const Task& task : tasks) {
     if (task.error) return *task.error;
   }
   if (progress.stopped()) return Error{Error::Kind::busy, "stopped before the replay was finished"};
 
-  ReplayResult result = join_parts(plan, tasks);
+  ReplayResult result = joiner.result();
   Result<AttentionMap> map = map_of(plan, most_sink(result.dense));
   if (!map) return map.error();
   result.map = std::move(*map);

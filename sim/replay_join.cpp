@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "base/check.h"
 
 namespace kv {
 namespace {
@@ -43,34 +46,45 @@ std::uint64_t bytes_per_row(const TraceInfo& info, Unit unit) {
 
 }  // namespace
 
-ReplayResult join_parts(const Plan& plan, std::vector<Task>& tasks) {
-  const TraceInfo& info = plan.trace.info();
-  ReplayResult result;
-  result.trace = info;
-  result.top_k = plan.options.top_k;
-  result.series_width = plan.series_width;
-  result.cells.resize(plan.cells.size());
-  std::vector<std::vector<SeriesSums>> series(plan.cells.size());
-  for (Task& task : tasks) {
-    for (std::size_t i = task.first_cell; i < task.last_cell; ++i) {
-      CellPart& part = task.parts[i - task.first_cell];
-      CellResult& cell = result.cells[i];
-      append(cell.heads, part.heads);
-      append(cell.units, part.units);
-      append(cell.residency, part.residency);
-      add_each(series[i], part.series);
-      add_each(cell.kept, part.kept);
-      add_each(cell.lifetimes, part.lifetimes);
-    }
-    append(result.dense, task.facts);
+Joiner::Joiner(const Plan& plan, std::vector<Task>& tasks)
+    : plan_(plan), tasks_(tasks), done_(tasks.size()), series_(plan.cells.size()) {
+  result_.trace = plan.trace.info();
+  result_.top_k = plan.options.top_k;
+  result_.series_width = plan.series_width;
+  result_.cells.resize(plan.cells.size());
+}
+
+void Joiner::finished(std::size_t task) {
+  const std::lock_guard lock(mutex_);
+  done_[task] = true;
+  while (next_ < tasks_.size() && done_[next_]) join(tasks_[next_++]);
+}
+
+void Joiner::join(Task& task) {
+  for (std::size_t i = 0; i < task.parts.size(); ++i) {
+    CellPart& part = task.parts[i];
+    CellResult& cell = result_.cells[task.first_cell + i];
+    append(cell.heads, part.heads);
+    append(cell.units, part.units);
+    append(cell.residency, part.residency);
+    for (const auto& series : part.series) add_each(series_[task.first_cell + i], series);
+    add_each(cell.kept, part.kept);
+    add_each(cell.lifetimes, part.lifetimes);
   }
-  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    CellResult& cell = result.cells[i];
-    cell.cell = plan.cells[i];
-    cell.series = means_of(series[i], plan.series_width, info.kind == TraceKind::qkv);
+  append(result_.dense, task.facts);
+  task.parts = {};
+}
+
+ReplayResult Joiner::result() {
+  KV_CHECK(next_ == tasks_.size());
+  const TraceInfo& info = plan_.trace.info();
+  for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+    CellResult& cell = result_.cells[i];
+    cell.cell = plan_.cells[i];
+    cell.series = means_of(series_[i], plan_.series_width, info.kind == TraceKind::qkv);
     cell.bytes_per_row = bytes_per_row(info, cell.cell.spec.unit);
   }
-  return result;
+  return std::move(result_);
 }
 
 }  // namespace kv

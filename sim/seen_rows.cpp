@@ -9,8 +9,8 @@
 namespace kv {
 namespace {
 
-// A row whose visible keys had (almost) no dense mass: its KL is counted as that of this share, and
-// what was renormalised is the even row.
+// A recorded row whose visible keys had no more dense mass than this says nothing of what a model
+// would do with them: its KL counts as that of this share, and policies see the even row.
 constexpr float least_mass = 1e-9F;
 
 // Everything is visible: every scheme's positions are the dense ones, and no rounding is added.
@@ -60,27 +60,40 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   const Visible& visible = view.visible;
   size_ = visible.size();
   if (mass_.size() < size_) mass_.resize(size_ * 2);
-  const bool needs_row = view.wants_row || !dense.output.empty();
+  const bool computed = !dense.logits.empty();
+  const bool needs_row = view.wants_row || computed;
   if (needs_row) gather(dense.mass.data(), visible, mass_.data());
   if (size_ == dense.mass.size()) return nothing_lost(dense);
 
   const float retained = std::min(sum_visible(dense, visible, needs_row), 1.0F);
   HeadMetrics metrics;
   metrics.retained_mass = static_cast<double>(retained);
-  if (view.positions == Positions::in_cache && !dense.logits.empty()) {
-    in_cache_logits(dense, source, visible);
-    metrics.kl_to_dense = kl_of_logits(dense, visible);
-    metrics.topk_overlap = in_cache_overlap(dense, visible);
-  } else {
+  metrics.topk_overlap =
+      static_cast<double>(count_kept(dense.top, view.gone)) / static_cast<double>(dense.top.size());
+  if (!computed) {
     if (needs_row) renormalise(retained);
     metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
-    metrics.topk_overlap = static_cast<double>(count_kept(dense.top, view.gone)) /
-                           static_cast<double>(dense.top.size());
+    return metrics;
   }
-  if (!dense.output.empty()) {
-    metrics.output_error = error_of_output(dense, *source.key_values(), visible);
-  }
+  const bool moved = view.positions == Positions::in_cache;
+  compute_row(dense, source, view);
+  metrics.kl_to_dense = kl_of_logits(dense, visible);
+  if (moved) metrics.topk_overlap = overlap_of_row(dense, visible);
+  metrics.output_error = error_of_output(dense, *source.key_values(), visible);
   return metrics;
+}
+
+// The softmax of the visible keys' logits: exact also where hardly any dense mass is left to
+// renormalise.
+void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
+  logits_.resize(std::max(logits_.size(), size_));
+  if (view.positions == Positions::in_cache) {
+    in_cache_logits(dense, source, view.visible);
+  } else {
+    gather(dense.logits.data(), view.visible, logits_.data());
+  }
+  std::copy_n(logits_.data(), size_, mass_.data());
+  kernels().softmax(mass_.data(), size_);
 }
 
 // The three runs are summed apart, wherever their numbers stand, so that every cell that sees the
@@ -124,7 +137,6 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
                                const Visible& visible) {
   const KeyValues& held = *source.key_values();
   const std::size_t dim = held.dim();
-  logits_.resize(std::max(logits_.size(), size_));
   query_.resize(dim);
   const auto dot_run = [&](Position first, std::size_t count, std::size_t rank) {
     const std::size_t turn = size_ - 1 - rank + first;
@@ -141,8 +153,6 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
   }
   std::copy_n(dense.logits.data() + visible.recent.first, visible.recent.size(),
               logits_.data() + sinks + middle.size());
-  std::copy_n(logits_.data(), size_, mass_.data());
-  kernels().softmax(mass_.data(), size_);
 }
 
 // KL(q || p) = sum of q (log q - log p), each log as its logit minus the log of the row's sum of
@@ -158,7 +168,7 @@ double SeenRows::kl_of_logits(const DenseRow& dense, const Visible& visible) {
   return std::max(kl, 0.0);
 }
 
-double SeenRows::in_cache_overlap(const DenseRow& dense, const Visible& visible) {
+double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
   const std::span<const Position> ranks = top_k_.find(mass());
   std::size_t shared = 0;
   for (const Position rank : ranks) {

@@ -37,9 +37,10 @@ class SeenRows {
   [[nodiscard]] float sum_visible(const DenseRow& dense, const Visible& visible, bool gathered);
   void gather(const float* values, const Visible& visible, float* out) const;
   void renormalise(float retained);
+  void compute_row(const DenseRow& dense, const DenseRows& source, const View& view);
   void in_cache_logits(const DenseRow& dense, const DenseRows& source, const Visible& visible);
   double kl_of_logits(const DenseRow& dense, const Visible& visible);
-  double in_cache_overlap(const DenseRow& dense, const Visible& visible);
+  double overlap_of_row(const DenseRow& dense, const Visible& visible);
   double error_of_output(const DenseRow& dense, const KeyValues& held, const Visible& visible);
 
   TopK top_k_;

@@ -35,7 +35,7 @@ void UnitCache::begin_chunk(std::size_t tokens) {
   KV_CHECK(query_ == seen_ && tokens > 0);
   KV_CHECK(tokens <= std::numeric_limits<Position>::max() - seen_);
   if (timing_ == Timing::trim_then_attend) {
-    release_all_but(recent_, seen_ + tokens);
+    if (visibility_ == Visibility::causal) release_all_but(recent_, seen_ + tokens);
     free_rows();
   }
   for (std::size_t i = 0; i < tokens; ++i) {

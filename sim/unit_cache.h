@@ -13,8 +13,9 @@
 //     trim-then-attend   before a chunk, all but the last recent - c
 //     attend-then-trim   after a chunk, all but the last recent
 //     lazy               the same, once more than budget + slack are stored
-//     visibility=window  before each query, all but the last recent - 1, whatever the timing;
-//                        rows are then freed when the timing says so
+//     visibility=window  before each query, all but the last recent (its own key included),
+//     whatever
+//                        the timing, which then only says when evicted rows are freed
 //
 // The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
 // observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.

@@ -164,5 +164,12 @@ TEST(CounterDraws, AreTheDrawsOfTheirGenerator) {
   EXPECT_EQ(draws.uniform(4, 2), rng.uniform(4, 2));
 }
 
+TEST(Seeds, DifferByNameByThePublishedHash) {
+  EXPECT_EQ(seed_for(0, ""), 0xCBF29CE484222325U);
+  EXPECT_EQ(seed_for(0, "a"), 0xAF63DC4C8601EC8CU);
+  EXPECT_EQ(seed_for(1, "a"), 0xAF63DC4C8601EC8DU);
+  EXPECT_NE(seed_for(1, "random"), seed_for(1, "reservoir"));
+}
+
 }  // namespace
 }  // namespace kv

@@ -59,6 +59,37 @@ TEST(DenseRows, NameTheNegativeWeight) {
             std::string::npos);
 }
 
+TEST(DenseRows, NameTheWeightAboveTheDiagonal) {
+  EXPECT_NE(error_of(spoiled(5, 30, 0.25F))
+                .find("query 5: the weight of key 30 is 0.25; expected 0 above the diagonal"),
+            std::string::npos);
+  EXPECT_NE(error_of(spoiled(5, 6, std::numeric_limits<float>::quiet_NaN())).find("key 6 is NaN"),
+            std::string::npos);
+}
+
+TEST(DenseRows, TakeMinusZeroAboveTheDiagonalForZero) {
+  const Trace trace = spoiled(5, 30, -0.0F);
+  const Cell cell = {*parse_spec("window:recent=4"), 1};
+  EXPECT_TRUE(replay(trace, {&cell, 1}, {}));
+}
+
+TEST(DenseRows, NameTheRowWhoseValuesAreNotFinite) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    MemoryShape shape;
+    auto floats = std::make_shared<Floats>();
+    std::vector<Trace::Layer> layers(2);
+    for (Trace::Layer& layer : layers) {
+      layer.q = floats->tensor({4, 40, 8}, [](std::size_t) { return 1.0F; });
+      layer.k = floats->tensor({2, 40, 8}, [](std::size_t) { return 1.0F; });
+      layer.v = floats->tensor({2, 40, 8}, [&](std::size_t i) { return i == 8 * 7 ? bad : 1.0F; });
+    }
+    const Trace trace(memory_info(shape, TraceKind::qkv), std::move(layers), {}, floats);
+    EXPECT_NE(error_of(trace).find("query 7: the attention output is not finite"),
+              std::string::npos);
+  }
+}
+
 TEST(DenseRows, NameTheRowWhoseProductsAreNotFinite) {
   MemoryShape shape;
   auto floats = std::make_shared<Floats>();

@@ -70,15 +70,17 @@ inline Trace attention_trace(const MemoryShape& shape, const WeightOf& weight) {
   return {memory_info(shape, TraceKind::attention), std::move(layers), {}, floats};
 }
 
-// Queries, keys and values drawn from a normal distribution.
-inline Trace random_qkv_trace(const MemoryShape& shape, std::uint64_t seed = 1) {
+// Queries, keys and values drawn from a normal distribution of that standard deviation.
+inline Trace random_qkv_trace(const MemoryShape& shape,
+                              std::uint64_t seed = 1,
+                              double deviation = 1.5) {
   auto floats = std::make_shared<Floats>();
   std::vector<Trace::Layer> layers(shape.layers);
   std::uint32_t stream = 0;
   const auto normal = [&](std::size_t heads) {
     const Rng rng(seed, stream++);
     return floats->tensor({heads, shape.tokens, shape.head_dim}, [&](std::size_t i) {
-      return static_cast<float>(1.5 * rng.normal(static_cast<Position>(i)));
+      return static_cast<float>(deviation * rng.normal(static_cast<Position>(i)));
     });
   };
   for (Trace::Layer& layer : layers) {

@@ -19,7 +19,7 @@ class ReferenceCache {
 
   std::vector<std::vector<Position>> feed(std::size_t chunk, const RowOf& row_of) {
     if (spec_.timing == Timing::trim_then_attend) {
-      leave_until(seen_ + chunk, seen_);
+      if (spec_.visibility == Visibility::causal) leave_until(seen_ + chunk, seen_);
       free_rows();
     }
     std::vector<std::vector<Position>> rows;

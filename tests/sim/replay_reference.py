@@ -47,6 +47,14 @@ def philox(counter, key):
     return c
 
 
+def seed_for(seed, name):
+    """FNV-1a of the policy's name, so that policies do not share their draws."""
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return seed ^ value
+
+
 def below(bound, seed, layer, head, position, index):
     """A uniform integer below `bound`: the product's upper half, unless its lower half is rejected."""
     for attempt in range(100):
@@ -110,7 +118,8 @@ def main(trace, results):
         for layer in layers:
             for kv in range(kv_heads):
                 unit = slice(kv * group, (kv + 1) * group)
-                draw = lambda bound, position, i: below(bound, seed, layer, kv, position, i)
+                own = seed_for(seed, name)
+                draw = lambda bound, position, i: below(bound, own, layer, kv, position, i)
                 expected = replay(dense[layer][unit], name, sinks, recent, budget, draw)
                 for i, value in enumerate(expected):
                     worst = max(worst, abs(value - got[spec, seed, layer, kv * group + i]))

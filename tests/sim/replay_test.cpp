@@ -53,6 +53,27 @@ TEST(Replay, OfQueriesKeysAndValuesAgreesWithTheDefinitionsInDoublePrecision) {
   }
 }
 
+TEST(Replay, IsExactWhereHardlyAnyDenseMassIsLeft) {
+  // Without rotation, absolute and in-cache positions must agree, also for logits in the hundreds.
+  MemoryShape shape;
+  shape.rope = {};
+  const Trace trace = random_qkv_trace(shape, 5, 12);
+  for (const std::string policy : {"streaming:sinks=1,recent=7", "h2o:budget=8", "tova:budget=8"}) {
+    const ReplayResult result =
+        run(trace, {cell_of(policy), cell_of(policy + ";positions=in-cache")});
+    double least = 1;
+    for (std::size_t head = 0; head < result.cells[0].heads.size(); ++head) {
+      const HeadMetrics& absolute = result.cells[0].heads[head].metrics;
+      const HeadMetrics& in_cache = result.cells[1].heads[head].metrics;
+      EXPECT_EQ(absolute.retained_mass, in_cache.retained_mass) << policy;
+      EXPECT_NEAR(absolute.kl_to_dense, in_cache.kl_to_dense, 1e-4) << policy;
+      EXPECT_NEAR(absolute.output_error, in_cache.output_error, 1e-5) << policy;
+      least = std::min(least, absolute.retained_mass);
+    }
+    EXPECT_LT(least, 0.6);
+  }
+}
+
 // Key `key` of every row weighs 2^-(query - key) in even heads, the same for all in odd ones.
 Trace halving_trace(std::size_t tokens) {
   MemoryShape shape;
@@ -128,6 +149,12 @@ TEST(Replay, GivesACellTheSameNumbersAloneAndAmongOthers) {
     const ReplayResult alone = run(trace, {cells[i]});
     EXPECT_EQ(mean_mass(alone.cells[0]), mean_mass(together.cells[i]));
     EXPECT_EQ(alone.cells[0].kept, together.cells[i].kept);
+    for (std::size_t point = 0; point < alone.cells[0].series.size(); ++point) {
+      EXPECT_EQ(alone.cells[0].series[point].kl_to_dense,
+                together.cells[i].series[point].kl_to_dense);
+      EXPECT_EQ(alone.cells[0].series[point].output_error,
+                together.cells[i].series[point].output_error);
+    }
   }
 }
 

@@ -79,17 +79,17 @@ Expected lazy(const Case& at, std::size_t t, std::size_t c) {
 }
 
 Expected expected_of(const Case& at, std::size_t t, std::size_t c) {
-  Expected expected = at.timing == "attend-then-trim"   ? attend_then_trim(at, t, c)
-                      : at.timing == "trim-then-attend" ? trim_then_attend(at, t, c)
-                                                        : lazy(at, t, c);
-  if (at.visibility == "window") {
-    // Exactly the budget (or all there is), whatever the chunk; less only where make-room has
-    // already dropped what the query would have seen.
-    for (std::size_t i = 0; i < c; ++i) {
-      const std::size_t window = std::min(at.sizes.budget(), t + i + 1);
-      const bool early = at.timing == "trim-then-attend";
-      expected.visible[i] = early ? std::min(expected.visible[i], window) : window;
-    }
+  const bool early = at.timing == "trim-then-attend";
+  if (at.visibility == "causal") {
+    if (early) return trim_then_attend(at, t, c);
+    return at.timing == "attend-then-trim" ? attend_then_trim(at, t, c) : lazy(at, t, c);
+  }
+  // Exactly the budget (or all there is), whatever the chunk. Rows are freed when the timing says
+  // so; making room can free no row that the chunk's first query still sees.
+  Expected expected = at.timing.starts_with("lazy") ? lazy(at, t, c) : attend_then_trim(at, t, c);
+  if (early) expected.kept = expected.stored;
+  for (std::size_t i = 0; i < c; ++i) {
+    expected.visible[i] = std::min(at.sizes.budget(), t + i + 1);
   }
   return expected;
 }

@@ -130,7 +130,7 @@ TEST(UnitCache, WithAWindowVisibilityShowsTheSameWhateverTheChunk) {
   for (const std::string policy :
        {"streaming:sinks=2,recent=6", "reservoir:sinks=2,recent=3,budget=9",
         "random:sinks=1,recent=3,budget=9", "h2o:recent=3,budget=8", "tova:recent=1,budget=8"}) {
-    for (const std::string timing : {"attend-then-trim", "lazy:5"}) {
+    for (const std::string timing : {"attend-then-trim", "trim-then-attend", "lazy:5"}) {
       const Spec spec = spec_of(policy + ";visibility=window;timing=" + timing);
       std::vector<std::vector<Position>> one_by_one;
       UnitCache slow = make_cache(spec);
