@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
 
 #include "policies/one_by_one.h"

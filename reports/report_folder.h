@@ -22,8 +22,6 @@ class ReportFolder {
   ReportFolder& operator=(const ReportFolder&) = delete;
   ReportFolder(ReportFolder&& other) noexcept;
   ReportFolder& operator=(ReportFolder&&) = delete;
-  ReportFolder(const ReportFolder&) = delete;
-  ReportFolder& operator=(const ReportFolder&) = delete;
   ~ReportFolder();
 
   // Where to write for now.
