@@ -89,9 +89,10 @@ struct Kernels {
                         std::size_t dim,
                         float* out);
 
-  // Turns logits into probabilities in place. Requires n > 0 and finite logits. The relative error
-  // of each exponential is below 4e-7; logits more than 87 below the largest give 0.
-  void (*softmax)(float* logits, std::size_t n);
+  // Turns logits into probabilities in place, and returns the logarithm of the sum of their
+  // exponentials (log p = logit - what is returned). Requires n > 0 and finite logits. The relative
+  // error of each exponential is below 4e-7; logits more than 87 below the largest give 0.
+  double (*softmax)(float* logits, std::size_t n);
 };
 
 // The best kernels this machine runs, or those named by the environment variable KV_KERNEL

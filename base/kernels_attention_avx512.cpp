@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/kernels_detail.h"
@@ -118,7 +119,7 @@ void avx512_weigh_rows_at(const float* weights,
       weights, [=](std::size_t i) { return rows + at[i] * dim; }, n, dim, out);
 }
 
-void avx512_softmax(float* logits, std::size_t n) {
+double avx512_softmax(float* logits, std::size_t n) {
   const __m512 lowest = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
   __m512 most = lowest;
   for (std::size_t i = 0; i < n; i += 16) {
@@ -135,7 +136,9 @@ void avx512_softmax(float* logits, std::size_t n) {
         _mm512_sub_ps(_mm512_maskz_loadu_ps(live, logits + i), _mm512_set1_ps(largest));
     _mm512_mask_storeu_ps(logits + i, live, exponential(below));
   }
-  avx512_kernels.scale(logits, 1.0F / avx512_kernels.sum(logits, n), n);
+  const float total = avx512_kernels.sum(logits, n);
+  avx512_kernels.scale(logits, 1.0F / total, n);
+  return static_cast<double>(largest) + std::log(static_cast<double>(total));
 }
 
 }  // namespace kv

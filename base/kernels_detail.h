@@ -19,7 +19,7 @@ void avx512_weigh_rows_at(const float* weights,
                           std::size_t n,
                           std::size_t dim,
                           float* out);
-void avx512_softmax(float* logits, std::size_t n);
+double avx512_softmax(float* logits, std::size_t n);
 
 // exp(x) = 2^n * exp(rest), n = round(x / ln 2). ln 2 is split so that n * exp_ln2_high is exact
 // for |n| <= 127; the polynomial is Taylor's to degree 6, whose remainder on |rest| <= ln(2)/2 is

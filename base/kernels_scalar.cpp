@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/half.h"
@@ -156,10 +157,12 @@ float exponential(float x) {
   return p * std::bit_cast<float>(exponent);
 }
 
-void softmax(float* logits, std::size_t n) {
+double softmax(float* logits, std::size_t n) {
   const float largest = *std::max_element(logits, logits + n);
   for (std::size_t i = 0; i < n; ++i) logits[i] = exponential(logits[i] - largest);
-  scale(logits, 1.0F / sum(logits, n), n);
+  const float total = sum(logits, n);
+  scale(logits, 1.0F / total, n);
+  return static_cast<double>(largest) + std::log(static_cast<double>(total));
 }
 
 }  // namespace

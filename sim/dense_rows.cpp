@@ -130,7 +130,7 @@ Result<void> DenseRows::compute_row(Position query) {
     return bad_row(query, "a product of q and k is not finite");
   }
   std::copy_n(logits_.data(), n, mass_.data());
-  kernel.softmax(mass_.data(), n);
+  log_sum_ = kernel.softmax(mass_.data(), n);
   kernel.weigh_rows(mass_.data(), shared_->values(), n, dim, output_.data());
   if (!std::isfinite(kernel.sum(output_.data(), dim))) {
     return bad_row(query, "the attention output is not finite: v has a NaN or an infinity");
@@ -147,6 +147,7 @@ Result<DenseRow> DenseRows::load(Position query) {
   if (!loaded) return loaded.error();
   if (shared_ != nullptr) {
     row.logits = {logits_.data(), n};
+    row.log_sum = log_sum_;
     row.output = output_;
   }
   row.top = top_k_.find(row.mass);

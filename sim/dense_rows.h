@@ -21,6 +21,7 @@ struct DenseRow {
   std::span<const float> mass;    // [query + 1], sums to one
   std::span<const Position> top;  // the top_k largest entries, increasing
   std::span<const float> logits;  // [query + 1]; empty without q and k
+  double log_sum = 0;             // of logits: log mass = logit - log_sum
   std::span<const float> output;  // [head_dim]; empty without values
 };
 
@@ -82,6 +83,7 @@ class DenseRows {
   std::vector<float> queries_;  // [tokens, dim], before rotation
   std::vector<float> rotated_;  // [dim]
   std::vector<float> logits_;
+  double log_sum_ = 0;
   std::vector<float> mass_;
   std::vector<float> output_;
   std::vector<float> above_;  // scratch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/kernels.h"
@@ -30,14 +31,6 @@ Position position_of(std::size_t rank, const Visible& visible) {
   rank -= visible.sinks.size();
   if (rank < visible.middle.size()) return visible.middle[rank];
   return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
-}
-
-// The log of the sum of exponentials of a row's logits, from its largest probability: log p = logit
-// - log sum, and the largest p is never small.
-double log_sum(std::span<const float> logits, std::span<const float> mass) {
-  const auto at = std::ranges::max_element(logits) - logits.begin();
-  const auto i = static_cast<std::size_t>(at);
-  return static_cast<double>(logits[i]) - std::log(static_cast<double>(mass[i]));
 }
 
 double distance_ratio(std::span<const float> a, std::span<const float> reference) {
@@ -77,7 +70,8 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   }
   const bool moved = view.positions == Positions::in_cache;
   compute_row(dense, source, view);
-  metrics.kl_to_dense = kl_of_logits(dense, visible);
+  metrics.kl_to_dense = std::max(dense.log_sum - log_sum_, 0.0);
+  if (moved) metrics.kl_to_dense = kl_of_moved(dense, visible);
   if (moved) metrics.topk_overlap = overlap_of_row(dense, visible);
   metrics.output_error = error_of_output(dense, *source.key_values(), visible);
   return metrics;
@@ -93,7 +87,7 @@ void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const
     gather(dense.logits.data(), view.visible, logits_.data());
   }
   std::copy_n(logits_.data(), size_, mass_.data());
-  kernels().softmax(mass_.data(), size_);
+  log_sum_ = kernels().softmax(mass_.data(), size_);
 }
 
 // The three runs are summed apart, wherever their numbers stand, so that every cell that sees the
@@ -155,12 +149,12 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
               logits_.data() + sinks + middle.size());
 }
 
-// KL(q || p) = sum of q (log q - log p), each log as its logit minus the log of the row's sum of
-// exponentials, so that a p too small for a float does no harm.
-double SeenRows::kl_of_logits(const DenseRow& dense, const Visible& visible) {
+// KL(q || p) = sum of q (log q - log p), each log as its logit minus its row's log sum, so that a p
+// too small for a float does no harm. Where logits did not move, only the log sums differ.
+double SeenRows::kl_of_moved(const DenseRow& dense, const Visible& visible) {
   scratch_.resize(std::max(scratch_.size(), size_));
   gather(dense.logits.data(), visible, scratch_.data());
-  double kl = log_sum(dense.logits, dense.mass) - log_sum({logits_.data(), size_}, mass());
+  double kl = dense.log_sum - log_sum_;
   for (std::size_t i = 0; i < size_; ++i) {
     const double moved = static_cast<double>(logits_[i]) - static_cast<double>(scratch_[i]);
     kl += static_cast<double>(mass_[i]) * moved;
@@ -180,10 +174,11 @@ double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
 double SeenRows::error_of_output(const DenseRow& dense,
                                  const KeyValues& held,
                                  const Visible& visible) {
-  positions_.clear();
-  for (Position p = 0; p < visible.sinks.last; ++p) positions_.push_back(p);
-  positions_.insert(positions_.end(), visible.middle.begin(), visible.middle.end());
-  for (Position p = visible.recent.first; p < visible.recent.last; ++p) positions_.push_back(p);
+  if (positions_.size() < size_) positions_.resize(2 * size_);
+  const auto middle = positions_.begin() + visible.sinks.last;
+  std::iota(positions_.begin(), middle, Position{0});
+  const auto recent = std::ranges::copy(visible.middle, middle).out;
+  std::iota(recent, positions_.begin() + static_cast<std::ptrdiff_t>(size_), visible.recent.first);
   output_.resize(held.dim());
   kernels().weigh_rows_at(mass_.data(), held.values(), positions_.data(), size_, held.dim(),
                           output_.data());

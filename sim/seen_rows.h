@@ -39,7 +39,7 @@ class SeenRows {
   void renormalise(float retained);
   void compute_row(const DenseRow& dense, const DenseRows& source, const View& view);
   void in_cache_logits(const DenseRow& dense, const DenseRows& source, const Visible& visible);
-  double kl_of_logits(const DenseRow& dense, const Visible& visible);
+  double kl_of_moved(const DenseRow& dense, const Visible& visible);
   double overlap_of_row(const DenseRow& dense, const Visible& visible);
   double error_of_output(const DenseRow& dense, const KeyValues& held, const Visible& visible);
 
@@ -47,6 +47,7 @@ class SeenRows {
   std::size_t size_ = 0;
   std::vector<float> mass_;
   std::vector<float> logits_;
+  double log_sum_ = 0;  // of logits_
   std::vector<float> scratch_;
   std::vector<float> query_;
   std::vector<float> output_;
