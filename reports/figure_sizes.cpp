@@ -52,6 +52,10 @@ std::string colour_of(const Curve& curve) {
   return curve.labels.size() > 1 ? "#666666" : std::string(curve.line->look.colour);
 }
 
+std::string dash_of(const Curve& curve) {
+  return std::string(curve.labels.size() > 1 ? "1" : curve.line->look.dash);
+}
+
 // The tallest bounded curve; a dense one may leave the picture.
 double ceiling_of(const std::vector<Curve>& curves) {
   double bounded = 0;
@@ -98,9 +102,10 @@ Figure sizes_figure(const Sweep& sweep) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
     const std::string colour = " lc rgb '" + colour_of(curve) + "'";
-    whole.push_back(block + " using 1:2 with steps" + colour + " lw 2 title " +
+    const std::string line = colour + " dt " + dash_of(curve) + " lw 2";
+    whole.push_back(block + " using 1:2 with steps" + line + " title " +
                     legend_title(title_of(curve)));
-    zoom.push_back(block + " using 1:2 with steps" + colour + " lw 2 notitle");
+    zoom.push_back(block + " using 1:2 with steps" + line + " notitle");
     zoom.push_back(block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1" + colour + " notitle");
     legend.push_back({.label = title_of(curve), .policy = nullptr, .look = {}, .specs = {}});
   }
