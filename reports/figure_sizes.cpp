@@ -52,12 +52,8 @@ std::string colour_of(const Curve& curve) {
   return curve.labels.size() > 1 ? "#666666" : std::string(curve.line->look.colour);
 }
 
-std::string stored_of(const std::string& block, const std::string& colour) {
-  return block + " using 1:2 with steps lw 2 lc rgb '" + colour + "'";
-}
-
-std::string visible_of(const std::string& block, const std::string& colour) {
-  return block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1 lc rgb '" + colour + "'";
+std::string dash_of(const Curve& curve) {
+  return std::string(curve.labels.size() > 1 ? "1" : curve.line->look.dash);
 }
 
 // The tallest bounded curve; a dense one may leave the picture.
@@ -105,10 +101,12 @@ Figure sizes_figure(const Sweep& sweep) {
     for (const SeriesPoint& point : curve.cell->series) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
-    const std::string colour = colour_of(curve);
-    whole.push_back(stored_of(block, colour) + " title " + legend_title(title_of(curve)));
-    zoom.push_back(stored_of(block, colour) + " notitle");
-    zoom.push_back(visible_of(block, colour) + " notitle");
+    const std::string colour = " lc rgb '" + colour_of(curve) + "'";
+    const std::string line = colour + " dt " + dash_of(curve) + " lw 2";
+    whole.push_back(block + " using 1:2 with steps" + line + " title " +
+                    legend_title(title_of(curve)));
+    zoom.push_back(block + " using 1:2 with steps" + line + " notitle");
+    zoom.push_back(block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1" + colour + " notitle");
     legend.push_back({.label = title_of(curve), .policy = nullptr, .look = {}, .specs = {}});
   }
   data.finish(figure);

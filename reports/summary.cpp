@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/labels.h"
+
 namespace kv {
 namespace {
 
@@ -95,11 +97,17 @@ std::vector<SpecSummary> summarise(const ReplayResult& result) {
     const auto [at, added] = place.emplace(canonical, summaries.size());
     if (added) {
       summaries.push_back(
-          {.spec = spec, .label = spec.label(), .canonical = std::move(canonical), .cells = {}});
+          {.spec = spec, .label = {}, .canonical = std::move(canonical), .cells = {}});
     }
     summaries[at->second].cells.push_back(i);
   }
-  for (SpecSummary& summary : summaries) finish(result, summary);
+  std::vector<Spec> specs;
+  for (const SpecSummary& summary : summaries) specs.push_back(summary.spec);
+  const std::vector<std::string> labels = labels_of(specs);
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    summaries[i].label = labels[i];
+    finish(result, summaries[i]);
+  }
   return summaries;
 }
 

@@ -34,7 +34,7 @@ HeadMetrics means_of(const CellResult& cell);
 // they show the spread across heads, which are not independent draws of anything.
 struct SpecSummary {
   Spec spec;
-  std::string label;
+  std::string label;  // among the labels of its report: see reports/labels.h
   std::string canonical;
   std::vector<std::size_t> cells{};  // indices into ReplayResult::cells, one per seed
   Interval retained_mass{};

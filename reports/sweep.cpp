@@ -21,6 +21,16 @@ std::size_t place_of(const PolicyEntry* policy) {
   return registry.size();
 }
 
+// Other variants open the marker and go on to the next shape in turn. In gnuplot a filled marker
+// has the number after its outline's.
+int marker_of(int own, std::size_t variant) {
+  if (variant == 0) return own;
+  constexpr std::array<int, 6> filled = {5, 7, 9, 11, 13, 15};
+  const auto at = std::ranges::find(filled, own);
+  const auto first = static_cast<std::size_t>(at == filled.end() ? 0 : at - filled.begin());
+  return filled[(first + variant / 2) % filled.size()] - static_cast<int>(variant % 2);
+}
+
 std::vector<Line> lines_of(const std::vector<SpecSummary>& specs) {
   std::vector<Line> lines;
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -63,11 +73,9 @@ Look look_of(const PolicyEntry* policy, std::size_t variant) {
   // Past the palette the colours come round again, told apart by the dash.
   const std::size_t turn = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
   const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
-  // In gnuplot a filled marker has the number after its outline's.
-  const int outline = variant % 2 == 1 && points[slot] > 3 ? 1 : 0;
   return {.colour = colours[slot],
           .dash = dashes[(variant + 2 * turn) % dashes.size()],
-          .point = points[slot] - outline};
+          .point = marker_of(points[slot], variant)};
 }
 
 const SpecSummary* Sweep::at_budget(const Line& line) const {

@@ -19,8 +19,8 @@ struct Look {
 };
 
 // The look of a policy: its colour and marker by its place in the registry, its dash by `variant`,
-// the number of earlier lines of the same policy with other options (an odd one also opens the
-// marker). Colours are those of Okabe and
+// the number of earlier lines of the same policy with other options, which also changes the marker:
+// the first twelve have one each. Colours are those of Okabe and
 // Ito, told apart with any colour vision; the yellow is darkened to stand on white.
 Look look_of(const PolicyEntry* policy, std::size_t variant);
 

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "reports/csv.h"
 #include "reports/escape.h"
+#include "reports/labels.h"
 
 namespace kv {
 namespace {
@@ -45,6 +46,13 @@ void fit(std::vector<std::size_t>& widths, std::size_t width) {
     widths[c] = 0;
   }
   shorten_first(widths, width, narrowest_label);
+}
+
+// The column of labels, shortened so that no two become one.
+std::vector<std::string> first_column(const Table& table, std::size_t width) {
+  std::vector<std::string> texts;
+  for (const auto& row : table.rows) texts.push_back(row[0].text);
+  return shortened_apart(texts, width);
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -129,8 +137,12 @@ std::string to_text(const Table& table, std::size_t width) {
   std::vector<std::size_t> widths = widths_of(table);
   fit(widths, width);
   std::string out = text_line(table, widths, [&](std::size_t c) { return table.columns[c].title; });
-  for (const auto& row : table.rows) {
-    out += text_line(table, widths, [&](std::size_t c) { return row[c].text; });
+  if (widths.empty()) return out;
+  const std::vector<std::string> labels = first_column(table, widths[0]);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const auto& row = table.rows[r];
+    out +=
+        text_line(table, widths, [&](std::size_t c) { return c == 0 ? labels[r] : row[c].text; });
   }
   return out;
 }
