@@ -17,13 +17,12 @@ struct Panel {
   const Residency* unit = nullptr;
 };
 
-// The unit that holds the head of the map: the last one that does not begin after it.
-const Residency* unit_of(const CellResult& cell, const AttentionMap& map) {
-  const Residency* best = nullptr;
+// The unit that holds the head of the map.
+const Residency* unit_of(const TraceInfo& trace, const CellResult& cell, const AttentionMap& map) {
   for (const Residency& unit : cell.residency) {
-    if (unit.layer == map.layer && unit.head <= map.head) best = &unit;
+    if (covers(trace, cell.cell.spec.unit, unit, map.layer, map.head)) return &unit;
   }
-  return best;
+  return nullptr;
 }
 
 std::vector<Panel> panels_of(const Sweep& sweep) {
@@ -31,7 +30,8 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
   for (const Line& line : sweep.lines) {
     const SpecSummary* summary = sweep.at_budget(line);
     if (summary == nullptr || !summary->spec.bounded() || panels.size() == most_panels) continue;
-    const Residency* unit = unit_of(*sweep.cells(*summary)[0], sweep.result->map);
+    const Residency* unit =
+        unit_of(sweep.result->trace, *sweep.cells(*summary)[0], sweep.result->map);
     if (unit != nullptr) panels.push_back({&line, unit});
   }
   return panels;
@@ -132,16 +132,16 @@ Figure attention_figure(const Sweep& sweep) {
                 "set xrange [0:" + tokens + "]\nset yrange [" + tokens + ":0]\n" +
                 token_tics('x', map.side * map.block, 3) +
                 token_tics('y', map.side * map.block, 5) + plots;
-  figure.caption = "Dense attention of layer " + std::to_string(map.layer) + ", query head " +
-                   std::to_string(map.head) +
-                   " (above layer 0, the head with the most mass on position 0): mean "
-                   "over " +
-                   std::to_string(map.block) + " queries of the mass on " +
-                   std::to_string(map.block) +
-                   " keys, colours on a logarithmic scale. Grey covers blocks whose keys had been "
-                   "evicted before the query, and dims those of which some were left. First seed, "
-                   "budget " +
-                   std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
+  figure.caption =
+      "Dense attention of layer " + std::to_string(map.layer) + ", query head " +
+      std::to_string(map.head) +
+      (map.layer > 0 ? " (above layer 0, the head with the most mass on position 0)" : "") +
+      ": mean over " + std::to_string(map.block) + " queries of the mass on " +
+      std::to_string(map.block) +
+      " keys, colours on a logarithmic scale. Grey covers blocks whose keys had been "
+      "evicted before the query, and dims those of which some were left. First seed, "
+      "budget " +
+      std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
   return figure;
 }
 

@@ -25,12 +25,27 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
     if (cell.residency.empty()) continue;
     const AttentionMap& map = sweep.result->map;
     const auto wanted = [&](const Residency& r) {
-      return r.layer == map.layer && r.head == map.head;
+      return covers(sweep.result->trace, summary->spec.unit, r, map.layer, map.head);
     };
     const auto found = std::ranges::find_if(cell.residency, wanted);
     panels.push_back({&line, found == cell.residency.end() ? &cell.residency.back() : &*found});
   }
   return panels;
+}
+
+std::string name_of(const Residency& unit) {
+  return "layer " + std::to_string(unit.layer) + ", query head " + std::to_string(unit.head);
+}
+
+// Which unit each panel shows, by the first head it holds.
+std::string units_of(const std::vector<Panel>& panels) {
+  const std::string first = name_of(*panels[0].unit);
+  const auto same = [&](const Panel& panel) { return name_of(*panel.unit) == first; };
+  if (std::ranges::all_of(panels, same)) return "The unit that begins at " + first;
+  std::vector<std::string> parts;
+  for (const Panel& panel : panels)
+    parts.push_back(panel.line->label + ": " + name_of(*panel.unit));
+  return "The units begin at (" + join(parts, "; ") + ")";
 }
 
 void add_rows(const Residency& unit, std::size_t step, FigureData& data) {
@@ -74,11 +89,9 @@ Figure residency_figure(const Sweep& sweep) {
                 "set yrange " + range + token_tics('x', tokens, 3) + token_tics('y', tokens, 5) +
                 plots;
   figure.caption =
-      "A row is a token, coloured from its arrival until it was evicted. Layer " +
-      std::to_string(panels[0].unit->layer) + ", the unit of query head " +
-      std::to_string(panels[0].unit->head) + ", first seed, budget " +
-      std::to_string(sweep.budget) + ", " + subject_of(*sweep.result) + "." +
-      (step > 1 ? " One of every " + std::to_string(step) + " positions is drawn." : "");
+      "A row is a token, coloured from its arrival until it was evicted. " + units_of(panels) +
+      "; first seed, budget " + std::to_string(sweep.budget) + ", " + subject_of(*sweep.result) +
+      "." + (step > 1 ? " One of every " + std::to_string(step) + " positions is drawn." : "");
   return figure;
 }
 

@@ -46,8 +46,7 @@ std::string curve(const Look& look, const std::string& data, std::size_t i) {
 }  // namespace
 
 Figure stream_figure(const Sweep& sweep) {
-  Figure figure{
-      .name = "stream", .title = "Retained mass and output error over the stream", .caption = {}};
+  Figure figure{.name = "stream", .title = "Retained mass over the stream", .caption = {}};
   std::vector<Line> shown;
   std::size_t points = 0;
   for (const Line& line : sweep.lines) {
@@ -93,6 +92,7 @@ Figure stream_figure(const Sweep& sweep) {
                 grid.place(0) + "set ylabel 'retained mass'\nset yrange [*:1]\nplot " +
                 join(left, ", ") + "\n";
   if (errors) {
+    figure.title = "Retained mass and output error over the stream";
     figure.body += "unset key\n" + grid.place(1) +
                    "set ylabel 'relative output error'\nset yrange [0:*]\nplot " +
                    join(right, ", ") + "\n";

@@ -5,6 +5,7 @@
 
 #include "base/words.h"
 #include "reports/escape.h"
+#include "reports/labels.h"
 
 namespace kv {
 namespace {
@@ -115,7 +116,9 @@ std::string axis_label(char axis, bool show, const std::string& text) {
 
 std::string subject_of(const ReplayResult& result) {
   const TraceInfo& trace = result.trace;
-  return trace.name + ", " + std::to_string(trace.tokens) + " tokens, " +
+  const std::string tokens = with_commas(trace.tokens) + " tokens";
+  const std::string name = short_name(trace);
+  return (name.ends_with(tokens) ? name : name + ", " + tokens) + ", " +
          std::to_string(trace.layers.size()) + (trace.layers.size() == 1 ? " layer" : " layers") +
          " of " + std::to_string(trace.query_heads) + " query heads";
 }

@@ -5,6 +5,7 @@
 
 #include "base/version.h"
 #include "reports/escape.h"
+#include "reports/labels.h"
 #include "reports/report_folder.h"
 #include "reports/stored_words.h"
 
@@ -60,9 +61,13 @@ std::string kind_of(const TraceInfo& trace) {
 
 std::string loop_of(const TraceInfo& trace) {
   if (trace.loop != "open") return trace.loop;
+  if (generated(trace)) {
+    return "open: the attention was made by the generator, with nothing evicted. A policy changes "
+           "what is counted, not the stream.";
+  }
   return "open: the attention was recorded from a model that evicted nothing. A policy changes "
-         "what "
-         "is counted, not what the model computed. The numbers are exact for the first layer and "
+         "what is counted, not what the model computed. The numbers are exact for the first layer "
+         "and "
          "first order above it.";
 }
 
@@ -99,16 +104,22 @@ std::string words_of(const ReplayResult& result) {
          " largest dense weights found again among the largest of what is left. Output error is "
          "relative to the dense attention output. All four are means over queries, then over query "
          "heads. Visible is the mean number of rows that a query sees, stored peak the most rows "
-         "that a unit held, evictions are counted over all units, and KiB is the peak size of the "
+         "that a unit held, evictions are rows evicted, summed over "
+         "units (not comparable between specs of different unit), and KiB is the peak size of the "
          "keys and values of all units. Intervals (\xC2\xB1) are 95 % t-intervals over query "
          "heads, "
-         "seeds averaged first: they show the spread across heads.</p>\n";
+         "seeds averaged first: they show the spread across heads. For policies that draw, "
+         "summary.csv also has "
+         "retained_mass_seeds_interval, half of the 95 % t-interval over seeds of the mean over "
+         "heads; it is empty with one seed.</p>\n";
 }
 
 std::string table_of(const TraceSection& section) {
   const std::string base = section.folder + "/";
   return "<h3>Summary, by retained mass</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
          to_html(summary_table(*section.result)) +
+         "</div>\n<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(specs_table(*section.result)) +
          "</div>\n<p class=\"files\">Files: " + link(base + "summary.csv", "summary.csv") + ", " +
          link(base + "summary.md", "summary.md") + ", " + link(base + "cells.csv", "cells.csv") +
          ", " + link(base + "cells.jsonl", "cells.jsonl") + ", " +
@@ -133,8 +144,8 @@ std::string figure_of(const TraceSection& section, const DrawnFigure& drawn) {
 
 std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
-                    breakable(section.result->trace.name) + "</h2>\n" + facts_of(*section.result) +
-                    table_of(section) + words_of(*section.result);
+                    breakable(short_name(section.result->trace)) + "</h2>\n" +
+                    facts_of(*section.result) + table_of(section) + words_of(*section.result);
   for (const DrawnFigure& figure : section.figures) out += figure_of(section, figure);
   return out + "</section>\n";
 }
@@ -145,7 +156,7 @@ std::string head_of(const RunSummary& run, const std::vector<TraceSection>& sect
                     item("version", "kvcheck " + run.version) + "<dt>traces</dt><dd>";
   for (const TraceSection& section : sections) {
     if (&section != &sections.front()) out += "<br>";
-    out += link("#" + section.folder, breakable(section.result->trace.name));
+    out += link("#" + section.folder, breakable(short_name(section.result->trace)));
   }
   out += "</dd>\n</dl>\n";
   if (run.complete) return out;

@@ -30,6 +30,14 @@ Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metr
   return t_interval(means);
 }
 
+Interval over_seeds(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  std::vector<double> means;
+  for (const std::size_t index : summary.cells) {
+    means.push_back(mean_over_heads(result.cells[index], metric));
+  }
+  return t_interval(means);
+}
+
 void add_sizes(SpecSummary& summary, const CellSizes& sizes) {
   summary.visible_mean += sizes.visible_mean;
   summary.stored_peak += static_cast<double>(sizes.stored_peak);
@@ -40,6 +48,7 @@ void add_sizes(SpecSummary& summary, const CellSizes& sizes) {
 
 void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.retained_mass = over_heads(result, summary, &HeadMetrics::retained_mass);
+  summary.retained_mass_seeds = over_seeds(result, summary, &HeadMetrics::retained_mass);
   summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);

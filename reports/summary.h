@@ -38,6 +38,7 @@ struct SpecSummary {
   std::string canonical;
   std::vector<std::size_t> cells{};  // indices into ReplayResult::cells, one per seed
   Interval retained_mass{};
+  Interval retained_mass_seeds{};  // over seeds, each the mean over heads; NaN with one seed
   Interval kl_to_dense{};
   Interval topk_overlap{};
   Interval output_error{};

@@ -47,6 +47,7 @@ std::vector<Column> columns() {
           {.title = "retained mass", .name = "retained_mass", .number = true},
           {.title = "", .name = "retained_mass_low", .number = true, .exact_only = true},
           {.title = "", .name = "retained_mass_high", .number = true, .exact_only = true},
+          {.title = "", .name = "retained_mass_seeds_interval", .number = true, .exact_only = true},
           {.title = "KL, nats", .name = "kl_to_dense", .number = true},
           {.title = "top-k", .name = "topk_overlap", .number = true},
           {.title = "output error", .name = "output_error", .number = true},
@@ -65,6 +66,7 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           with_interval(s.retained_mass),
           number(s.retained_mass.low, 4),
           number(s.retained_mass.high, 4),
+          number(s.retained_mass_seeds.half_width(), 4),
           number(s.kl_to_dense.mean, 4),
           number(s.topk_overlap.mean, 4),
           number(s.output_error.mean, 4),
@@ -85,6 +87,20 @@ Table summary_table(const ReplayResult& result) {
   std::ranges::stable_sort(summaries, {}, key);
   Table table{.columns = columns(), .rows = {}};
   for (const SpecSummary& summary : summaries) table.rows.push_back(row_of(summary));
+  return table;
+}
+
+Table specs_table(const ReplayResult& result) {
+  Table table{.columns = {{.title = "policy", .name = "policy"},
+                          {.title = "budget", .name = "budget", .number = true},
+                          {.title = "seeds", .name = "seeds", .number = true},
+                          {.title = "full spec", .name = "spec"}},
+              .rows = {}};
+  for (const SpecSummary& s : summarise(result)) {
+    const std::string seeds = std::to_string(s.cells.size());
+    table.rows.push_back(
+        {{s.label, s.label}, budget_of(s.spec), {seeds, seeds}, {s.canonical, s.canonical}});
+  }
   return table;
 }
 

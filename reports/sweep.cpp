@@ -91,6 +91,16 @@ std::vector<const CellResult*> Sweep::cells(const SpecSummary& spec) const {
   return out;
 }
 
+bool covers(
+    const TraceInfo& trace, Unit kind, const Residency& unit, std::size_t layer, std::size_t head) {
+  if (kind == Unit::model) return true;
+  if (unit.layer != layer) return false;
+  if (kind == Unit::layer) return true;
+  const std::size_t kv_heads = std::max<std::size_t>(1, trace.kv_heads);
+  const std::size_t group = std::max<std::size_t>(1, trace.query_heads / kv_heads);
+  return kind == Unit::head ? unit.head == head : unit.head / group == head / group;
+}
+
 Sweep sweep_of(const ReplayResult& result) {
   Sweep sweep{.result = &result, .specs = summarise(result), .lines = {}};
   sweep.lines = lines_of(sweep.specs);

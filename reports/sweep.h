@@ -45,6 +45,10 @@ struct Sweep {
   [[nodiscard]] std::vector<const CellResult*> cells(const SpecSummary& spec) const;
 };
 
+// Whether a unit, filed under its first layer and head, also holds this head.
+bool covers(
+    const TraceInfo& trace, Unit kind, const Residency& unit, std::size_t layer, std::size_t head);
+
 // Requires `result` to outlive the sweep.
 Sweep sweep_of(const ReplayResult& result);
 

@@ -47,6 +47,10 @@ std::string to_text(const Table& table, std::size_t width);
 // and stored, evictions, KiB. See reports/summary.h for what each number is.
 Table summary_table(const ReplayResult& result);
 
+// What each label stands for, in the order of the cells: policy, budget, number of seeds, full
+// spec.
+Table specs_table(const ReplayResult& result);
+
 // summary_table as text for a terminal, with one line under it that says what the interval is.
 std::string summary_text(const ReplayResult& result, std::size_t width = 0);
 
