@@ -34,7 +34,9 @@ class Generate : public testing::Test {
 
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
 
   [[nodiscard]] std::string bytes(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
