@@ -34,9 +34,11 @@ class Generate : public testing::Test {
 
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
 
-  std::string bytes(const std::string& name) const {
+  [[nodiscard]] std::string bytes(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
