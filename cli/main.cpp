@@ -25,6 +25,7 @@ void reserve_standard_descriptors() {
 
 int main(int count, char** words) {
   reserve_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is DescriptorBuffer's to answer
   kv::cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   kv::cli::DescriptorBuffer err_buffer(STDERR_FILENO);

@@ -92,7 +92,10 @@ class Run {
     if (Result<void> begun = begin(); !begun) return begun;
     for (const Trace& trace : plan_.traces) {
       if (interrupted()) return stopped();
-      if (Result<void> done = one(trace); !done) return done;
+      if (Result<void> done = one(trace); !done) {
+        if (writer_ && !interrupted()) static_cast<void>(writer_->discard());
+        return done;
+      }
     }
     progress_.clear();
     return finish();
@@ -170,7 +173,11 @@ class Run {
     progress_.clear();
     std::string words = "interrupted after " + std::to_string(finished_) + " of " +
                         std::to_string(plan_.traces.size()) + " traces";
-    if (writer_) words += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
+    if (writer_ && finished_ > 0) {
+      words += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
+    } else if (writer_) {
+      words += "; '" + plan_.outputs.results + "' holds an empty, incomplete run";
+    }
     return io_error(words);
   }
 

@@ -1,5 +1,7 @@
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "reports/result_rows.h"
 #include "reports/results.h"
@@ -50,7 +52,11 @@ Result<RunSummary> choose(const std::vector<RunSummary>& runs,
                           const std::string& path,
                           std::int64_t id) {
   if (runs.empty()) return Error{Error::Kind::not_found, "'" + path + "' holds no runs"};
-  if (id == 0) return runs.back();
+  if (id == 0) {
+    const auto has_traces = [](const RunSummary& run) { return run.traces > 0; };
+    const auto newest = std::find_if(runs.rbegin(), runs.rend(), has_traces);
+    return newest == runs.rend() ? runs.back() : *newest;
+  }
   for (const RunSummary& run : runs) {
     if (run.id == id) return run;
   }

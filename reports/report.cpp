@@ -100,6 +100,11 @@ Result<void> write_report(const std::string& results_path,
                           const std::string& folder) {
   const auto stored = read_run(results_path, run);
   if (!stored) return stored.error();
+  if (stored.value().traces.empty()) {
+    return Error{Error::Kind::not_found,
+                 "run " + std::to_string(stored.value().summary.id) + " of '" + results_path +
+                     "' holds no trace: it was stopped before one was finished"};
+  }
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);

@@ -85,6 +85,16 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
   return {};
 }
 
+Result<void> ResultsWriter::discard() {
+  KV_CHECK(!state_->finished);
+  if (state_->traces > 0) return {};
+  state_->finished = true;
+  Statement remove(state_->database, "DELETE FROM runs WHERE id = ?");
+  const auto removed = remove.run(state_->run);
+  state_->lock.abandon();
+  return removed;
+}
+
 Result<void> ResultsWriter::finish() {
   KV_CHECK(!state_->finished);
   Statement update(state_->database, "UPDATE runs SET status = 'complete' WHERE id = ?");

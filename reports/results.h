@@ -32,6 +32,10 @@ class ResultsWriter {
   // Adds one trace's results, in one transaction.
   Result<void> add(const ReplayResult& result);
 
+  // Takes a run back to which nothing was added, as when its input turned out to be bad: the file
+  // is as it was before, and gone if begin() made it. A run with traces stays, incomplete.
+  Result<void> discard();
+
   // Marks the run complete. A run without this reads as interrupted.
   Result<void> finish();
 
@@ -58,7 +62,7 @@ struct StoredRun {
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
-// One run, whole; id 0 means the newest.
+// One run, whole; id 0 means the newest that holds a trace, or the newest if none does.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 
 }  // namespace kv

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "reports/results.h"
@@ -114,7 +115,7 @@ TEST_F(ReplayProgram, StopsInGoodOrderWhenInterrupted) {
     ASSERT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
     EXPECT_EQ(WEXITSTATUS(status), 130) << read_text(out / "err");
     EXPECT_EQ(read_text(out / "err"), "kvcheck replay: interrupted after 0 of 1 traces; '" +
-                                          (out / "run.db") + "' holds them as an incomplete run\n");
+                                          (out / "run.db") + "' holds an empty, incomplete run\n");
     EXPECT_THAT(out.names(), ElementsAre("err", "run.db"));
     const std::vector<RunSummary> runs = list_runs(out / "run.db").value();
     ASSERT_EQ(runs.size(), 1U);
@@ -132,6 +133,44 @@ TEST_F(ReplayProgram, LeavesAReadableFileWhenKilled) {
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_FALSE(runs.front().complete);
   EXPECT_FALSE(std::filesystem::exists(out / "x.json"));
+}
+
+TEST_F(ReplayProgram, LeavesNoTraceOfARunWhoseInputWasBad) {
+  const test::TemporaryFolder out;
+  const std::string words =
+      " replay " + trace_ + " --policy window:recent=4 -o " + (out / "run.db");
+  ASSERT_EQ(run_shell("$K" + words).status, 0);
+  std::fstream file(trace_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-4, std::ios::end);
+  file.write("\0\0\x80\x7f", 4);  // the last weight becomes infinite
+  file.close();
+
+  EXPECT_EQ(run_shell("$K" + words).status, 2);
+  EXPECT_EQ(list_runs(out / "run.db").value().size(), 1U) << "the good run alone";
+  std::filesystem::remove(out / "run.db");
+  EXPECT_THAT(run_shell("$K" + words).err, HasSubstr("query 31"));
+  EXPECT_THAT(out.names(), testing::IsEmpty());
+}
+
+TEST_F(ReplayProgram, SaysThatAFileHasReachedItsSizeLimit) {
+  const test::TemporaryFolder out;
+  const Ran ran = run_shell("ulimit -f 8; $K replay " + trace_ +
+                            " --policy window:recent=4 --seeds 1 -o " + (out / "run.db"));
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_THAT(out.names(), testing::IsEmpty());
+}
+
+TEST_F(ReplayProgram, ReportsTheNewestRunThatHoldsATrace) {
+  const test::TemporaryFolder out;
+  const std::string results = out / "run.db";
+  { ASSERT_TRUE(ResultsWriter::begin(results, "stopped at once")); }
+  const Ran empty = run_shell("$K report " + results + " -o " + (out / "report"));
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_THAT(empty.err, HasSubstr("holds no trace"));
+  EXPECT_THAT(out.names(), ElementsAre("run.db"));
+  ASSERT_EQ(run_shell("$K replay " + trace_ + " --policy window:recent=4 -o " + results).status, 0);
+  { ASSERT_TRUE(ResultsWriter::begin(results, "stopped at once")); }
+  EXPECT_EQ(read_run(results).value().summary.id, 2);
 }
 
 }  // namespace
