@@ -27,6 +27,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+std::string lower(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+// Whether letters of `word`, in order, are left when others are dropped, its first letter first.
+bool is_shortened(std::string_view shorter, std::string_view word) {
+  if (shorter.empty() || word.empty() || shorter.front() != word.front()) return false;
+  std::size_t found = 0;
+  for (const char c : word) found += found < shorter.size() && shorter[found] == c ? 1U : 0U;
+  return found == shorter.size();
+}
+
 std::string quoted(std::string_view word) {
   // What the user typed may be long or hold control characters; the message stays one short line.
   std::string out = "'";
@@ -58,12 +74,15 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string wanted = lower(word);
   if (word.empty() || word.size() > 100) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    const bool starts = word.size() >= 3 && candidate.starts_with(word);
-    const std::size_t distance = starts ? 1 : edit_distance(word, candidate);
+    const std::string small = lower(candidate);
+    const bool shortened = wanted.size() >= 3 && is_shortened(wanted, small);
+    const std::size_t edits = edit_distance(wanted, small);
+    const std::size_t distance = shortened ? std::min<std::size_t>(edits, 1) : edits;
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -17,7 +17,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> words, std::string_view separator);
 
 // The candidate closest to `word` by edits (insert, delete, replace, swap of neighbours), or an
-// empty view when none is near enough to be what was meant. A prefix of a candidate counts as near.
+// empty view when none is near enough to be what was meant. Capitals do not count; a shortened
+// candidate (strm for streaming) is near.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 // "unknown policy 'strm'; did you mean 'streaming'? (dense, window, ...)": the sentence that every

@@ -51,6 +51,8 @@ TEST(Nearest, CountsASwapOfNeighboursAsOneEdit) {
 TEST(Nearest, TakesAPrefixOfThreeLetters) {
   EXPECT_EQ(nearest("res", policies), "reservoir");
   EXPECT_EQ(nearest("re", policies), "");
+  EXPECT_EQ(nearest("strm", policies), "streaming");
+  EXPECT_EQ(nearest("WINDOW", policies), "window");
 }
 
 TEST(Nearest, SaysNothingAboutWordsFarFromAll) {
