@@ -10,7 +10,8 @@
 #include "base/file.h"
 #include "reports/figure.h"
 
-extern char** environ;
+// POSIX leaves this declaration to the program; glibc happens to make it too.
+extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace kv {
 namespace {

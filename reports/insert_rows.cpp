@@ -11,6 +11,7 @@ namespace {
 
 std::string list_of(const std::vector<std::size_t>& numbers) {
   std::vector<std::string> words;
+  words.reserve(numbers.size());
   for (const std::size_t number : numbers) words.push_back(std::to_string(number));
   return join(words, ",");
 }
