@@ -1,11 +1,8 @@
 #include "sim/replay.h"
 
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "base/check.h"
 #include "sim/dense_facts.h"
@@ -23,17 +20,16 @@ void run_tasks(const Plan& plan,
                Joiner& joiner,
                std::size_t threads,
                Progress& progress) {
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  tbb::task_arena arena(static_cast<int>(threads));
   std::atomic<std::size_t> next = 0;
-  const auto work = [&](std::size_t /*worker*/) {
+  const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size() && !progress.stopped(); i = next++) {
       run_task(plan, tasks[i], progress);
       joiner.finished(i);
     }
   };
-  const std::size_t workers = std::min(threads, tasks.size());
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, workers, work); });
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i) others.emplace_back(work);
+  work();
 }
 
 // The widest sharing that a cell asks for decides which heads go together.
@@ -122,7 +118,7 @@ Result<ReplayResult> replay(const Trace& trace,
   KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
   if (Result<void> fits = check_cells(trace.info(), cells); !fits) return fits.error();
   const Plan plan = make_plan(trace, cells, options);
-  const auto machine = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  const std::size_t machine = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = options.threads > 0 ? options.threads : machine;
   std::vector<Task> tasks = make_tasks(plan, threads);
   Progress progress(options.progress, tasks.size() * trace.info().tokens);
