@@ -1,0 +1,76 @@
+// The battery: every law that applies, tried on a subject within a budget of cases and of time.
+//
+// Laws that judge histories share a pool of cases: each case is run once and all of them judge it.
+// Relations get cases of their own, statistics their streams. A failing case is shrunk by
+// RapidCheck's shrink trees under a bound of its own, since RapidCheck has none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/law.h"
+
+namespace kv {
+
+struct BatteryOptions {
+  Effort effort;
+  std::vector<std::string> filter;  // ids, or prefixes of ids that end in '*'; empty: all
+  double seconds = 0;               // stop starting new work after so many; 0: the level's own
+  std::uint32_t cases = 0;          // per law; 0: the level's own
+  bool shrink = true;
+  std::function<double()> clock;  // seconds since any start; null: nothing is limited by time
+  std::function<void(std::string_view)> progress;  // told the law at hand; may be null
+};
+
+enum class Status {
+  held,
+  broken,
+  not_run,  // it applies, but what it must see never happened, or time ran out: says why
+  spared,   // it does not apply under the contract: says why
+};
+
+struct LawResult {
+  const Law* law = nullptr;
+  Status status = Status::not_run;
+  std::string why;            // of not_run and spared
+  std::uint64_t cases = 0;    // tried, up to and with the one that broke it
+  std::uint64_t vacuous = 0;  // of these, did not speak to the law
+  std::uint64_t shrinks = 0;  // candidates tried
+  Coverage coverage;          // over all cases
+
+  // When broken by a case:
+  std::optional<Finding> finding;
+  std::optional<Case> smallest;
+  std::optional<History> history;  // of the smallest case, or the finding's own
+  std::string legal_if;   // the declaration under which this would be legal; empty: none found
+  std::string reproduce;  // "sinks.visible/sinks=1,...": what --reproduce takes
+
+  // When the law is statistical:
+  std::optional<StatisticalVerdict> measured;
+};
+
+struct Report {
+  std::string subject;
+  Contract contract;  // of the wanted setup
+  std::vector<std::string> deviations;
+  Setup wanted;
+  Effort effort;
+  std::uint64_t cases = 0;
+  std::vector<LawResult> laws;
+
+  [[nodiscard]] bool holds() const;  // no law broken, and at least one was run
+  [[nodiscard]] std::size_t count(Status status) const;
+};
+
+// Tries every law that the filter names. An error if the wanted setup is refused or the filter
+// names no law.
+Result<Report> run_battery(Family& family, const BatteryOptions& options);
+
+// Tries one law on one case again: `text` is a LawResult::reproduce. An error if it does not parse,
+// names no law, or tried nothing.
+Result<Report> reproduce(Family& family, std::string_view text);
+
+}  // namespace kv

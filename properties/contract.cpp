@@ -1,0 +1,87 @@
+#include "properties/contract.h"
+
+#include <algorithm>
+
+namespace kv {
+namespace {
+
+std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
+  return a < b ? a : b;
+}
+
+// Rows round up to whole pages, plus the page that is being filled.
+std::uint64_t paged(std::uint64_t rows, std::uint64_t page) {
+  return page <= 1 ? rows : (rows + page - 1) / page * page + page;
+}
+
+PositionMode mode_of(Positions positions) {
+  return positions == Positions::absolute ? PositionMode::absolute : PositionMode::in_cache;
+}
+
+}  // namespace
+
+std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) const {
+  if (budget == 0 || masks_instead) {
+    return tokens;
+  }
+  std::uint64_t most = budget;
+  if (timing == Timing::lazy) {
+    most = std::uint64_t{budget} + slack;
+  } else if (timing == Timing::trim_then_attend) {
+    // Nothing of a chunk may go before it was attended to, so one longer than the recent window is
+    // stored whole; and where each query has a window of its own, so is what the first one sees.
+    const std::uint64_t kept = visibility == Visibility::window ? budget : budget - recent;
+    most = std::max(most, kept + chunk);
+  }
+  return lesser(tokens, paged(most, page));
+}
+
+std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
+  if (budget == 0 || masks_instead) {
+    return tokens;
+  }
+  return lesser(tokens, budget);
+}
+
+std::uint64_t Contract::most_visible(std::uint64_t stored,
+                                     std::uint64_t chunk,
+                                     std::uint64_t index) const {
+  const std::uint64_t all = stored + index + 1;
+  if (budget == 0) {
+    return all;
+  }
+  const std::uint64_t whole = paged(budget, page);
+  if (visibility == Visibility::window) {
+    return lesser(all, whole);
+  }
+  if (timing == Timing::trim_then_attend) {
+    const std::uint64_t room = whole > chunk ? whole - chunk : 0;
+    const std::uint64_t left = std::max(room, whole - lesser(whole, recent));
+    return lesser(all, left + index + 1);
+  }
+  return lesser(all, whole + (timing == Timing::lazy ? slack : 0) + index + 1);
+}
+
+Contract contract_of(const Spec& spec) {
+  Contract contract;
+  contract.name = spec.label();
+  contract.sinks = spec.sinks;
+  contract.recent = spec.recent;
+  contract.budget = spec.budget;
+  contract.timing = spec.timing;
+  contract.slack = spec.slack;
+  contract.visibility = spec.visibility;
+  contract.positions = mode_of(spec.positions);
+  contract.unit = spec.unit;
+  for (const std::string_view claim : spec.policy->claims) {
+    contract.claims.emplace(claim);
+  }
+  contract.random = !contract.claims_to_be("deterministic");
+  contract.wants_attention = contract.claims_to_be("score-driven");
+  contract.self_may_go = spec.bounded() && spec.recent == 0;
+  contract.rollback = 0;
+  contract.reference = spec.canonical();
+  return contract;
+}
+
+}  // namespace kv

@@ -1,0 +1,102 @@
+// A contract: what a subject declares about itself, so that laws need not guess.
+//
+// Whatever is left undeclared is held to the strictest reading. Every declared deviation from it is
+// printed with the verdict, and a broken law names the declaration, if there is one, that would
+// have made the behaviour legal.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/spec.h"
+
+namespace kv {
+
+// At which rotary positions attention is computed.
+enum class PositionMode {
+  absolute,  // the strictest: index in the stream, gaps stay
+  in_cache,  // rank among the rows that the query sees; the query has the last rank
+  shifted,   // in-cache, by rotating the stored keys whenever a gap closes
+  untold,    // the subject knows no positions
+};
+
+// The precision that keys are stored in; sets how far repeated rotation may drift.
+enum class Precision { f32, f16, bf16, int8, int4 };
+
+inline constexpr std::uint32_t any_depth = 0xffffffff;
+
+// For one Setup: the sizes are what the subject made of the setup's wishes.
+struct Contract {
+  std::string name;
+
+  // Sizes. budget 0: nothing is ever evicted.
+  std::uint32_t sinks = 0;
+  std::uint32_t recent = 0;
+  std::uint32_t budget = 0;
+
+  // What is declared. The defaults are the strictest.
+  Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
+  std::uint32_t slack = 0;                     // of lazy
+  Visibility visibility = Visibility::window;  // no query sees more than the budget
+  PositionMode positions = PositionMode::absolute;
+  Unit unit = Unit::kv_head;
+  std::uint32_t page = 1;           // rows that come and go together
+  bool pinned_first_page = false;   // the sinks occupy a page of their own
+  bool unordered = false;           // slots do not stand in stream order
+  bool masks_instead = false;       // what is hidden stays stored and may be seen again
+  bool self_may_go = false;         // the newest token need not stay (TOVA)
+  bool random = false;              // other seeds give other residents
+  bool keeps_fewer = false;         // may store less than the budget once it is full
+  std::uint32_t longest_chunk = 0;  // longer ones are refused; 0: none is too long
+  std::uint32_t rollback = 0;       // tokens that truncate takes back; any_depth: all
+  Precision precision = Precision::f32;
+  std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows stay as they were fed
+  bool wants_attention = false;             // decides by attention
+
+  // Words of policies/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
+  // score-driven, deterministic, admits-newcomers, ...): promises beyond the strict reading.
+  std::set<std::string, std::less<>> claims;
+
+  // The spec whose residents these ought to be, token for token, as a canonical spec; empty: the
+  // subject names none. Held to an executable specification (models.h), not to our code.
+  std::string reference;
+
+  // The most rows that may be stored once a call is over, after `tokens` were fed, the last `chunk`
+  // of them in the last call.
+  [[nodiscard]] std::uint64_t most_stored(std::uint64_t tokens, std::uint64_t chunk) const;
+
+  // The fewest, unless keeps_fewer.
+  [[nodiscard]] std::uint64_t fewest_stored(std::uint64_t tokens, std::uint64_t chunk) const;
+
+  // The most rows that query `index` of a chunk of `chunk` may see, own included, where `stored`
+  // rows were stored before the call.
+  [[nodiscard]] std::uint64_t most_visible(std::uint64_t stored,
+                                           std::uint64_t chunk,
+                                           std::uint64_t index) const;
+
+  [[nodiscard]] bool claims_to_be(std::string_view claim) const { return claims.contains(claim); }
+
+  bool operator==(const Contract&) const = default;
+};
+
+// The contract of a spec run by our cache.
+Contract contract_of(const Spec& spec);
+
+// One line for each way in which `contract` deviates from the strictest reading, as
+// "timing=lazy: up to 16 rows over the budget may be stored".
+std::vector<std::string> deviations(const Contract& contract);
+
+// A contract in which one more thing is declared, and the words that declare it: what a finding is
+// judged against again, to tell which declaration would make it legal.
+struct Relaxation {
+  std::string declaration;  // "timing=attend-then-trim"
+  Contract contract;
+};
+
+// Every contract one declaration away.
+std::vector<Relaxation> relaxations(const Contract& contract);
+
+}  // namespace kv

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "properties/contract.h"
+
+namespace kv {
+namespace {
+
+std::string rows(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " row" : " rows");
+}
+
+void timing_line(const Contract& contract, std::vector<std::string>& lines) {
+  if (contract.timing == Timing::lazy) {
+    lines.push_back("timing=lazy: up to " + rows(contract.slack) +
+                    " over the budget may stay stored after a call");
+  } else if (contract.timing == Timing::trim_then_attend) {
+    lines.push_back(
+        "timing=trim-then-attend: room is made before a chunk, and one longer than the recent "
+        "window is stored whole");
+  }
+}
+
+void position_line(const Contract& contract, std::vector<std::string>& lines) {
+  if (contract.positions == PositionMode::in_cache) {
+    lines.push_back("positions=in-cache: distances are differences of rank, not of position");
+  } else if (contract.positions == PositionMode::shifted) {
+    lines.push_back("positions=shifted: stored keys are rotated again whenever a gap closes");
+  } else if (contract.positions == PositionMode::untold) {
+    lines.push_back("positions=untold: the laws on rotary positions cannot be tried");
+  }
+}
+
+void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
+  if (contract.unit == Unit::kv_head) return;
+  const std::string who = contract.unit == Unit::head    ? "each query head keeps its own"
+                          : contract.unit == Unit::layer ? "all heads of a layer share their"
+                                                         : "all layers and heads share their";
+  lines.push_back("unit=" + std::string(word_of(contract.unit)) + ": " + who + " residents");
+}
+
+void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
+  const std::array<std::pair<bool, std::string_view>, 6> flags = {{
+      {contract.unordered, "unordered: slots need not stand in stream order"},
+      {contract.masks_instead, "masks-instead: hidden rows stay stored and may be seen again"},
+      {contract.self_may_go, "self-may-go: the newest token may be evicted at once"},
+      {contract.random, "random: other seeds give other residents"},
+      {contract.keeps_fewer, "keeps-fewer: a full cache may hold less than its budget"},
+      {contract.wants_attention, "wants-attention: what stays depends on attention"},
+  }};
+  for (const auto& [set, line] : flags) {
+    if (set) lines.emplace_back(line);
+  }
+  if (contract.page > 1) {
+    lines.push_back("page=" + std::to_string(contract.page) +
+                    ": rows come and go in pages, so that up to one page more is stored");
+  }
+  if (contract.longest_chunk > 0) {
+    lines.push_back("longest-chunk=" + std::to_string(contract.longest_chunk) +
+                    ": longer chunks are refused");
+  }
+  if (contract.precision != Precision::f32) {
+    constexpr std::array<std::string_view, 5> words = {"f32", "f16", "bf16", "int8", "int4"};
+    lines.push_back(
+        "precision=" + std::string(words[static_cast<std::size_t>(contract.precision)]) +
+        ": keys and values are exact only so far");
+  }
+}
+
+void relax(std::vector<Relaxation>& all,
+           const Contract& contract,
+           std::string declaration,
+           void (*change)(Contract&)) {
+  Contract changed = contract;
+  change(changed);
+  if (!(changed == contract)) all.push_back({std::move(declaration), std::move(changed)});
+}
+
+}  // namespace
+
+std::vector<std::string> deviations(const Contract& contract) {
+  std::vector<std::string> lines;
+  timing_line(contract, lines);
+  if (contract.visibility == Visibility::causal && contract.budget > 0) {
+    lines.emplace_back(
+        "visibility=causal: a query sees everything stored before it, which inside a chunk is more "
+        "than the budget");
+  }
+  position_line(contract, lines);
+  sharing_line(contract, lines);
+  flag_lines(contract, lines);
+  return lines;
+}
+
+std::vector<Relaxation> relaxations(const Contract& contract) {
+  std::vector<Relaxation> all;
+  relax(all, contract, "visibility=causal", [](Contract& c) { c.visibility = Visibility::causal; });
+  relax(all, contract, "timing=attend-then-trim",
+        [](Contract& c) { c.timing = Timing::attend_then_trim; });
+  relax(all, contract, "timing=trim-then-attend",
+        [](Contract& c) { c.timing = Timing::trim_then_attend; });
+  relax(all, contract, "timing=trim-then-attend and visibility=causal", [](Contract& c) {
+    c.timing = Timing::trim_then_attend;
+    c.visibility = Visibility::causal;
+  });
+  for (const std::uint32_t slack : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U}) {
+    Contract lazy = contract;
+    lazy.timing = Timing::lazy;
+    lazy.slack = slack;
+    lazy.visibility = Visibility::causal;
+    if (contract.timing == Timing::lazy && contract.slack >= slack) continue;
+    all.push_back({"timing=lazy:" + std::to_string(slack) + " and visibility=causal", lazy});
+  }
+  relax(all, contract, "positions=in-cache",
+        [](Contract& c) { c.positions = PositionMode::in_cache; });
+  relax(all, contract, "positions=absolute",
+        [](Contract& c) { c.positions = PositionMode::absolute; });
+  relax(all, contract, "positions=shifted",
+        [](Contract& c) { c.positions = PositionMode::shifted; });
+  relax(all, contract, "unit=head", [](Contract& c) { c.unit = Unit::head; });
+  relax(all, contract, "unit=layer", [](Contract& c) { c.unit = Unit::layer; });
+  relax(all, contract, "unit=model", [](Contract& c) { c.unit = Unit::model; });
+  relax(all, contract, "unordered", [](Contract& c) { c.unordered = true; });
+  relax(all, contract, "masks-instead", [](Contract& c) { c.masks_instead = true; });
+  relax(all, contract, "self-may-go", [](Contract& c) { c.self_may_go = true; });
+  relax(all, contract, "keeps-fewer", [](Contract& c) { c.keeps_fewer = true; });
+  relax(all, contract, "random", [](Contract& c) { c.random = true; });
+  for (const std::uint32_t page : {2U, 4U, 8U, 16U}) {
+    Contract paged = contract;
+    paged.page = page;
+    if (contract.page < page) all.push_back({"page=" + std::to_string(page), paged});
+  }
+  relax(all, contract, "precision=f16", [](Contract& c) { c.precision = Precision::f16; });
+  relax(all, contract, "precision=bf16", [](Contract& c) { c.precision = Precision::bf16; });
+  relax(all, contract, "precision=int8", [](Contract& c) { c.precision = Precision::int8; });
+  return all;
+}
+
+}  // namespace kv

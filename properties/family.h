@@ -1,0 +1,48 @@
+// A family of subjects: one cache implementation, made for any setup.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "properties/contract.h"
+#include "properties/subject.h"
+
+namespace kv {
+
+class Family {
+ public:
+  Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  virtual ~Family() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  // What a subject of this setup declares, or why there can be none (refused sizes are legal).
+  [[nodiscard]] virtual Result<Contract> contract(const Setup& setup) const = 0;
+
+  // A fresh subject. Requires contract(setup) to have succeeded. `draws` serve what it leaves to
+  // chance; a subject that cannot use them must take its chance from setup.seed.
+  [[nodiscard]] virtual std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) = 0;
+
+  // Whether the subject leaves its chance to the draws it is given: then tiny cases are enumerated
+  // exactly instead of sampled.
+  [[nodiscard]] virtual bool uses_draws() const { return false; }
+
+  // The sizes that the user asked about: laws try these beside the small ones of their own.
+  [[nodiscard]] virtual Setup wanted() const = 0;
+
+  // Whether sizes other than the wanted ones can be made.
+  [[nodiscard]] virtual bool takes_sizes() const { return true; }
+
+  // Whether a call may crash or hang the caller's process; no for what runs in a child.
+  [[nodiscard]] virtual bool in_process() const { return true; }
+};
+
+// The draws of an ordinary run: counter-based, keyed by the seed and the unit.
+DrawsOf counter_draws(std::uint64_t seed);
+
+}  // namespace kv

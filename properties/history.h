@@ -1,0 +1,65 @@
+// A history: what a subject did in one case. Recorded first, judged later, by any number of laws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "properties/case.h"
+#include "properties/contract.h"
+#include "properties/family.h"
+#include "properties/subject.h"
+
+namespace kv {
+
+// One call and what came of it.
+struct Event {
+  Call call;
+  bool refused = false;
+  std::string why{};  // it was refused
+
+  // Of a feed: the tokens of this call; and of any call: all tokens fed on its branch that still
+  // count, in stream order, this call's included.
+  std::vector<Token> fed{};
+  std::vector<Token> branch{};
+
+  // What feed() told; after any other call what look() told.
+  Facts facts{};
+
+  std::uint32_t branches = 1;  // that exist after the call
+};
+
+// What a history went through, without which a law has not been tested.
+struct Coverage {
+  bool eviction = false;    // some row was stored and later was not
+  bool wide_chunk = false;  // a chunk longer than the recent window (than the budget without one)
+  bool wrap = false;        // a whole budget of tokens was fed after the budget was full
+  bool refusal = false;     // a call was refused
+
+  Coverage& operator|=(const Coverage& other);
+};
+
+struct History {
+  Case what;
+  Contract contract;
+  std::vector<Event> events;
+  Coverage coverage;
+
+  // Set when the subject threw, crashed or hung; events holds what came before.
+  std::string failure;
+
+  // The number of units that each Facts must tell.
+  [[nodiscard]] std::size_t units() const;
+
+  // The place of unit `index`; `head` counts query heads with Unit::head.
+  [[nodiscard]] Place place_of(std::size_t index) const;
+};
+
+// Runs a case on a fresh subject: calls on branches that do not exist (a fork was refused, or
+// shrunk away) are left out. An error if the family refuses the setup.
+Result<History> run_case(Family& family, const Case& what, const DrawsOf& draws);
+
+// With the draws of the case's own seed.
+Result<History> run_case(Family& family, const Case& what);
+
+}  // namespace kv

@@ -1,0 +1,118 @@
+// A law: one property that every subject keeps, or every subject that claims it.
+//
+// A law is one of three kinds. It judges a history, and is then tried on every case that is run; or
+// it relates several runs of its own; or it is statistical, and then it is never shrunk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "properties/history.h"
+#include "properties/verdict.h"
+
+namespace kv {
+
+// How a law was broken, where, and what was expected.
+struct Finding {
+  std::string expected;   // "query 5 sees 0 3 4 5"
+  std::string seen;       // "it sees 3 4 5"
+  std::size_t event = 0;  // index into history.events
+  std::size_t unit = 0;   // index into Facts::units
+  std::size_t query = 0;  // of the event's chunk
+
+  // For the picture: what the query should have seen, if that is what differs.
+  std::optional<std::vector<Token>> should_see;
+
+  // The run in which it happened, if not the case's own.
+  std::optional<History> history;
+};
+
+// What a law says of one case: nothing (it holds), or how it is broken, or that the case does not
+// speak to it.
+struct NotTested {
+  std::string why;
+};
+
+using Judgement = std::variant<std::monostate, Finding, NotTested>;
+
+// What a relation may run. Runs are counted, and their coverage is the case's.
+class Trial {
+ public:
+  Trial(Family& family, const Case& what) : family_(family), case_(what) {}
+
+  [[nodiscard]] const Case& what() const { return case_; }
+
+  [[nodiscard]] Family& family() const { return family_; }
+
+  // Runs another case on a fresh subject of the family. Throws SubjectFailed with the failure if
+  // the subject failed, and NotTested if it refuses the setup.
+  History run(const Case& what);
+
+  [[nodiscard]] const Coverage& coverage() const { return coverage_; }
+
+  [[nodiscard]] std::size_t runs() const { return runs_; }
+
+ private:
+  Family& family_;
+  const Case& case_;
+  Coverage coverage_;
+  std::size_t runs_ = 0;
+};
+
+// Judges what happened. The contract is passed apart, so that a finding can be judged again under
+// another one.
+using JudgeHistory = Judgement (*)(const History& history, const Contract& contract);
+
+// Relates runs. Called for cases of the law's own making (Wants).
+using JudgeRelation = Judgement (*)(Trial& trial, const Contract& contract);
+
+// Measures. See statistics/ for what a verdict holds.
+using Measure = StatisticalVerdict (*)(Family& family, const Effort& effort);
+
+// What the generator puts into the cases of a relation.
+struct Wants {
+  bool forks = false;
+  bool truncates = false;
+  bool resets = false;
+  bool reorders = false;
+  bool shifts = false;
+  bool snapshots = false;
+  bool several_layers = false;
+  bool several_heads = false;
+  bool several_sequences = false;
+};
+
+// What must have happened in some run, else the law counts as not run.
+struct MustSee {
+  bool eviction = true;
+  bool wide_chunk = false;
+  bool wrap = false;
+};
+
+struct Law {
+  std::string_view id;        // "sinks.visible"
+  std::string_view sentence;  // one line
+  std::string_view why;       // what it means and why it matters
+  std::string_view seen_in;   // where it was broken in the wild, project and thread
+  Wants wants;
+  MustSee must_see;
+
+  // Nothing if the law applies under this contract, else why it does not.
+  std::optional<std::string> (*spares)(const Contract& contract);
+
+  std::variant<JudgeHistory, JudgeRelation, Measure> check;
+};
+
+// Every law, in the order of --list.
+std::span<const Law> laws();
+
+const Law* find_law(std::string_view id);
+
+}  // namespace kv

@@ -1,0 +1,14 @@
+#include "properties/law.h"
+
+namespace kv {
+
+History Trial::run(const Case& what) {
+  Result<History> history = run_case(family_, what);
+  if (!history) throw NotTested{history.error().message};
+  ++runs_;
+  coverage_ |= history->coverage;
+  if (!history->failure.empty()) throw SubjectFailed(history->failure);
+  return *std::move(history);
+}
+
+}  // namespace kv

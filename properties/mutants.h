@@ -1,0 +1,31 @@
+// Mutants: subjects that are wrong on purpose, each a few lines over a right one, kept to show that
+// some law kills them. And the right subjects that no law may accuse.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "properties/family.h"
+
+namespace kv {
+
+struct Mutant {
+  std::string_view name;    // named by what is wrong: "mask-width-from-stream-length"
+  std::string_view wrong;   // one line
+  std::string_view source;  // project and thread, or paper and figure, where it was seen; or "made"
+  std::string_view equivalent;  // why no law can tell it from a right subject; empty: one must
+  std::unique_ptr<Family> (*make)();
+};
+
+std::span<const Mutant> mutants();
+
+struct RightSubject {
+  std::string_view name;
+  std::string_view why;  // the legal freedom that it uses: "lazy slack, declared"
+  std::unique_ptr<Family> (*make)();
+};
+
+std::span<const RightSubject> right_subjects();
+
+}  // namespace kv

@@ -1,0 +1,30 @@
+// A report as text for people, as JSON, and as JUnit XML for continuous integration.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "properties/battery.h"
+
+namespace kv {
+
+// Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
+// that would make it legal, and the line that repeats it; then a table of all laws.
+// `subject_words` are the words after `kvcheck check` that name the subject.
+void write_text(const Report& report, const std::string& subject_words, std::ostream& out);
+
+// One JSON object: everything that Report holds.
+void write_json(const Report& report, std::ostream& out);
+
+// One <testsuite>, one <testcase> per law; not run and spared are <skipped>.
+void write_junit(const Report& report, const std::string& subject_words, std::ostream& out);
+
+// One event of a history, positions across, queries down:
+//
+//              0 1 2 3 4 5 6
+//   query 5    # # . . o # x      # visible  . not visible  o missing  x forbidden
+//   query 6    ...
+//   stored     # # . . . # #
+std::string picture(const History& history, const Finding& finding);
+
+}  // namespace kv

@@ -1,0 +1,59 @@
+// The battery tried on itself: every mutant must be killed, every law must kill one, and no right
+// subject may be accused.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "properties/battery.h"
+#include "properties/mutants.h"
+
+namespace kv {
+
+// One mutant's row of the kill matrix.
+struct Kill {
+  const Mutant* mutant = nullptr;
+  std::vector<const Law*> killers;
+  std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
+  std::uint64_t cases = 0;  // that it needed
+};
+
+struct Accusation {
+  const RightSubject* subject = nullptr;
+  const Law* law = nullptr;
+  std::uint64_t seed = 0;
+  std::string reproduce;
+};
+
+struct SelftestOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t right_runs = 1;     // fresh seeds per right subject
+  std::vector<std::string> filter;  // names of mutants and right subjects; empty: all
+  std::uint32_t threads = 0;        // 0: all cores
+  std::function<double()> clock;
+  std::function<void(std::string_view)> progress;  // told what is at hand; may be null
+};
+
+struct SelftestReport {
+  std::vector<Kill> kills;            // one per mutant tried
+  std::vector<const Law*> idle_laws;  // that killed nothing
+  std::vector<Accusation> accusations;
+  std::uint64_t right_batteries = 0;
+
+  // Every mutant killed or declared equivalent (and then not killed), no idle law (when nothing was
+  // filtered), no accusation.
+  [[nodiscard]] bool passed() const;
+};
+
+Result<SelftestReport> run_selftest(const SelftestOptions& options);
+
+// The kill matrix as text for people, as JSON, as CSV (mutant, law, cases) and as Markdown.
+void write_text(const SelftestReport& report, std::ostream& out);
+void write_json(const SelftestReport& report, std::ostream& out);
+void write_csv(const SelftestReport& report, std::ostream& out);
+void write_markdown(const SelftestReport& report, std::ostream& out);
+
+}  // namespace kv

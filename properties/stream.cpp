@@ -1,0 +1,129 @@
+#include "properties/stream.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/rng.h"
+#include "base/words.h"
+
+namespace kv {
+namespace {
+
+constexpr std::array<StreamKind, 8> kinds = {
+    StreamKind::random, StreamKind::ties,    StreamKind::sink,  StreamKind::recency,
+    StreamKind::hitter, StreamKind::one_hot, StreamKind::drift, StreamKind::unscored};
+
+constexpr std::array<std::string_view, 8> words = {"random", "ties",    "sink",  "recency",
+                                                   "hitter", "one-hot", "drift", "unscored"};
+
+constexpr float strong = 12;  // a logit that leaves the others less than e^-12 each
+
+// What a payer finds of a token by chance, in [0, 1): a hash, so that nothing is stored.
+float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
+  Payer who = payer;
+  if (stream.mirrored_group > 1) {
+    const std::uint32_t group = stream.mirrored_group;
+    const std::uint32_t within = who.query_head % group;
+    who.query_head = who.query_head - within + (group - 1 - within);
+  }
+  who.sequence += stream.first_sequence;
+  const auto is = [](std::int32_t wanted, std::uint32_t own) {
+    return wanted < 0 || static_cast<std::uint32_t>(wanted) == own;
+  };
+  const bool any = stream.disturbed_sequence >= 0 || stream.disturbed_layer >= 0 ||
+                   stream.disturbed_query_head >= 0;
+  const bool disturbed = any && is(stream.disturbed_sequence, payer.sequence) &&
+                         is(stream.disturbed_layer, payer.layer) &&
+                         is(stream.disturbed_query_head, payer.query_head);
+  std::uint64_t hash = 0x9E3779B97F4A7C15U * (stream.seed + 1U) + (disturbed ? 0x5bd1e995U : 0U);
+  const std::array<std::uint64_t, 7> parts = {who.sequence,
+                                              who.layer,
+                                              who.query_head,
+                                              static_cast<std::uint64_t>(query.position),
+                                              static_cast<std::uint64_t>(query.variant),
+                                              static_cast<std::uint64_t>(key.position),
+                                              static_cast<std::uint64_t>(key.variant)};
+  for (const std::uint64_t part : parts) {
+    hash = (hash ^ (part + 1)) * 0xBF58476D1CE4E5B9U;
+    hash ^= hash >> 29U;
+  }
+  hash = hash * 0x94D049BB133111EBU;
+  return static_cast<float>(hash >> 40U) / 16777216.0F;
+}
+
+float logit_of(const Stream& stream, const Payer& payer, Token query, Token key) {
+  const float chance = taste(stream, payer, query, key);
+  const auto distance = static_cast<float>(query.position - key.position);
+  switch (stream.kind) {
+    case StreamKind::random:
+      return 4 * chance;
+    case StreamKind::ties:
+      return 0;
+    case StreamKind::sink:
+      return key.position == 0 ? strong : chance;
+    case StreamKind::recency:
+      return -distance / 4 + chance;
+    case StreamKind::hitter:
+      return key.position == static_cast<std::int32_t>(stream.planted) ? strong : chance;
+    case StreamKind::one_hot: {
+      const float pick = taste(stream, payer, query, {});
+      const auto favourite =
+          static_cast<std::int32_t>(pick * static_cast<float>(query.position + 1));
+      return key.position == favourite ? strong : chance;
+    }
+    case StreamKind::drift: {
+      const std::int32_t phase = query.position / 8;
+      return taste(stream, payer, {phase, 0}, key) > 0.75F ? strong / 2 : chance;
+    }
+    case StreamKind::unscored: {
+      const auto planted = static_cast<std::int32_t>(stream.planted);
+      return query.position < planted || key.position < planted ? 0 : 4 * chance;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+float Stream::logit(const Payer& payer, Token query, Token key) const {
+  return logit_of(*this, payer, query, key) + offset;
+}
+
+void visible_mass(const Stream& stream,
+                  const Payer& payer,
+                  Token query,
+                  std::span<const Token> keys,
+                  std::span<float> out) {
+  float most = -1e30F;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    out[i] = stream.logit(payer, query, keys[i]);
+    most = std::max(most, out[i]);
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    out[i] = std::exp(out[i] - most);
+    sum += static_cast<double>(out[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    out[i] = static_cast<float>(static_cast<double>(out[i]) / sum);
+  }
+}
+
+std::string_view word_of(StreamKind kind) {
+  return words[static_cast<std::size_t>(kind)];
+}
+
+std::span<const StreamKind> stream_kinds() {
+  return kinds;
+}
+
+Result<StreamKind> stream_kind_of(std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) {
+    return usage_error(unknown_word("stream", word, words));
+  }
+  return kinds[static_cast<std::size_t>(found - words.begin())];
+}
+
+}  // namespace kv

@@ -1,0 +1,18 @@
+// A token as laws name it: where it stands in the stream, and which of several contents it has.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace kv {
+
+// Tokens of different variants at one position are different tokens: what was fed, taken back and
+// fed anew, or what two branches of a fork fed.
+struct Token {
+  std::int32_t position = -1;  // -1: no token that was ever fed (padding, garbage)
+  std::int32_t variant = 0;
+
+  auto operator<=>(const Token&) const = default;
+};
+
+}  // namespace kv
