@@ -41,7 +41,7 @@ std::string seen_by(const UnitFacts& unit, std::size_t query) {
 
 TEST(SpecSubject, AttendsToEverythingStoredAndTheChunk) {
   const auto family = family_of("streaming:sinks=1,recent=2");
-  const History history = run(*family, "sinks=1,recent=2,budget=3;random;f4,f3");
+  const History history = run(*family, "sinks=1,recent=2,budget=3;stream=random;calls=f4,f3");
   const UnitFacts& unit = history.events[1].facts.units.at(0);
   EXPECT_EQ(positions(unit.returned), "0 2 3 4 5 6 ");
   EXPECT_EQ(unit.mask_width, 6U);
@@ -54,7 +54,7 @@ TEST(SpecSubject, AttendsToEverythingStoredAndTheChunk) {
 
 TEST(SpecSubject, WindowVisibilityHidesWhatIsStillStored) {
   const auto family = family_of("streaming:sinks=1,recent=2;visibility=window;timing=lazy:2");
-  const History history = run(*family, "sinks=1,recent=2,budget=3;random;f5,f1");
+  const History history = run(*family, "sinks=1,recent=2,budget=3;stream=random;calls=f5,f1");
   const UnitFacts& first = history.events[0].facts.units.at(0);
   EXPECT_EQ(seen_by(first, 4), "0 3 4 ");
   EXPECT_EQ(positions(first.stored), "0 1 2 3 4 ");  // five are within budget and slack
@@ -66,7 +66,7 @@ TEST(SpecSubject, WindowVisibilityHidesWhatIsStillStored) {
 
 TEST(SpecSubject, InCachePositionsAreRanksOfTheVisible) {
   const auto family = family_of("streaming:sinks=1,recent=2;positions=in-cache;visibility=window");
-  const History history = run(*family, "sinks=1,recent=2,budget=3;random;f4,f1");
+  const History history = run(*family, "sinks=1,recent=2,budget=3;stream=random;calls=f4,f1");
   const UnitFacts& unit = history.events[1].facts.units.at(0);
   EXPECT_EQ(seen_by(unit, 0), "0 3 4 ");
   EXPECT_EQ(unit.query_positions, std::vector<double>{2});
@@ -79,8 +79,9 @@ TEST(SpecSubject, InCachePositionsAreRanksOfTheVisible) {
 
 TEST(SpecSubject, TellsEveryUnitAndWeightsThatSumToOne) {
   const auto family = family_of("h2o:sinks=1,recent=2,budget=5;unit=layer");
-  const History history = run(
-      *family, "sinks=1,recent=2,budget=5,layers=2,kv-heads=2,group=2,sequences=2;random;f7,f2");
+  const History history = run(*family,
+                              "sinks=1,recent=2,budget=5,layers=2,kv-heads=2,group=2,sequences=2;"
+                              "stream=random;calls=f7,f2");
   ASSERT_EQ(history.events[1].facts.units.size(), 8U);
   for (std::size_t index = 0; index < 8; ++index) {
     const UnitFacts& unit = history.events[1].facts.units[index];
@@ -97,10 +98,11 @@ TEST(SpecSubject, TellsEveryUnitAndWeightsThatSumToOne) {
 TEST(SpecSubject, CopiesSnapshotsAndRollbacksGoOnAlike) {
   for (const PolicyEntry& policy : policy_registry()) {
     const auto family = family_of(std::string(policy.name));
-    const std::string head = "sinks=1,recent=2,budget=5,kv-heads=2,seed=9;random,seed=4;";
+    const std::string head =
+        "sinks=1,recent=2,budget=5,kv-heads=2,seed=9;stream=random,seed=4;calls=";
     const History plain = run(*family, head + "f9,f2,f3,f1");
     const Facts& expected = plain.events.back().facts;
-    for (const char* calls : {"f9,k0,b1:f1v1,f2,f3,f1", "f9,s,f2,s,f3,f1", "f9,f2,f3v1,t11,f3,f1",
+    for (const char* calls : {"f9,k,b1:f1v1,f2,f3,f1", "f9,s,f2,s,f3,f1", "f9,f2,f3v1,t11,f3,f1",
                               "f9v1,r,f9,f2,f3,f1", "f9,f2,f3v1,f1v1,t11,f3,f1"}) {
       const History history = run(*family, head + calls);
       for (const Event& event : history.events) EXPECT_FALSE(event.refused) << event.why;
@@ -116,7 +118,7 @@ TEST(SpecSubject, CopiesSnapshotsAndRollbacksGoOnAlike) {
 TEST(SpecSubject, ReorderedSequencesSayWhereTheyCameFrom) {
   const auto family = family_of("h2o:sinks=0,recent=1,budget=3");
   const History history =
-      run(*family, "sinks=0,recent=1,budget=3,sequences=2;random,seed=3;f6,o1.1,f1");
+      run(*family, "sinks=0,recent=1,budget=3,sequences=2;stream=random,seed=3;calls=f6,o1.1,f1");
   const auto& before = history.events[0].facts.units;
   const auto& after = history.events[1].facts.units;
   EXPECT_NE(before[0].stored, before[1].stored);
@@ -129,7 +131,7 @@ TEST(SpecSubject, ReorderedSequencesSayWhereTheyCameFrom) {
 
 TEST(SpecSubject, RefusesWhatIsHostileAndStaysAsItWas) {
   const auto family = family_of("reservoir");
-  const Setup setup{.sinks = 1, .recent = 1, .budget = 4};
+  const kv::Setup setup{.sinks = 1, .recent = 1, .budget = 4};
   const auto subject = family->make(setup, counter_draws(1));
   const std::vector<Token> tokens = {{0, 0}, {1, 0}, {2, 0}};
   const Stream stream;
