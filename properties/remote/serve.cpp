@@ -198,7 +198,8 @@ class Server {
       for (std::size_t i = 0; i < ids.size("a list of token ids"); ++i) {
         tokens.push_back(read_token(ids[i]));
       }
-      const Answer<Facts> answer = subject->feed(Feed{.tokens = tokens, .stream = shape_.what.stream});
+      const Answer<Facts> answer =
+          subject->feed(Feed{.tokens = tokens, .stream = shape_.what.stream});
       if (const auto* facts = std::get_if<Facts>(&answer)) return event({}, *facts, tokens.size());
       why = std::get<Refused>(answer).why;
     } else if (verb != "look") {
