@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/trace_words.h"
+#include "tests/cli/run.h"
 #include "tests/traces/files.h"
 
 namespace kv::cli {
@@ -72,14 +73,14 @@ TEST(TraceCommand, SlicesAndConverts) {
 }
 
 TEST(TraceCommand, ExplainsWrongWords) {
-  EXPECT_THAT(run({}).error, HasSubstr("needs a verb: info, verify, convert or slice"));
+  EXPECT_THAT(run({}).error, HasSubstr("expected a verb (info, verify, convert or slice)"));
   EXPECT_THAT(run({"vrify"}).error, HasSubstr("unknown verb 'vrify'; did you mean 'verify'?"));
   EXPECT_THAT(run({"info"}).error, HasSubstr("no file is named"));
   EXPECT_THAT(run({"info", "--jsn", "x"}).error, HasSubstr("did you mean '--json'?"));
   EXPECT_THAT(run({"info", "--json=1", "x"}).error, HasSubstr("--json takes no value"));
   EXPECT_THAT(run({"convert", "x"}).error, HasSubstr("no output is named; expected -o FILE"));
   EXPECT_THAT(run({"convert", "x", "-o"}).error, HasSubstr("--output needs a value"));
-  EXPECT_THAT(run({"convert", "x", "-o", "y", "-o", "z"}).error, HasSubstr("given twice"));
+  EXPECT_THAT(run({"convert", "x", "-o", "y", "-o", "z"}).error, HasSubstr("given more than once"));
   EXPECT_THAT(run({"convert", "x", "y", "-o", "z"}).error, HasSubstr("2 input files"));
   EXPECT_THAT(run({"convert", "x", "-o", "z", "--dtype", "fp16"}).error,
               HasSubstr("unknown dtype 'fp16'"));
@@ -100,7 +101,7 @@ TEST(TraceCommand, LeavesTheOutputAloneWhenTheInputIsBad) {
 }
 
 TEST(TraceCommand, HelpNamesEveryVerbAndOption) {
-  const std::string help = run({"slice", "--help"}).out;
+  const std::string help = test::run({"trace", "slice", "--help"}).out;
   for (const char* word : {"info", "verify", "convert", "slice", "--output", "--dtype", "--layers",
                            "--heads", "--tokens", "--json", "Examples"}) {
     EXPECT_THAT(help, HasSubstr(word));
