@@ -104,8 +104,7 @@ class Run {
     for (const Trace& trace : plan_.traces) {
       if (interrupted()) return stopped();
       if (Result<void> done = one(trace); !done) {
-        if (writer_ && !interrupted()) static_cast<void>(writer_->discard());
-        return done;
+        return interrupted() ? done.error() : failed(done.error());
       }
     }
     progress_.clear();
@@ -178,6 +177,18 @@ class Run {
     }
     if (words.empty()) return;
     to << (outputs.on_standard_output() ? "" : "\n") << words;
+  }
+
+  // Without a whole trace the run is taken back; what took long to compute stays.
+  Error failed(Error error) {
+    if (!writer_) return error;
+    if (writer_->traces() == 0) {
+      static_cast<void>(writer_->discard());
+      return error;
+    }
+    error.message +=
+        "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";
+    return error;
   }
 
   Error stopped() {
