@@ -35,22 +35,31 @@ constexpr Option tokens_option{
     .help =
         "how many tokens to keep, from the first on; a later part would not be a recording, as "
         "what a model computes depends on all tokens before"};
+constexpr Option model_option{
+    .name = "model", .value = "TEXT", .help = "convert: which model this is of, for people"};
+constexpr Option source_option{
+    .name = "source", .value = "TEXT", .help = "convert: which text, and how it was recorded"};
+constexpr Option licence_option{
+    .name = "licence", .value = "TEXT", .help = "convert: the licence of weights and text"};
 constexpr Option json_option{.name = "json", .help = "one JSON object per file and line"};
 constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
 
 constexpr std::array look_table{json_option, help_option};
-constexpr std::array convert_table{output_option, dtype_option, help_option};
+constexpr std::array convert_table{output_option, dtype_option,   model_option,
+                                   source_option, licence_option, help_option};
 constexpr std::array slice_table{output_option, dtype_option,  layers_option,
                                  heads_option,  tokens_option, help_option};
-constexpr std::array whole_table{output_option, dtype_option, layers_option, heads_option,
-                                 tokens_option, json_option,  help_option};
+constexpr std::array whole_table{output_option,  dtype_option,  model_option, source_option,
+                                 licence_option, layers_option, heads_option, tokens_option,
+                                 json_option,    help_option};
 
 constexpr std::string_view help =
     R"(Looks at traces, checks them, and makes new ones from them.
 
 Usage:  kvcheck trace info FILE... [--json]
         kvcheck trace verify FILE... [--json]
-        kvcheck trace convert IN -o OUT [--dtype TYPE]
+        kvcheck trace convert IN -o OUT [--dtype TYPE] [--model TEXT] [--source TEXT]
+                              [--licence TEXT]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
 A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
@@ -60,7 +69,8 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
   verify    look at every number: finite, not negative, nothing above the diagonal, rows that
             sum to 1 within what the number type allows
   convert   write the same trace in the current form of the format, or in another type;
-            numbers are rounded to the nearest, and one that does not fit is an error
+            numbers are rounded to the nearest, and one that does not fit is an error;
+            it may name model, source and licence, which a dump has no place for
   slice     write a part of a trace: some layers, some heads, the first tokens
 
 {options}
@@ -68,7 +78,7 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
 Examples:
   kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
   kvcheck trace verify attention.npz
-  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16
+  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16 --model gpt2
   kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
 )";
 
@@ -156,7 +166,18 @@ Result<Selection> selection_from(const Words& words) {
   return selection;
 }
 
-Result<void> edit(const Words& words, const Selection& selection, Streams& streams) {
+TraceTexts texts_from(const Words& words) {
+  const auto text = [&](std::string_view name) {
+    return words.given(name) ? std::optional(words.value(name)) : std::nullopt;
+  };
+  return {.model = text("model"), .source = text("source"), .licence = text("licence")};
+}
+
+// What convert and slice have in common.
+Result<void> edit(const Words& words,
+                  const Selection& selection,
+                  const TraceTexts& texts,
+                  Streams& streams) {
   if (words.operands().size() != 1) {
     return usage_error(std::to_string(words.operands().size()) +
                        " input files are named; expected one");
@@ -171,7 +192,7 @@ Result<void> edit(const Words& words, const Selection& selection, Streams& strea
   if (!words.given("dtype")) number = trace.info().number;
 
   const std::string output = words.value("output");
-  const auto done = rewrite(trace, selection, number.value(), output);
+  const auto done = rewrite(trace, selection, number.value(), output, texts);
   if (!done) {
     // An io error names the output by itself.
     if (done.error().kind == Error::Kind::io) return done.error();
@@ -184,13 +205,13 @@ Result<void> edit(const Words& words, const Selection& selection, Streams& strea
 }
 
 Result<void> convert(const Words& words, Streams& streams) {
-  return edit(words, {}, streams);
+  return edit(words, {}, texts_from(words), streams);
 }
 
 Result<void> slice(const Words& words, Streams& streams) {
   const Result<Selection> selection = selection_from(words);
   if (!selection) return selection.error();
-  return edit(words, *selection, streams);
+  return edit(words, *selection, {}, streams);
 }
 
 struct Verb {

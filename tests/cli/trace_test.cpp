@@ -72,6 +72,29 @@ TEST(TraceCommand, SlicesAndConverts) {
   EXPECT_EQ(test::bytes_of_file(path), test::bytes_of_file(bundled));
 }
 
+TEST(TraceCommand, ShowsBothLicencesOfTheBundledTrace) {
+  EXPECT_THAT(run({"info", bundled}).out,
+              HasSubstr("\n  licence     model weights: MIT; text: CDLA-Sharing-1.0\n"));
+}
+
+TEST(TraceCommand, NamesWhatADumpHasNoPlaceFor) {
+  const std::string dump = test::temporary_path("dump.npy");
+  const std::string path = test::temporary_path("named.safetensors");
+  test::write_even_attention(dump, 1, 4);
+  EXPECT_EQ(run({"convert", dump, "-o", path, "--model", "m", "--licence", "l"}).error, "");
+  const TraceInfo named = open_trace(path).value().info();
+  EXPECT_EQ(named.model, "m");
+  EXPECT_EQ(named.source, "");
+  EXPECT_EQ(named.licence, "l");
+  EXPECT_EQ(run({"convert", path, "-o", path, "--source", "s", "--licence", ""}).error, "");
+  const TraceInfo again = open_trace(path).value().info();
+  EXPECT_EQ(again.model, "m");
+  EXPECT_EQ(again.source, "s");
+  EXPECT_EQ(again.licence, "");
+  EXPECT_THAT(run({"slice", path, "-o", path, "--model", "x"}).error,
+              HasSubstr("unknown option '--model'"));
+}
+
 TEST(TraceCommand, ExplainsWrongWords) {
   EXPECT_THAT(run({}).error, HasSubstr("expected a verb (info, verify, convert or slice)"));
   EXPECT_THAT(run({"vrify"}).error, HasSubstr("unknown verb 'vrify'; did you mean 'verify'?"));
