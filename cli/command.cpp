@@ -111,6 +111,8 @@ int run_guarded(const Command& command,
     streams.err << who << ": out of memory\n";
   } catch (const std::exception& exception) {
     streams.err << who << ": internal error: " << exception.what() << '\n';
+  } catch (...) {
+    streams.err << who << ": internal error: an exception of an unknown kind\n";
   }
   return internal;
 }

@@ -103,7 +103,7 @@ class Run {
     if (Result<void> begun = begin(); !begun) return begun;
     for (const Trace& trace : plan_.traces) {
       if (interrupted()) return stopped();
-      if (Result<void> done = one(trace); !done) {
+      if (Result<void> done = guarded(trace); !done) {
         return interrupted() ? done.error() : failed(done.error());
       }
     }
@@ -118,6 +118,16 @@ class Run {
     if (!writer) return writer.error();
     writer_.emplace(*std::move(writer));
     return {};
+  }
+
+  // one(), which leaves no empty run behind when it throws, as for want of memory.
+  Result<void> guarded(const Trace& trace) {
+    try {
+      return one(trace);
+    } catch (...) {
+      if (writer_ && writer_->traces() == 0) static_cast<void>(writer_->discard());
+      throw;
+    }
   }
 
   Result<void> one(const Trace& trace) {

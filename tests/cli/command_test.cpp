@@ -157,6 +157,9 @@ TEST(Command, EndsAnExceptionWithASentence) {
       [](auto, Streams&) -> Result<void> { throw std::runtime_error("the sky fell"); }));
   EXPECT_EQ(other.status, 3);
   EXPECT_EQ(other.err, "kvcheck try: internal error: the sky fell\n");
+  const Ran unknown = ran(command_that([](auto, Streams&) -> Result<void> { throw 7; }));
+  EXPECT_EQ(unknown.status, 3);
+  EXPECT_EQ(unknown.err, "kvcheck try: internal error: an exception of an unknown kind\n");
 }
 
 TEST(Command, FailsWhenItsOutputCannotBeWritten) {

@@ -169,6 +169,20 @@ TEST_F(ReplayProgram, KeepsWhatItDidBeforeABadTrace) {
   EXPECT_FALSE(run.summary.complete);
 }
 
+TEST_F(ReplayProgram, EndsInGoodOrderWhenMemoryRunsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more address space than this leaves";
+#endif
+  test::write_even_attention(trace_, 2, 1024);
+  const test::TemporaryFolder out;
+  const Ran ran =
+      run_shell("ulimit -v 160000; $K replay " + trace_ +
+                " --policy reservoir --budget 64 --seeds 4096 --threads 2 -o " + (out / "run.db"));
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_EQ(ran.err, "kvcheck replay: out of memory\n");
+  EXPECT_THAT(out.names(), testing::IsEmpty());
+}
+
 TEST_F(ReplayProgram, SaysThatAFileHasReachedItsSizeLimit) {
   const test::TemporaryFolder out;
   const Ran ran = run_shell("ulimit -f 8; $K replay " + trace_ +
