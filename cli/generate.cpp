@@ -180,7 +180,7 @@ constinit const Command generate_command = {
     .name = "generate",
     .summary = "make a synthetic trace that says what it planted",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

@@ -111,7 +111,7 @@ constinit const Command policies_command = {
     .name = "policies",
     .summary = "list policies and presets: fields, defaults, claims, source",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

@@ -238,7 +238,7 @@ constinit const Command replay_command = {
     .name = "replay",
     .summary = "replay recorded attention through policies; print and store what they lose",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

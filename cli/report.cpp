@@ -89,7 +89,7 @@ constinit const Command report_command = {
     .name = "report",
     .summary = "write a run's report: a page, figures and tables",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

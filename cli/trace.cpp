@@ -243,7 +243,7 @@ constinit const Command trace_command = {
     .name = "trace",
     .summary = "look at traces, check them, and make new ones from them",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = whole_table,
 };
 

@@ -25,7 +25,7 @@ Ran ran(const Command& command, const std::vector<std::string>& words = {}) {
   return {status, out.str(), err.str()};
 }
 
-Command command_that(Result<void> (*run)(std::span<const std::string>, Streams&)) {
+Command command_that(Result<Outcome> (*run)(std::span<const std::string>, Streams&)) {
   return {"try", "tries", "Tries things.\n", run};
 }
 
@@ -138,28 +138,48 @@ TEST(Command, PutsItsOptionsWhereItsHelpSaysSo) {
 }
 
 TEST(Command, PointsToItsHelpAfterAUsageErrorOnly) {
-  const Ran usage =
-      ran(command_that([](auto, Streams&) -> Result<void> { return usage_error("no such word"); }));
+  const Ran usage = ran(
+      command_that([](auto, Streams&) -> Result<Outcome> { return usage_error("no such word"); }));
   EXPECT_EQ(usage.status, 2);
   EXPECT_EQ(usage.err, "kvcheck try: no such word; see kvcheck try --help\n");
   const Ran input =
-      ran(command_that([](auto, Streams&) -> Result<void> { return malformed("bad file"); }));
+      ran(command_that([](auto, Streams&) -> Result<Outcome> { return malformed("bad file"); }));
   EXPECT_EQ(input.status, 2);
   EXPECT_EQ(input.err, "kvcheck try: bad file\n");
 }
 
 TEST(Command, EndsAnExceptionWithASentence) {
   const Ran memory =
-      ran(command_that([](auto, Streams&) -> Result<void> { throw std::bad_alloc(); }));
+      ran(command_that([](auto, Streams&) -> Result<Outcome> { throw std::bad_alloc(); }));
   EXPECT_EQ(memory.status, 3);
   EXPECT_EQ(memory.err, "kvcheck try: out of memory\n");
   const Ran other = ran(command_that(
-      [](auto, Streams&) -> Result<void> { throw std::runtime_error("the sky fell"); }));
+      [](auto, Streams&) -> Result<Outcome> { throw std::runtime_error("the sky fell"); }));
   EXPECT_EQ(other.status, 3);
   EXPECT_EQ(other.err, "kvcheck try: internal error: the sky fell\n");
-  const Ran unknown = ran(command_that([](auto, Streams&) -> Result<void> { throw 7; }));
+  const Ran unknown = ran(command_that([](auto, Streams&) -> Result<Outcome> { throw 7; }));
   EXPECT_EQ(unknown.status, 3);
   EXPECT_EQ(unknown.err, "kvcheck try: internal error: an exception of an unknown kind\n");
+}
+
+TEST(Command, GivesItsVerdictAsItsStatus) {
+  const Ran holds = ran(command_that([](auto, Streams& to) -> Result<Outcome> {
+    to.out << "12 laws hold\n";
+    return Outcome::done;
+  }));
+  EXPECT_EQ(holds.status, 0);
+  const Ran broken = ran(command_that([](auto, Streams& to) -> Result<Outcome> {
+    to.out << "never-empty is broken\n";
+    return Outcome::law_broken;
+  }));
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_EQ(broken.out, "never-empty is broken\n");
+  EXPECT_EQ(broken.err, "");
+}
+
+TEST(Kvcheck, SaysWhatItsExitStatusMeans) {
+  EXPECT_THAT(test::run({"--help"}).out,
+              HasSubstr("Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage"));
 }
 
 TEST(Command, FailsWhenItsOutputCannotBeWritten) {
@@ -169,9 +189,9 @@ TEST(Command, FailsWhenItsOutputCannotBeWritten) {
   std::ostream out(&refusing);
   std::ostringstream err;
   Streams streams{out, err, false};
-  const Command command = command_that([](auto, Streams& to) -> Result<void> {
+  const Command command = command_that([](auto, Streams& to) -> Result<Outcome> {
     to.out << "words";
-    return {};
+    return Outcome::done;
   });
   EXPECT_EQ(run_command(command, {}, streams), 2);
   EXPECT_EQ(err.str(), "kvcheck try: cannot write to standard output\n");

@@ -25,7 +25,7 @@ Outcome run(const std::vector<std::string>& words) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const Result<void> done = trace_command.run(words, streams);
+  const auto done = trace_command.run(words, streams);
   return {done ? "" : done.error().message, out.str(), err.str()};
 }
 
