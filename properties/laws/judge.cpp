@@ -118,6 +118,11 @@ Tokens visible_to(const UnitFacts& unit, std::size_t query) {
   return tokens;
 }
 
+Tokens chunk_up_to(const Step& step, std::size_t query) {
+  const auto& fed = step.event->fed;
+  return {fed.begin(), fed.begin() + static_cast<std::ptrdiff_t>(query) + 1};
+}
+
 std::vector<Row> seen_rows(const UnitFacts& unit, std::size_t queries) {
   std::vector<Row> rows;
   for (std::size_t row = 0; row < unit.returned.size(); ++row) {

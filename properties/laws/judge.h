@@ -47,6 +47,9 @@ bool sees(const UnitFacts& unit, std::size_t query, std::size_t row);
 // What the query sees, as tokens, and how many rows that is.
 Tokens visible_to(const UnitFacts& unit, std::size_t query);
 
+// The tokens of the call up to query `query`, its own included.
+Tokens chunk_up_to(const Step& step, std::size_t query);
+
 // The rows that some query of the call sees, in slot order.
 std::vector<Row> seen_rows(const UnitFacts& unit, std::size_t queries);
 
