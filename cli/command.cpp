@@ -93,7 +93,9 @@ int flushed(std::string_view who, int status, Streams& streams) {
 
 int report_error(std::string_view who, const Error& error, Streams& streams) {
   streams.err << who << ": " << error.message;
-  if (error.kind == Error::Kind::usage) streams.err << "; see " << who << " --help";
+  if (error.kind == Error::Kind::usage) {
+    streams.err << (error.message.ends_with('?') ? " See " : "; see ") << who << " --help";
+  }
   streams.err << '\n';
   return interrupted() ? stopped : bad_input;
 }
@@ -109,6 +111,8 @@ int run_guarded(const Command& command,
     streams.err << who << ": out of memory\n";
   } catch (const std::exception& exception) {
     streams.err << who << ": internal error: " << exception.what() << '\n';
+  } catch (...) {
+    streams.err << who << ": internal error: an exception of an unknown kind\n";
   }
   return internal;
 }

@@ -1,10 +1,13 @@
 #include "cli/command.h"
 
+#include <cctype>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 
 #include "base/version.h"
+#include "base/words.h"
+#include "sim/spec.h"
 #include "tests/cli/run.h"
 
 namespace kv::cli {
@@ -56,8 +59,8 @@ TEST(Kvcheck, NamesTheNearestCommand) {
     EXPECT_EQ(unknown.status, 2);
     EXPECT_EQ(unknown.out, "");
     EXPECT_THAT(unknown.err,
-                HasSubstr("kvcheck: unknown command 'repaly'; did you mean 'replay'?"));
-    EXPECT_THAT(unknown.err, HasSubstr("; see kvcheck --help\n"));
+                HasSubstr("kvcheck: unknown command 'repaly'; did you mean 'replay'? See kvcheck "
+                          "--help\n"));
   }
   EXPECT_THAT(test::run({"--vresion"}).err, HasSubstr("did you mean '--version'?"));
   EXPECT_EQ(test::run({"help", "replay", "x"}).status, 2);
@@ -76,6 +79,54 @@ TEST(Kvcheck, GivesTheSameHelpInThreeWays) {
       EXPECT_THAT(help.out, HasSubstr("--" + std::string(option.name)));
     }
   }
+}
+
+// "write a run's report" as "Writes a run's report".
+std::string as_sentence(std::string_view summary) {
+  const std::size_t verb = summary.find(' ');
+  std::string out(summary.substr(0, verb));
+  out[0] = static_cast<char>(std::toupper(out[0]));
+  return out + "s" + std::string(summary.substr(verb));
+}
+
+TEST(Kvcheck, HelpsWithEveryCommandInTheSameForm) {
+  for (const Command* command : commands()) {
+    const std::string name(command->name);
+    const std::string help = test::run({name, "--help"}).out;
+    const std::vector<std::string_view> lines = split(help, '\n');
+    // The same up to a second verb, which changes its form too.
+    const std::string sentence = as_sentence(command->summary);
+    EXPECT_EQ(lines[0].substr(0, lines[0].find_first_of(",;.")),
+              sentence.substr(0, sentence.find_first_of(",;")));
+    EXPECT_TRUE(lines[0].ends_with('.'));
+    EXPECT_EQ(lines[1], "");
+    EXPECT_THAT(std::string(lines[2]), testing::StartsWith("Usage:  kvcheck " + name + " "));
+    for (std::size_t i = 3; !lines[i].empty(); ++i) {
+      if (lines[i].starts_with("          ")) continue;  // the line before goes on
+      EXPECT_THAT(std::string(lines[i]), testing::StartsWith("        kvcheck " + name + " "));
+    }
+    EXPECT_THAT(help, HasSubstr("\nExamples:\n  kvcheck " + name));
+    EXPECT_THAT(help, HasSubstr("  -h, --help"));
+    EXPECT_FALSE(command->options.empty()) << name;
+    for (const std::string_view line : lines) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(Kvcheck, ExplainsSpecsWhereTheyAreGiven) {
+  const std::string help = test::run({"replay", "--help"}).out;
+  const std::size_t at = help.find("\nSpecs:\n");
+  ASSERT_NE(at, std::string::npos);
+  const std::string part = help.substr(at, help.find("\nExamples:") - at);
+  EXPECT_THAT(part, HasSubstr("kvcheck policies"));
+  std::size_t examples = 0;
+  for (std::string_view line : split(part, '\n')) {
+    if (!line.starts_with("    ")) continue;
+    line.remove_prefix(4);
+    if (line.starts_with('\'')) line = line.substr(1, line.size() - 2);
+    EXPECT_TRUE(parse_spec(line)) << line;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3U);
 }
 
 TEST(Command, PutsItsOptionsWhereItsHelpSaysSo) {
@@ -106,6 +157,9 @@ TEST(Command, EndsAnExceptionWithASentence) {
       [](auto, Streams&) -> Result<void> { throw std::runtime_error("the sky fell"); }));
   EXPECT_EQ(other.status, 3);
   EXPECT_EQ(other.err, "kvcheck try: internal error: the sky fell\n");
+  const Ran unknown = ran(command_that([](auto, Streams&) -> Result<void> { throw 7; }));
+  EXPECT_EQ(unknown.status, 3);
+  EXPECT_EQ(unknown.err, "kvcheck try: internal error: an exception of an unknown kind\n");
 }
 
 TEST(Command, FailsWhenItsOutputCannotBeWritten) {
