@@ -33,6 +33,26 @@ Slot Slots::slot_of(std::size_t rank) const {
   return tail_[rank];
 }
 
+void Slots::save(ByteWriter& writer) const {
+  writer.put(sinks_);
+  writer.put(middle_);
+  writer.put(std::vector<Slot>(tail_.begin(), tail_.end()));
+  writer.put(evicted_);
+  writer.put(free_);
+  writer.put(used_);
+}
+
+void Slots::load(ByteReader& reader) {
+  std::vector<Slot> tail;
+  reader.get(sinks_);
+  reader.get(middle_);
+  reader.get(tail);
+  tail_.assign(tail.begin(), tail.end());
+  reader.get(evicted_);
+  reader.get(free_);
+  used_ = reader.get<Slot>();
+}
+
 Slot Slots::take() {
   if (free_.empty()) return used_++;
   const Slot slot = free_.back();

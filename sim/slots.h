@@ -10,6 +10,8 @@
 #include <deque>
 #include <vector>
 
+#include "base/bytes.h"
+
 namespace kv {
 
 using Slot = std::uint32_t;
@@ -39,6 +41,10 @@ class Slots {
 
   // Slots ever used; every slot is below it.
   [[nodiscard]] std::size_t used() const { return used_; }
+
+  // The whole state as bytes, and back; mistakes show in ByteReader::finished.
+  void save(ByteWriter& writer) const;
+  void load(ByteReader& reader);
 
  private:
   Slot take();

@@ -156,4 +156,33 @@ UnitCache UnitCache::fork(std::unique_ptr<Draws> draws) const {
   return {*this, std::move(draws)};
 }
 
+void UnitCache::save(ByteWriter& writer) const {
+  KV_CHECK(query_ == seen_);
+  writer.put(seen_);
+  writer.put(tail_);
+  writer.put(middle_);
+  writer.put(entered_);
+  slots_.save(writer);
+  writer.put(first_gap_);
+  writer.put(evicted_);
+  writer.put(counts_.trims);
+  writer.put(counts_.evicted);
+  writer.put(counts_.moved);
+  policy_->save(writer);
+}
+
+void UnitCache::load(ByteReader& reader) {
+  seen_ = query_ = reader.get<Position>();
+  tail_ = reader.get<Position>();
+  reader.get(middle_);
+  entered_ = reader.get<std::uint64_t>();
+  slots_.load(reader);
+  first_gap_ = reader.get<std::size_t>();
+  reader.get(evicted_);
+  counts_.trims = reader.get<std::uint64_t>();
+  counts_.evicted = reader.get<std::uint64_t>();
+  counts_.moved = reader.get<std::uint64_t>();
+  policy_->load(reader);
+}
+
 }  // namespace kv

@@ -27,6 +27,7 @@
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/draws.h"
 #include "base/position.h"
 #include "policies/policy.h"
@@ -100,6 +101,13 @@ class UnitCache {
 
   // An independent copy; `draws` serves the copy. Requires no chunk under way.
   [[nodiscard]] UnitCache fork(std::unique_ptr<Draws> draws) const;
+
+  // The whole state as bytes, the policy's with it. Requires no chunk under way.
+  void save(ByteWriter& writer) const;
+
+  // Back again, into a cache of the same spec. Mistakes show in ByteReader::finished; the cache is
+  // then to be thrown away.
+  void load(ByteReader& reader);
 
  private:
   UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws);

@@ -1,0 +1,207 @@
+#include "properties/spec_cells.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+// The positions that a query sees, as indices into `returned`, which is increasing and holds them.
+std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Position>& returned) {
+  std::vector<std::size_t> rows;
+  rows.reserve(visible.size());
+  std::size_t row = 0;
+  const auto add = [&](Position position) {
+    while (returned[row] != position) ++row;
+    rows.push_back(row++);
+  };
+  for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) add(p);
+  for (const Position p : visible.middle) add(p);
+  for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
+  return rows;
+}
+
+}  // namespace
+
+SpecCells::SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws)
+    : spec_(spec), setup_(setup), draws_(std::move(draws)) {
+  clear();
+}
+
+void SpecCells::clear() {
+  cells_.clear();
+  const std::size_t count = units() / units_per_cell();
+  cells_.reserve(count);
+  for (std::size_t cell = 0; cell < count; ++cell) cells_.push_back(fresh(cell));
+  tokens_.clear();
+  origins_.clear();
+}
+
+std::size_t SpecCells::units() const {
+  const std::size_t heads = spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  return std::size_t{setup_.sequences} * setup_.layers * heads;
+}
+
+std::size_t SpecCells::units_per_cell() const {
+  if (spec_.unit == Unit::layer) return setup_.kv_heads;
+  if (spec_.unit == Unit::model) return std::size_t{setup_.layers} * setup_.kv_heads;
+  return 1;
+}
+
+std::size_t SpecCells::cell_of(std::size_t unit) const {
+  return unit / units_per_cell();
+}
+
+Place SpecCells::place_of(std::size_t unit) const {
+  const std::size_t heads = spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  return {.sequence = static_cast<std::uint32_t>(unit / heads / setup_.layers),
+          .layer = static_cast<std::uint32_t>(unit / heads % setup_.layers),
+          .head = static_cast<std::uint32_t>(unit % heads)};
+}
+
+SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
+  return {UnitCache(spec_, draws_(static_cast<std::uint32_t>(cell * units_per_cell()))), {}};
+}
+
+Facts SpecCells::feed(const Feed& feed) {
+  tokens_.insert(tokens_.end(), feed.tokens.begin(), feed.tokens.end());
+  for (std::size_t sequence = 0; sequence < origins_.size(); ++sequence) {
+    origins_[sequence].resize(tokens_.size(), static_cast<std::uint32_t>(sequence));
+  }
+  Facts facts;
+  facts.units.resize(units());
+  const std::size_t shared = units_per_cell();
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    CellFacts told = feed_cell(cell, feed);
+    for (std::size_t i = 0; i < shared; ++i) {
+      const std::size_t unit = cell * shared + i;
+      UnitFacts& out = facts.units[unit];
+      out.returned.reserve(told.returned.size());
+      for (const Position position : told.returned) out.returned.push_back(row_of(position, unit));
+      out.mask_width = told.returned.size();
+      out.visible = told.visible;
+      out.query_positions = told.query_positions;
+      out.key_positions = told.key_positions;
+      if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
+      tell_state(unit, out);
+    }
+  }
+  return facts;
+}
+
+SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
+  Cell& cell = cells_[index];
+  const std::size_t chunk = feed.tokens.size();
+  CellFacts facts;
+  cell.cache.begin_chunk(chunk);
+  note_evictions(cell);
+  facts.returned = stored_in(cell);
+  const std::size_t width = facts.returned.size();
+  facts.visible.resize(chunk * width);
+  const bool in_cache = spec_.positions == Positions::in_cache;
+  if (in_cache) facts.key_positions.resize(chunk * width, not_told);
+  if (cell.cache.wants_rows()) facts.weights.resize(units_per_cell());
+  for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
+  for (std::size_t query = 0; query < chunk; ++query) {
+    const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
+    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+      const std::size_t at = query * width + rows[rank];
+      facts.visible[at] = 1;
+      if (in_cache) facts.key_positions[at] = static_cast<double>(rank);
+    }
+    const Token token = feed.tokens[query];
+    facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
+                                             : static_cast<double>(token.position));
+    if (cell.cache.wants_rows()) observe(index, feed, query, rows, facts);
+  }
+  cell.cache.end_chunk();
+  note_evictions(cell);
+  return facts;
+}
+
+// The policy gets the mean over all query heads that share the cell; each unit is told the mean
+// over its own.
+void SpecCells::observe(std::size_t index,
+                        const Feed& feed,
+                        std::size_t query,
+                        const std::vector<std::size_t>& rows,
+                        CellFacts& facts) {
+  const std::size_t width = facts.returned.size();
+  keys_.clear();
+  for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
+  mass_.resize(keys_.size());
+  sum_.assign(keys_.size(), 0.0F);
+  const std::uint32_t heads = spec_.unit == Unit::head ? 1 : setup_.group;
+  for (std::size_t i = 0; i < facts.weights.size(); ++i) {
+    const Place place = place_of(index * facts.weights.size() + i);
+    float* const out = facts.weights[i].data() + query * width;
+    for (std::uint32_t head = 0; head < heads; ++head) {
+      visible_mass(feed.stream, {place.sequence, place.layer, place.head * heads + head},
+                   feed.tokens[query], keys_, mass_);
+      for (std::size_t k = 0; k < keys_.size(); ++k) {
+        out[rows[k]] += mass_[k] / static_cast<float>(heads);
+        sum_[k] += mass_[k];
+      }
+    }
+  }
+  const auto voters = static_cast<float>(facts.weights.size() * heads);
+  for (float& mass : sum_) mass /= voters;
+  cells_[index].cache.observe(sum_);
+}
+
+// Rows are freed all at once or not at all, so those that are not free yet are the last evicted.
+void SpecCells::note_evictions(Cell& cell) {
+  const std::span<const Position> evicted = cell.cache.evicted();
+  const std::size_t unfreed = cell.cache.slots().unfreed();
+  if (!evicted.empty()) {
+    cell.unfreed.insert(cell.unfreed.end(), evicted.begin(), evicted.end());
+    cell.cache.clear_evicted();
+  }
+  if (cell.unfreed.size() <= unfreed) return;
+  const auto freed = static_cast<std::ptrdiff_t>(cell.unfreed.size() - unfreed);
+  cell.unfreed.erase(cell.unfreed.begin(), cell.unfreed.begin() + freed);
+}
+
+std::vector<Position> SpecCells::stored_in(const Cell& cell) {
+  const Visible all = cell.cache.all();
+  std::vector<Position> stored;
+  stored.reserve(all.size() + cell.unfreed.size());
+  for (Position p = all.sinks.first; p < all.sinks.last; ++p) stored.push_back(p);
+  stored.insert(stored.end(), all.middle.begin(), all.middle.end());
+  for (Position p = all.recent.first; p < all.recent.last; ++p) stored.push_back(p);
+  if (cell.unfreed.empty()) return stored;
+  stored.insert(stored.end(), cell.unfreed.begin(), cell.unfreed.end());
+  std::ranges::sort(stored);
+  return stored;
+}
+
+Row SpecCells::row_of(Position position, std::size_t unit) const {
+  Place place = place_of(unit);
+  if (!origins_.empty()) place.sequence = origins_[place.sequence][position];
+  return {.value = tokens_[position],
+          .key = tokens_[position],
+          .value_place = place,
+          .key_place = place,
+          .position =
+              spec_.positions == Positions::absolute ? static_cast<double>(position) : not_told};
+}
+
+void SpecCells::tell_state(std::size_t unit, UnitFacts& facts) const {
+  const Cell& cell = cells_[cell_of(unit)];
+  const std::vector<Position> stored = stored_in(cell);
+  facts.stored.reserve(stored.size());
+  for (const Position position : stored) facts.stored.push_back(row_of(position, unit));
+  facts.reported = cell.cache.stored();
+  facts.moved = cell.cache.counts().moved;
+}
+
+Facts SpecCells::look() const {
+  Facts facts;
+  facts.units.resize(units());
+  for (std::size_t unit = 0; unit < facts.units.size(); ++unit) tell_state(unit, facts.units[unit]);
+  return facts;
+}
+
+}  // namespace kv

@@ -1,0 +1,2 @@
+list(APPEND kv_test_sources
+  properties/no_false_alarm_test.cpp)
