@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "properties/facts_shape.h"
 
 namespace kv {
 namespace {
@@ -39,6 +40,10 @@ class Runner {
     Branch& branch = branches_[call.branch];
     event.branch = branch.fed;
     if (call.kind != Call::Kind::feed || event.refused) event.facts = branch.subject->look();
+    const bool fed = call.kind == Call::Kind::feed && !event.refused;
+    if (const auto wrong = shape_error(event.facts, history_.units(), fed ? event.fed.size() : 0)) {
+      throw SubjectFailed(*wrong);
+    }
     event.branches = static_cast<std::uint32_t>(branches_.size());
     history_.coverage.refusal |= event.refused;
     history_.events.push_back(std::move(event));
