@@ -18,7 +18,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 12> table = {{
+constexpr std::array<Option, 14> table = {{
+    {.name = "plugin", .value = "LIB", .help = "the subject is this shared library"},
+    {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
     {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
     {.name = "nightly", .help = "an hour or more: a hundred times the cases"},
     {.name = "budget",
@@ -26,7 +28,7 @@ constexpr std::array<Option, 12> table = {{
      .help = "begin no new work after 30s or 2m; laws not tried by then count as not run"},
     {.name = "filter",
      .value = "LAW",
-     .help = "only these laws: ids, or how ids begin and a '*', as in 'sinks.*'",
+     .help = "only these laws: ids, or how ids begin and a '*', as in 'visible.*'",
      .list = true},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all cases"},
     {.name = "reproduce", .value = "STRING", .help = "one law on one case again, as printed"},
@@ -45,15 +47,18 @@ constexpr std::string_view help =
     "broken.\n"
     "\n"
     "Usage:  kvcheck check SUBJECT [OPTIONS]\n"
+    "        kvcheck check --plugin LIB.so [OPTIONS]\n"
+    "        kvcheck check --exec COMMAND [OPTIONS]\n"
     "        kvcheck check --list\n"
     "        kvcheck check --explain LAW\n"
     "\n"
     "SUBJECT is a spec (reservoir:sinks=4,recent=28,budget=64) or a preset (@streaming-llm), run\n"
     "by kvcheck's own cache; see kvcheck policies. Its contract is what the spec says: timing,\n"
-    "visibility, positions, and the policy's claims. Every law that applies under it is tried on\n"
-    "small sizes of its own and on the sizes asked for. A law whose cases never showed an "
-    "eviction\n"
-    "counts as not run, and says so.\n"
+    "visibility, positions, and the policy's claims. A cache of your own is a shared library\n"
+    "behind a C interface, or a program that speaks a line protocol; it declares its contract\n"
+    "itself. Every law that applies is tried on small sizes of its own and on the sizes asked "
+    "for.\n"
+    "A law whose cases never showed an eviction counts as not run, and says so.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -62,7 +67,7 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n"
     "  kvcheck check '@h2o:budget=64' --full --json h2o.json\n"
-    "  kvcheck check streaming:sinks=4,recent=28 --filter 'sinks.*' --junit laws.xml\n"
+    "  kvcheck check streaming:sinks=4,recent=28 --filter 'visible.*' --junit laws.xml\n"
     "  kvcheck check --explain survives\n";
 
 double now() {

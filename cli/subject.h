@@ -14,7 +14,9 @@ struct NamedSubject {
   std::string words;  // that name it again, quoted for a shell
 };
 
-// From a spec or preset, the operand. Errors are those of parse_spec, and of no subject or several.
+// From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
+// options to be in the table of `words`. Errors are those of parse_spec and of the families, and of
+// no subject or several.
 Result<NamedSubject> subject_of(const Words& words);
 
 // `word` as a POSIX shell reads it: between quotes unless that is not needed.
