@@ -17,6 +17,7 @@
 #include "cli/replay.h"
 #include "cli/report.h"
 #include "cli/trace.h"
+#include "cli/uniformity.h"
 
 namespace kv::cli {
 namespace {
@@ -171,6 +172,7 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
       &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
+      &uniformity_command,
   };
   return all;
 }
