@@ -18,6 +18,7 @@
 #include "cli/replay.h"
 #include "cli/report.h"
 #include "cli/trace.h"
+#include "cli/uniformity.h"
 
 namespace kv::cli {
 namespace {
@@ -172,8 +173,13 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
+<<<<<<< HEAD
       &replay_command, &report_command,   &check_command,    &policies_command,
       &trace_command,  &generate_command,
+=======
+      &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
+      &uniformity_command,
+>>>>>>> stats
   };
   return all;
 }
