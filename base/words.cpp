@@ -94,10 +94,15 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string unknown_word(std::string_view what,
                          std::string_view word,
                          std::span<const std::string_view> candidates) {
+  return unknown_word(what, word, candidates, nearest(word, candidates));
+}
+
+std::string unknown_word(std::string_view what,
+                         std::string_view word,
+                         std::span<const std::string_view> candidates,
+                         std::string_view meant) {
   std::string out = "unknown " + std::string(what) + " " + quoted(word);
-  if (const std::string_view near = nearest(word, candidates); !near.empty()) {
-    out += "; did you mean '" + std::string(near) + "'?";
-  }
+  if (!meant.empty()) return out + "; did you mean " + quoted(meant) + "?";
   if (candidates.empty()) return out;
   out += " (there " + std::string(candidates.size() == 1 ? "is " : "are ");
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -21,11 +21,19 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 // candidate (strm for streaming) is near.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-// "unknown policy 'strm'; did you mean 'streaming'? (dense, window, ...)": the sentence that every
-// unknown word gets. `what` names the kind of word in the singular.
+// "unknown policy 'strm'; did you mean 'streaming'?", or, where no candidate is near, "unknown
+// policy 'xyz' (there are dense, window, ...)": the sentence that every unknown word gets. `what`
+// names the kind of word in the singular.
 std::string unknown_word(std::string_view what,
                          std::string_view word,
                          std::span<const std::string_view> candidates);
+
+// The same where the caller knows what was meant, whether a candidate or not; empty: nothing is
+// near.
+std::string unknown_word(std::string_view what,
+                         std::string_view word,
+                         std::span<const std::string_view> candidates,
+                         std::string_view meant);
 
 // The whole of `text` as a decimal count in [minimum, maximum]; the error names `what`.
 Result<std::uint64_t> parse_count(std::string_view text,

@@ -11,6 +11,7 @@
 
 #include "base/version.h"
 #include "base/words.h"
+#include "cli/check.h"
 #include "cli/generate.h"
 #include "cli/interrupt.h"
 #include "cli/policies.h"
@@ -22,6 +23,7 @@ namespace kv::cli {
 namespace {
 
 constexpr int done = 0;
+constexpr int law_broken = 1;
 constexpr int bad_input = 2;
 constexpr int internal = 3;
 constexpr int stopped = 130;
@@ -41,10 +43,12 @@ constexpr std::string_view examples =
     "  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors\n"
     "  kvcheck replay traces/data/tinystories-2m.qkv.safetensors --policy all --budget 64,128 \\\n"
     "      -o run.db\n"
-    "  kvcheck report run.db -o report\n";
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n";
 
 constexpr std::string_view statuses =
-    "Exit status: 0 done, 2 usage or bad input, 3 internal error, 130 interrupted.\n";
+    "Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage or bad input, or the\n"
+    "output could not be written; 3 internal error; 130 interrupted.\n";
 
 std::string top_help() {
   std::size_t column = 0;
@@ -93,7 +97,9 @@ int flushed(std::string_view who, int status, Streams& streams) {
 
 int report_error(std::string_view who, const Error& error, Streams& streams) {
   streams.err << who << ": " << error.message;
-  if (error.kind == Error::Kind::usage) streams.err << "; see " << who << " --help";
+  if (error.kind == Error::Kind::usage) {
+    streams.err << (error.message.ends_with('?') ? " See " : "; see ") << who << " --help";
+  }
   streams.err << '\n';
   return interrupted() ? stopped : bad_input;
 }
@@ -103,12 +109,15 @@ int run_guarded(const Command& command,
                 std::span<const std::string> words,
                 Streams& streams) {
   try {
-    const Result<void> result = command.run(words, streams);
-    return result ? done : report_error(who, result.error(), streams);
+    const Result<Outcome> result = command.run(words, streams);
+    if (!result) return report_error(who, result.error(), streams);
+    return *result == Outcome::law_broken ? law_broken : done;
   } catch (const std::bad_alloc&) {
     streams.err << who << ": out of memory\n";
   } catch (const std::exception& exception) {
     streams.err << who << ": internal error: " << exception.what() << '\n';
+  } catch (...) {
+    streams.err << who << ": internal error: an exception of an unknown kind\n";
   }
   return internal;
 }
@@ -163,7 +172,8 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
+      &replay_command, &report_command,   &check_command,    &policies_command,
+      &trace_command,  &generate_command,
   };
   return all;
 }

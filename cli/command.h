@@ -1,4 +1,4 @@
-// A subcommand of kvcheck: a function from words to an exit status, with its output passed in.
+// A subcommand of kvcheck: a function from words to an outcome, with its output passed in.
 #pragma once
 
 #include <iosfwd>
@@ -19,6 +19,12 @@ struct Streams {
   bool terminal = false;
 };
 
+// What a command that ran to its end found out.
+enum class Outcome {
+  done,        // or: every law holds
+  law_broken,  // what was checked is wrong; the command said how
+};
+
 struct Command {
   std::string_view name;
   std::string_view summary;  // one line
@@ -26,18 +32,25 @@ struct Command {
   // The whole --help text, examples included. A line that says {options} is replaced by the table
   // of `options`.
   std::string_view help;
-  Result<void> (*run)(std::span<const std::string> words, Streams& streams);
+  Result<Outcome> (*run)(std::span<const std::string> words, Streams& streams);
 
   // What `help` shows for {options}: the table that `run` parses with.
   std::span<const Option> options{};
 };
 
+// Command::run for a command that judges nothing: `work` is done, or an error.
+template <Result<void> (*work)(std::span<const std::string> words, Streams& streams)>
+Result<Outcome> done_unless_error(std::span<const std::string> words, Streams& streams) {
+  if (const Result<void> result = work(words, streams); !result) return result.error();
+  return Outcome::done;
+}
+
 // All commands, in the order of --help.
 std::span<const Command* const> commands();
 
 // What main() does with the words after the program's name. Exit status:
-//   0    done
-//   1    kept free for a law that is broken
+//   0    done, or every law holds
+//   1    a law is broken
 //   2    usage or bad input, or the output could not be written
 //   3    internal
 //   130  interrupted (SIGINT or SIGTERM) by a command that stopped in good order

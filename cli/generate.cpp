@@ -37,9 +37,9 @@ constexpr std::array<Option, 13> table = {{
 }};
 
 constexpr std::string_view help =
-    "Makes a synthetic trace, seeded, of which is known what every row holds.\n"
+    "Makes a synthetic trace that says what it planted.\n"
     "\n"
-    "Usage:  kvcheck generate NAME[:FIELD=VALUE,...] [OPTIONS] -o FILE\n"
+    "Usage:  kvcheck generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]\n"
     "        kvcheck generate --list\n"
     "\n"
     "NAME is one of sink-recency, zipf, drift, needle, topics, uniform, one-hot and ties; --list\n"
@@ -152,11 +152,11 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   const auto words = Words::parse(table, given);
   if (!words) return words.error();
   if (words->given("list")) {
-    if (auto none = words->expect_operands("generator", 0, 0); !none) return none;
+    if (auto none = words->expect_operands("a generator", 0, 0); !none) return none;
     streams.out << generator_list();
     return {};
   }
-  if (auto one = words->expect_operands("generator", 1, 1); !one) return one;
+  if (auto one = words->expect_operands("a generator", 1, 1); !one) return one;
   const auto spec = spec_of(*words);
   if (!spec) return spec.error();
   if (auto outputs = check_outputs(*words); !outputs) return outputs;
@@ -180,7 +180,7 @@ constinit const Command generate_command = {
     .name = "generate",
     .summary = "make a synthetic trace that says what it planted",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

@@ -4,32 +4,40 @@
 #include <ostream>
 #include <vector>
 
-#include "base/words.h"
+#include "cli/options.h"
 #include "cli/policies_text.h"
+#include "sim/spec_names.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::string_view help_text =
-    R"(Lists policies and presets with their fields, defaults, claims and sources.
+constexpr std::array<Option, 3> table = {{
+    {.name = "show", .value = "NAME", .help = "the same as NAME alone", .list = true},
+    {.name = "json", .help = "one JSON object per line, a policy or a preset each"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
 
-Usage:  kvcheck policies [NAME | @PRESET]... [--json]
-
-A spec chooses a policy and how the cache runs it:  NAME[:FIELD=VALUE,...][;SETTING=VALUE]...
-A preset is a published system as a spec, and may be changed by what follows it, as in
-@h2o:budget=64. Without names all of them are listed in short.
-
-  NAME              tell all about this policy and the cache's settings
-  @PRESET           tell all about this preset; --show @PRESET says the same
-      --json        one JSON object per line, a policy or a preset each
-  -h, --help        this text
-
-Examples:
-  kvcheck policies
-  kvcheck policies reservoir h2o
-  kvcheck policies --show @streaming-llm
-  kvcheck policies --json
-)";
+constexpr std::string_view help =
+    "Lists policies and presets: fields, defaults, claims, source.\n"
+    "\n"
+    "Usage:  kvcheck policies [NAME...] [OPTIONS]\n"
+    "\n"
+    "NAME is a policy, such as h2o, or a preset, such as @h2o: then all is told about it, and "
+    "about\n"
+    "the cache's settings. Without names all policies and presets are listed in short.\n"
+    "\n"
+    "A spec chooses a policy and how the cache runs it:  "
+    "NAME[:FIELD=VALUE,...][;SETTING=VALUE]...\n"
+    "A preset is a published system as a spec, and may be changed by what follows it, as in\n"
+    "@h2o:budget=64.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck policies\n"
+    "  kvcheck policies reservoir h2o\n"
+    "  kvcheck policies @streaming-llm\n"
+    "  kvcheck policies --json\n";
 
 // What was asked for; all of it when no names were given.
 struct Request {
@@ -40,44 +48,28 @@ struct Request {
   [[nodiscard]] bool everything() const { return policies.empty() && presets.empty(); }
 };
 
-Result<void> add_name(const std::string& word, Request& request) {
-  const bool is_preset = word.starts_with('@');
-  if (is_preset) {
-    if (const Preset* preset = find_preset(word.substr(1))) {
-      request.presets.push_back(preset);
-      return {};
-    }
-  } else if (const PolicyEntry* policy = find_policy(word)) {
-    request.policies.push_back(policy);
+Result<void> add_name(std::string_view word, Request& request) {
+  if (word.starts_with('@')) {
+    const auto preset = preset_named(word.substr(1));
+    if (!preset) return preset.error();
+    request.presets.push_back(*preset);
     return {};
   }
-  std::vector<std::string_view> names;
-  for (const PolicyEntry& policy : policy_registry()) {
-    if (!is_preset) names.push_back(policy.name);
-  }
-  for (const Preset& preset : presets()) {
-    if (is_preset) names.push_back(preset.name);
-  }
-  return usage_error(unknown_word(is_preset ? "preset" : "policy",
-                                  is_preset ? std::string_view(word).substr(1) : word, names));
+  const auto policy = policy_named(word);
+  if (!policy) return policy.error();
+  request.policies.push_back(*policy);
+  return {};
 }
 
-Result<Request> read_words(std::span<const std::string> words) {
-  constexpr std::array<std::string_view, 3> options = {"--json", "--show", "--help"};
+Result<Request> read_words(std::span<const std::string> given) {
+  const auto words = Words::parse(table, given);
+  if (!words) return words.error();
   Request request;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--json") {
-      request.json = true;
-      continue;
-    }
-    const bool show = words[i] == "--show";
-    if (show && ++i == words.size()) {
-      return usage_error("--show needs the name of a preset, as in --show @streaming-llm");
-    }
-    if (!show && words[i].starts_with('-')) {
-      return usage_error(unknown_word("option", words[i], options));
-    }
-    if (auto done = add_name(words[i], request); !done) return done.error();
+  request.json = words->given("json");
+  std::vector<std::string> names(words->operands().begin(), words->operands().end());
+  for (const std::string& name : words->values("show")) names.push_back(name);
+  for (const std::string& name : names) {
+    if (auto done = add_name(name, request); !done) return done.error();
   }
   return request;
 }
@@ -85,8 +77,7 @@ Result<Request> read_words(std::span<const std::string> words) {
 void print_everything(bool json, std::ostream& out) {
   if (!json) {
     out << "Policies, chosen by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
-           "policies "
-           "NAME\n\n";
+           "policies NAME\n\n";
   }
   for (const PolicyEntry& policy : policy_registry()) {
     out << (json ? policy_json(policy) : policy_text(policy)) << "\n";
@@ -116,7 +107,12 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
 
 }  // namespace
 
-const Command policies_command = {
-    "policies", "list policies and presets: fields, defaults, claims, source", help_text, run};
+constinit const Command policies_command = {
+    .name = "policies",
+    .summary = "list policies and presets: fields, defaults, claims, source",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
 
 }  // namespace kv::cli

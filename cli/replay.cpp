@@ -49,9 +49,9 @@ constexpr std::array<Option, 13> table = {{
 }};
 
 constexpr std::string_view help =
-    "Replays recorded attention through policies and prints what each of them loses.\n"
+    "Replays recorded attention through policies; prints and stores what they lose.\n"
     "\n"
-    "Usage:  kvcheck replay TRACE... --policy SPEC [--policy SPEC...] [OPTIONS]\n"
+    "Usage:  kvcheck replay TRACE... --policy SPEC... [OPTIONS]\n"
     "\n"
     "TRACE is a trace file (safetensors, .npy or .npz; see kvcheck trace --help) or a synthetic\n"
     "stream, synthetic:NAME[:FIELD=VALUE,...] (see kvcheck generate --help). Every trace is read\n"
@@ -61,12 +61,23 @@ constexpr std::string_view help =
     "\n"
     "{options}\n"
     "\n"
+    "Specs:\n"
+    "  A SPEC is a policy's name, its fields after a ':', and the cache's settings, each after a\n"
+    "  ';' (which wants quotes in a shell). What is left out takes its default, budget and chunk\n"
+    "  those of --budget and --chunk. @NAME is a preset, a published system as a spec; what\n"
+    "  follows it overrides it.\n"
+    "    h2o\n"
+    "    reservoir:sinks=4,recent=28,budget=64\n"
+    "    '@streaming-llm:budget=128;timing=lazy:64'\n"
+    "  kvcheck policies lists all names, kvcheck policies NAME the fields of one and the "
+    "settings.\n"
+    "\n"
     "Examples:\n"
     "  kvcheck replay trace.safetensors --policy all --budget 64,128\n"
     "  kvcheck replay trace.safetensors --policy streaming:sinks=4 --policy h2o:sinks=4 \\\n"
     "      --budget 64,128,256 -o run.db\n"
-    "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 --json "
-    "-\n"
+    "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 \\\n"
+    "      --json -\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
     "\n"
     "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
@@ -92,9 +103,8 @@ class Run {
     if (Result<void> begun = begin(); !begun) return begun;
     for (const Trace& trace : plan_.traces) {
       if (interrupted()) return stopped();
-      if (Result<void> done = one(trace); !done) {
-        if (writer_ && !interrupted()) static_cast<void>(writer_->discard());
-        return done;
+      if (Result<void> done = guarded(trace); !done) {
+        return interrupted() ? done.error() : failed(done.error());
       }
     }
     progress_.clear();
@@ -108,6 +118,16 @@ class Run {
     if (!writer) return writer.error();
     writer_.emplace(*std::move(writer));
     return {};
+  }
+
+  // one(), which leaves no empty run behind when it throws, as for want of memory.
+  Result<void> guarded(const Trace& trace) {
+    try {
+      return one(trace);
+    } catch (...) {
+      if (writer_ && writer_->traces() == 0) static_cast<void>(writer_->discard());
+      throw;
+    }
   }
 
   Result<void> one(const Trace& trace) {
@@ -169,6 +189,18 @@ class Run {
     to << (outputs.on_standard_output() ? "" : "\n") << words;
   }
 
+  // Without a whole trace the run is taken back; what took long to compute stays.
+  Error failed(Error error) {
+    if (!writer_) return error;
+    if (writer_->traces() == 0) {
+      static_cast<void>(writer_->discard());
+      return error;
+    }
+    error.message +=
+        "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";
+    return error;
+  }
+
   Error stopped() {
     progress_.clear();
     std::string words = "interrupted after " + std::to_string(finished_) + " of " +
@@ -206,7 +238,7 @@ constinit const Command replay_command = {
     .name = "replay",
     .summary = "replay recorded attention through policies; print and store what they lose",
     .help = help,
-    .run = run,
+    .run = done_unless_error<run>,
     .options = table,
 };
 

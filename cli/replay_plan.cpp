@@ -41,7 +41,7 @@ Result<std::vector<std::uint64_t>> seeds_of(const Words& words) {
   return seeds;
 }
 
-Result<std::vector<Cell>> cells_of(const Words& words) {
+Result<std::vector<PlannedCell>> cells_of(const Words& words) {
   Sweep sweep;
   sweep.policies = words.values("policy");
   if (sweep.policies.empty()) {
@@ -70,7 +70,7 @@ Result<Outputs> outputs_of(const Words& words) {
   return Outputs{words.value("output"), words.value("json"), words.value("csv")};
 }
 
-Result<void> open_traces(ReplayPlan& plan) {
+Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
   for (const std::string& source : plan.sources) {
     Result<Trace> trace = open_source(source);
     if (!trace) return trace.error();
@@ -80,7 +80,7 @@ Result<void> open_traces(ReplayPlan& plan) {
         return usage_error("the trace '" + source + "' is given twice");
       }
     }
-    if (Result<void> fits = check_fit(plan.cells, trace->info()); !fits) return fits;
+    if (Result<void> fits = check_fit(cells, trace->info()); !fits) return fits;
     plan.traces.push_back(*std::move(trace));
   }
   return {};
@@ -111,14 +111,14 @@ Result<ReplayPlan> plan_replay(const Words& words) {
   plan.quiet = words.given("quiet");
   plan.command = command_of(words);
 
-  Result<std::vector<Cell>> cells = cells_of(words);
+  const Result<std::vector<PlannedCell>> cells = cells_of(words);
   if (!cells) return cells.error();
-  plan.cells = *std::move(cells);
+  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
   Result<Outputs> outputs = outputs_of(words);
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
-  if (const auto opened = open_traces(plan); !opened) return opened.error();
+  if (const auto opened = open_traces(*cells, plan); !opened) return opened.error();
   return plan;
 }
 

@@ -20,17 +20,15 @@ constexpr std::array<Option, 4> table = {{
 }};
 
 constexpr std::string_view help =
-    "Writes the report of a run: a page with tables and figures.\n"
+    "Writes a run's report: a page, figures and tables.\n"
     "\n"
-    "Usage:  kvcheck report RUN.db -o DIR [--run ID]\n"
+    "Usage:  kvcheck report RUN.db -o DIR [OPTIONS]\n"
     "        kvcheck report RUN.db --list\n"
     "\n"
-    "RUN.db is a results file that kvcheck replay -o wrote. DIR/index.html needs no other file "
-    "and\n"
-    "no network; beside it, in one folder per trace, lies every figure as SVG, PNG and CSV and "
-    "every\n"
-    "table as CSV and Markdown. DIR is new, empty, or an older report, which is replaced. Figures\n"
-    "need gnuplot; without it the report has tables only, and says so.\n"
+    "RUN.db is a results file that kvcheck replay -o wrote. DIR/index.html needs no other file\n"
+    "and no network; beside it, in one folder per trace, lies every figure as SVG, PNG and CSV\n"
+    "and every table as CSV and Markdown. DIR is new, empty, or an older report, which is\n"
+    "replaced. Figures need gnuplot; without it the report has tables only, and says so.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -87,10 +85,12 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
 
 }  // namespace
 
-const Command report_command = {.name = "report",
-                                .summary = "write a run's report: a page, figures and tables",
-                                .help = help,
-                                .run = run,
-                                .options = table};
+constinit const Command report_command = {
+    .name = "report",
+    .summary = "write a run's report: a page, figures and tables",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
 
 }  // namespace kv::cli

@@ -1,6 +1,7 @@
 #include "cli/result_text.h"
 
 #include "reports/export.h"
+#include "reports/labels.h"
 #include "reports/tables.h"
 
 namespace kv::cli {
@@ -17,7 +18,7 @@ std::string head_line(const TraceInfo& trace) {
   return trace.name + ": " + counted(trace.tokens, "token") + ", " +
          counted(trace.layers.size(), "layer") + " of " + counted(trace.query_heads, "head") +
          ", " + (rows ? "attention rows" : "q/k/v") + "; " + trace.loop +
-         " loop: recorded with nothing evicted\n";
+         " loop: " + (generated(trace) ? "generated" : "recorded") + " with nothing evicted\n";
 }
 
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {

@@ -10,14 +10,26 @@
 namespace kv::cli {
 namespace {
 
-std::vector<std::string> policy_words(const Sweep& sweep) {
-  std::vector<std::string> words;
+constexpr std::string_view all_policies = "all";
+
+struct PolicyWord {
+  std::string text;
+  bool from_all = false;
+};
+
+Result<std::vector<PolicyWord>> policy_words(const Sweep& sweep) {
+  std::vector<PolicyWord> words;
+  if (std::ranges::count(sweep.policies, all_policies) > 1) {
+    return usage_error("--policy all is given twice");
+  }
   for (const std::string& word : sweep.policies) {
-    if (word != "all") {
-      words.push_back(word);
+    if (word != all_policies) {
+      words.push_back({word});
       continue;
     }
-    for (const PolicyEntry& entry : policy_registry()) words.emplace_back(entry.name);
+    for (const PolicyEntry& entry : policy_registry()) {
+      words.push_back({std::string(entry.name), true});
+    }
   }
   return words;
 }
@@ -43,39 +55,65 @@ bool draws(const Spec& spec) {
   return std::ranges::find(spec.policy->claims, "deterministic") == spec.policy->claims.end();
 }
 
-Error given_twice(const std::string& first, const std::string& again, const std::string& spec) {
-  if (first == again) return usage_error("--policy '" + again + "' is given twice");
-  return usage_error("--policy '" + first + "' and --policy '" + again + "' are the same: " + spec);
+std::string described(const PolicyWord& word) {
+  return word.from_all ? "the '" + word.text + "' of --policy all" : "--policy '" + word.text + "'";
+}
+
+Error given_twice(const PolicyWord& first, const PolicyWord& again, const std::string& spec) {
+  if (first.text == again.text && !first.from_all && !again.from_all) {
+    return usage_error(described(again) + " is given twice");
+  }
+  return usage_error(described(first) + " and " + described(again) + " are the same: " + spec);
+}
+
+// The cells of one word; `known` has the word of every canonical spec before.
+Result<void> add_cells(const PolicyWord& word,
+                       const Sweep& sweep,
+                       std::map<std::string, PolicyWord>& known,
+                       std::vector<PlannedCell>& cells) {
+  const Result<std::vector<Spec>> specs = specs_of(word.text, sweep);
+  if (!specs) {
+    if (!word.from_all) return specs.error();
+    return usage_error("--policy all: " + specs.error().message);
+  }
+  const bool default_budget = sweep.budgets.empty() && leaves_budget_open(word.text);
+  for (const Spec& spec : *specs) {
+    const auto [before, is_new] = known.emplace(spec.canonical(), word);
+    if (!is_new) return given_twice(before->second, word, before->first);
+    const std::size_t seeds = draws(spec) ? sweep.seeds.size() : 1;
+    if (cells.size() + seeds > max_cells) {
+      return usage_error("policies, budgets and seeds make more than " + std::to_string(max_cells) +
+                         " cells; replay them in several runs");
+    }
+    for (std::size_t i = 0; i < seeds; ++i) {
+      cells.push_back({.cell = {spec, sweep.seeds[i]}, .default_budget = default_budget});
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<std::vector<Cell>> plan_cells(const Sweep& sweep) {
-  std::vector<Cell> cells;
-  std::map<std::string, std::string> word_of_spec;
-  for (const std::string& word : policy_words(sweep)) {
-    const Result<std::vector<Spec>> specs = specs_of(word, sweep);
-    if (!specs) return specs.error();
-    for (const Spec& spec : *specs) {
-      const auto [known, is_new] = word_of_spec.emplace(spec.canonical(), word);
-      if (!is_new) return given_twice(known->second, word, known->first);
-      const std::size_t seeds = draws(spec) ? sweep.seeds.size() : 1;
-      if (cells.size() + seeds > max_cells) {
-        return usage_error("policies, budgets and seeds make more than " +
-                           std::to_string(max_cells) + " cells; replay them in several runs");
-      }
-      for (std::size_t i = 0; i < seeds; ++i) cells.push_back({spec, sweep.seeds[i]});
-    }
+Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
+  const Result<std::vector<PolicyWord>> words = policy_words(sweep);
+  if (!words) return words.error();
+  std::map<std::string, PolicyWord> known;
+  std::vector<PlannedCell> cells;
+  for (const PolicyWord& word : *words) {
+    if (Result<void> added = add_cells(word, sweep, known, cells); !added) return added.error();
   }
   return cells;
 }
 
-Result<void> check_fit(std::span<const Cell> cells, const TraceInfo& trace) {
-  for (const Cell& cell : cells) {
-    if (cell.spec.budget <= trace.tokens) continue;
-    return malformed("budget " + std::to_string(cell.spec.budget) + " is above the " +
-                     std::to_string(trace.tokens) + " tokens of '" + trace.name +
-                     "': nothing would ever be evicted; use dense, or a smaller budget");
+Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {
+  for (const PlannedCell& planned : cells) {
+    const std::uint32_t budget = planned.cell.spec.budget;
+    if (budget <= trace.tokens) continue;
+    return malformed("budget " + std::to_string(budget) +
+                     (planned.default_budget ? " (the default without --budget)" : "") +
+                     " is above the " + std::to_string(trace.tokens) + " tokens of '" + trace.name +
+                     "': nothing would ever be evicted; use dense, or a smaller " +
+                     (planned.default_budget ? "--budget" : "budget"));
   }
   return {};
 }

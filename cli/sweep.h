@@ -22,12 +22,17 @@ struct Sweep {
   std::uint32_t chunk = 0;             // 0: the specs say
 };
 
+struct PlannedCell {
+  Cell cell;
+  bool default_budget = false;  // neither the spec nor the sweep says a budget
+};
+
 // The cells by policy, then budget, then seed. A deterministic policy runs with the first seed only
 // and one that never evicts at one budget only. Errors are those of parse_spec, two words that name
-// the same cell, and too many cells.
-Result<std::vector<Cell>> plan_cells(const Sweep& sweep);
+// the same cell, and too many cells; they say which spec came from "all".
+Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep);
 
 // An error if a cell's budget is above the trace's tokens, so that it would never evict.
-Result<void> check_fit(std::span<const Cell> cells, const TraceInfo& trace);
+Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace);
 
 }  // namespace kv::cli

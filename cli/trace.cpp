@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/words.h"
+#include "cli/options.h"
 #include "cli/trace_text.h"
 #include "cli/trace_words.h"
 #include "traces/describe.h"
@@ -16,11 +17,49 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::string_view help = R"(Looks at traces, checks them, and makes new ones from them.
+constexpr Option output_option{.name = "output",
+                               .letter = 'o',
+                               .value = "FILE",
+                               .help = "where to write; the file appears whole or not at all"};
+constexpr Option dtype_option{
+    .name = "dtype", .value = "TYPE", .help = "f32, f16 or bf16; without it, the type stays"};
+constexpr Option layers_option{
+    .name = "layers", .value = "LIST", .help = "layers by the model's numbers, such as 0,3-5"};
+constexpr Option heads_option{
+    .name = "heads",
+    .value = "LIST",
+    .help = "query heads, such as 0-1; heads that share a kv-head stay together"};
+constexpr Option tokens_option{
+    .name = "tokens",
+    .value = "N",
+    .help =
+        "how many tokens to keep, from the first on; a later part would not be a recording, as "
+        "what a model computes depends on all tokens before"};
+constexpr Option model_option{
+    .name = "model", .value = "TEXT", .help = "convert: which model this is of, for people"};
+constexpr Option source_option{
+    .name = "source", .value = "TEXT", .help = "convert: which text, and how it was recorded"};
+constexpr Option licence_option{
+    .name = "licence", .value = "TEXT", .help = "convert: the licence of weights and text"};
+constexpr Option json_option{.name = "json", .help = "one JSON object per file and line"};
+constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
+
+constexpr std::array look_table{json_option, help_option};
+constexpr std::array convert_table{output_option, dtype_option,   model_option,
+                                   source_option, licence_option, help_option};
+constexpr std::array slice_table{output_option, dtype_option,  layers_option,
+                                 heads_option,  tokens_option, help_option};
+constexpr std::array whole_table{output_option,  dtype_option,  model_option, source_option,
+                                 licence_option, layers_option, heads_option, tokens_option,
+                                 json_option,    help_option};
+
+constexpr std::string_view help =
+    R"(Looks at traces, checks them, and makes new ones from them.
 
 Usage:  kvcheck trace info FILE... [--json]
         kvcheck trace verify FILE... [--json]
-        kvcheck trace convert IN -o OUT [--dtype TYPE]
+        kvcheck trace convert IN -o OUT [--dtype TYPE] [--model TEXT] [--source TEXT]
+                              [--licence TEXT]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
 A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
@@ -30,37 +69,25 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
   verify    look at every number: finite, not negative, nothing above the diagonal, rows that
             sum to 1 within what the number type allows
   convert   write the same trace in the current form of the format, or in another type;
-            numbers are rounded to the nearest, and one that does not fit is an error
+            numbers are rounded to the nearest, and one that does not fit is an error;
+            it may name model, source and licence, which a dump has no place for
   slice     write a part of a trace: some layers, some heads, the first tokens
 
-  -o, --output FILE   where to write; the file appears whole or not at all
-      --dtype TYPE    f32, f16 or bf16; without it, the type stays
-      --layers LIST   layers by the model's numbers, such as 0,3-5
-      --heads LIST    query heads, such as 0-1; heads that share a kv-head stay together
-      --tokens N      how many tokens to keep, from the first on; a later part would not be a
-                      recording, as what a model computes depends on all tokens before
-      --json          one JSON object per file and line
-  -h, --help          this text
+{options}
 
 Examples:
   kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
   kvcheck trace verify attention.npz
-  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16
+  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16 --model gpt2
   kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
 )";
 
-constexpr std::array look_options{TraceOption{"--json", false}};
-constexpr std::array convert_options{TraceOption{"--output"}, TraceOption{"--dtype"}};
-constexpr std::array slice_options{TraceOption{"--output"}, TraceOption{"--dtype"},
-                                   TraceOption{"--layers"}, TraceOption{"--heads"},
-                                   TraceOption{"--tokens"}};
-
 // Runs `look` on every file, wrong ones included, so that one bad file does not hide the next.
 template <typename Look>
-Result<void> for_each_file(const TraceWords& words, Streams& streams, const Look& look) {
-  if (words.files.empty()) return usage_error("no file is named; expected at least one trace");
+Result<void> for_each_file(const Words& words, Streams& streams, const Look& look) {
+  if (words.operands().empty()) return usage_error("no file is named; expected at least one trace");
   std::vector<Error> errors;
-  for (const std::string& file : words.files) {
+  for (const std::string& file : words.operands()) {
     const Result<std::string> text = look(file);
     if (text) {
       streams.out << text.value();
@@ -71,25 +98,25 @@ Result<void> for_each_file(const TraceWords& words, Streams& streams, const Look
   if (errors.empty()) return {};
   if (errors.size() == 1) return errors[0];
   for (const Error& error : errors) streams.err << error.message << "\n";
-  return malformed(std::to_string(errors.size()) + " of " + std::to_string(words.files.size()) +
-                   " files are not good traces");
+  return malformed(std::to_string(errors.size()) + " of " +
+                   std::to_string(words.operands().size()) + " files are not good traces");
 }
 
-Result<void> info(const TraceWords& words, Streams& streams) {
+Result<void> info(const Words& words, Streams& streams) {
   return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
     const Result<Trace> trace = open_trace(file);
     if (!trace) return trace.error();
-    return words.has("--json") ? trace_json(trace.value()) + "\n" : describe_trace(trace.value());
+    return words.given("json") ? trace_json(trace.value()) + "\n" : describe_trace(trace.value());
   });
 }
 
-Result<void> verify_files(const TraceWords& words, Streams& streams) {
+Result<void> verify_files(const Words& words, Streams& streams) {
   return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
     const Result<Trace> trace = open_trace(file);
     if (!trace) return trace.error();
     const Result<VerifyReport> report = verify(trace.value());
     if (!report) return report.error();
-    return (words.has("--json") ? verified_json(trace.value(), report.value())
+    return (words.given("json") ? verified_json(trace.value(), report.value())
                                 : describe_verified(trace.value(), report.value())) +
            "\n";
   });
@@ -119,48 +146,57 @@ Result<std::size_t> first_tokens(std::string_view text) {
                      "tokens before it");
 }
 
-Result<Selection> selection_from(const TraceWords& words) {
+Result<Selection> selection_from(const Words& words) {
   Selection selection;
-  if (words.has("--layers")) {
-    const auto layers = parse_numbers(words.options.at("--layers"), "--layers");
+  if (words.given("layers")) {
+    const auto layers = parse_numbers(words.value("layers"), "--layers");
     if (!layers) return layers.error();
     selection.layers = layers.value();
   }
-  if (words.has("--heads")) {
-    const auto heads = parse_numbers(words.options.at("--heads"), "--heads");
+  if (words.given("heads")) {
+    const auto heads = parse_numbers(words.value("heads"), "--heads");
     if (!heads) return heads.error();
     selection.heads = heads.value();
   }
-  if (words.has("--tokens")) {
-    const auto tokens = first_tokens(words.options.at("--tokens"));
+  if (words.given("tokens")) {
+    const auto tokens = first_tokens(words.value("tokens"));
     if (!tokens) return tokens.error();
     selection.tokens = tokens.value();
   }
   return selection;
 }
 
-// convert, and slice, which is convert with a selection.
-Result<void> edit(const TraceWords& words, Streams& streams) {
-  if (words.files.size() != 1) {
-    return usage_error(std::to_string(words.files.size()) + " input files are named; expected one");
+TraceTexts texts_from(const Words& words) {
+  const auto text = [&](std::string_view name) {
+    return words.given(name) ? std::optional(words.value(name)) : std::nullopt;
+  };
+  return {.model = text("model"), .source = text("source"), .licence = text("licence")};
+}
+
+// What convert and slice have in common.
+Result<void> edit(const Words& words,
+                  const Selection& selection,
+                  const TraceTexts& texts,
+                  Streams& streams) {
+  if (words.operands().size() != 1) {
+    return usage_error(std::to_string(words.operands().size()) +
+                       " input files are named; expected one");
   }
-  if (!words.has("--output")) return usage_error("no output is named; expected -o FILE");
-  const Result<Selection> selection = selection_from(words);
-  if (!selection) return selection.error();
+  if (!words.given("output")) return usage_error("no output is named; expected -o FILE");
   Result<Number> number = Number::f32;
-  if (words.has("--dtype")) number = number_from(words.options.at("--dtype"));
+  if (words.given("dtype")) number = number_from(words.value("dtype"));
   if (!number) return number.error();
-  const Result<Trace> opened = open_trace(words.files[0]);
+  const Result<Trace> opened = open_trace(words.operands()[0]);
   if (!opened) return opened.error();
   const Trace& trace = opened.value();
-  if (!words.has("--dtype")) number = trace.info().number;
+  if (!words.given("dtype")) number = trace.info().number;
 
-  const std::string& output = words.options.at("--output");
-  const auto done = rewrite(trace, selection.value(), number.value(), output);
+  const std::string output = words.value("output");
+  const auto done = rewrite(trace, selection, number.value(), output, texts);
   if (!done) {
     // An io error names the output by itself.
     if (done.error().kind == Error::Kind::io) return done.error();
-    return Error{done.error().kind, "'" + words.files[0] + "': " + done.error().message};
+    return Error{done.error().kind, "'" + words.operands()[0] + "': " + done.error().message};
   }
   const Result<Trace> written = open_trace(output);
   if (!written) return written.error();
@@ -168,37 +204,47 @@ Result<void> edit(const TraceWords& words, Streams& streams) {
   return {};
 }
 
+Result<void> convert(const Words& words, Streams& streams) {
+  return edit(words, {}, texts_from(words), streams);
+}
+
+Result<void> slice(const Words& words, Streams& streams) {
+  const Result<Selection> selection = selection_from(words);
+  if (!selection) return selection.error();
+  return edit(words, *selection, {}, streams);
+}
+
 struct Verb {
   std::string_view name;
-  std::span<const TraceOption> options;
-  Result<void> (*run)(const TraceWords& words, Streams& streams);
+  std::span<const Option> options;
+  Result<void> (*run)(const Words& words, Streams& streams);
 };
 
-constexpr std::array verbs{
-    Verb{"info", look_options, info}, Verb{"verify", look_options, verify_files},
-    Verb{"convert", convert_options, edit}, Verb{"slice", slice_options, edit}};
+constexpr std::array verbs{Verb{"info", look_table, info}, Verb{"verify", look_table, verify_files},
+                           Verb{"convert", convert_table, convert},
+                           Verb{"slice", slice_table, slice}};
 
 Result<void> run(std::span<const std::string> words, Streams& streams) {
-  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
-  if (std::ranges::any_of(words, asks)) {
-    streams.out << help;
-    return {};
-  }
   std::array<std::string_view, verbs.size()> names;
   std::ranges::transform(verbs, names.begin(), &Verb::name);
   if (words.empty()) {
-    return usage_error("kvcheck trace needs a verb: info, verify, convert or slice");
+    return usage_error("expected a verb (info, verify, convert or slice), found none");
   }
   const auto* const verb = std::ranges::find(verbs, words[0], &Verb::name);
   if (verb == verbs.end()) return usage_error(unknown_word("verb", words[0], names));
-  const Result<TraceWords> parsed = parse_trace_words(words.subspan(1), verb->options);
+  const Result<Words> parsed = Words::parse(verb->options, words.subspan(1));
   if (!parsed) return parsed.error();
   return verb->run(parsed.value(), streams);
 }
 
 }  // namespace
 
-const Command trace_command = {"trace", "look at traces, check them, and make new ones from them",
-                               help, run};
+constinit const Command trace_command = {
+    .name = "trace",
+    .summary = "look at traces, check them, and make new ones from them",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = whole_table,
+};
 
 }  // namespace kv::cli

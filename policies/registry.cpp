@@ -109,7 +109,7 @@ constexpr auto table = std::array<PolicyEntry, 8>{{
              "state: none for r, 16 bytes for l, 8 bytes per middle token for bottom-k",
      .make = [](const Options& options) { return make_reservoir(options.at("algorithm")); }},
     {.name = "reservoir-as-printed",
-     .summary = "The reservoir as its paper's listing runs it: resamples the cache at every trim.",
+     .summary = "Resamples the cache at every trim: the reservoir as its paper's listing runs it.",
      .protection = {.sinks = 4},
      .parameters = {},
      .claims = as_printed_claims,

@@ -74,7 +74,7 @@ struct Protection {
 //   score-driven      decisions depend on attention
 struct PolicyEntry {
   std::string_view name;
-  std::string_view summary;  // one line
+  std::string_view summary;  // one sentence, its verb first and with a capital
   Protection protection;
   std::span<const Parameter> parameters;
   std::span<const std::string_view> claims;

@@ -9,9 +9,16 @@ std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;
 }
 
-// Rows round up to whole pages, plus the page that is being filled.
-std::uint64_t paged(std::uint64_t rows, std::uint64_t page) {
-  return page <= 1 ? rows : (rows + page - 1) / page * page + page;
+std::uint64_t whole_pages(std::uint64_t rows, std::uint64_t page) {
+  return (rows + page - 1) / page * page;
+}
+
+// Rows round up to whole pages, plus the page that is being filled, plus what is left of the sinks'
+// last page, which cannot be freed while the rows after it can.
+std::uint64_t paged(const Contract& contract, std::uint64_t rows) {
+  if (contract.page <= 1) return rows;
+  return whole_pages(rows, contract.page) + contract.page +
+         whole_pages(contract.sinks, contract.page) - contract.sinks;
 }
 
 PositionMode mode_of(Positions positions) {
@@ -33,7 +40,7 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
     const std::uint64_t kept = visibility == Visibility::window ? budget : budget - recent;
     most = std::max(most, kept + chunk);
   }
-  return lesser(tokens, paged(most, page));
+  return lesser(tokens, paged(*this, most));
 }
 
 std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
@@ -50,7 +57,7 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
   if (budget == 0) {
     return all;
   }
-  const std::uint64_t whole = paged(budget, page);
+  const std::uint64_t whole = paged(*this, budget);
   if (visibility == Visibility::window) {
     return lesser(all, whole);
   }

@@ -7,6 +7,7 @@
 
 namespace kv {
 
+std::vector<Law> survival_laws();     // every call is answered
 std::vector<Law> size_laws();         // how many rows are stored, seen and reported
 std::vector<Law> visibility_laws();   // which rows a query sees
 std::vector<Law> resident_laws();     // which rows stay, in which order, and that none returns

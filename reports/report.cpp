@@ -75,12 +75,12 @@ Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
 }
 
 // Draws what can be drawn; a figure that cannot be says why, and the report goes on.
-Result<DrawnFigure> draw_into(Figure figure, const std::string& folder) {
+Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const std::string& folder) {
   const std::string base = folder + "/" + figure.name;
   if (const auto done = write_file(base + ".csv", figure.csv); !done) return done.error();
   DrawnFigure drawn{.figure = {}, .svg = {}, .problem = {}};
   if (const auto done = draw(figure, folder); !done) {
-    drawn.problem = done.error().message;
+    drawn.problem = place.about_target(done.error().message);
   } else {
     auto svg = titled_svg(figure, base + ".svg");
     if (!svg) return svg.error();
@@ -91,18 +91,29 @@ Result<DrawnFigure> draw_into(Figure figure, const std::string& folder) {
 }
 
 Result<TraceSection> write_section(const ReplayResult& result,
-                                   const std::string& root,
+                                   const ReportFolder& place,
                                    const std::string& name) {
   TraceSection section{.result = &result, .folder = name, .figures = {}};
-  const std::string folder = root + "/" + name;
+  const std::string folder = place.path() + "/" + name;
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
   if (const auto done = write_tables(result, folder); !done) return done.error();
   for (Figure& figure : figures_of(result)) {
-    auto drawn = draw_into(std::move(figure), folder);
+    auto drawn = draw_into(std::move(figure), place, folder);
     if (!drawn) return drawn.error();
     section.figures.push_back(std::move(*drawn));
   }
   return section;
+}
+
+Result<void> fill(const StoredRun& run, const ReportFolder& place) {
+  std::vector<TraceSection> sections;
+  for (const ReplayResult& trace : run.traces) {
+    const std::string name = "trace-" + std::to_string(sections.size() + 1);
+    auto section = write_section(trace, place, name);
+    if (!section) return section.error();
+    sections.push_back(std::move(*section));
+  }
+  return write_file(place.path() + "/index.html", report_page(run.summary, sections));
 }
 
 }  // namespace
@@ -120,15 +131,9 @@ Result<void> write_report(const std::string& results_path,
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);
-  std::vector<TraceSection> sections;
-  for (const ReplayResult& trace : stored.value().traces) {
-    const std::string name = "trace-" + std::to_string(sections.size() + 1);
-    auto section = write_section(trace, place.path(), name);
-    if (!section) return section.error();
-    sections.push_back(std::move(*section));
+  if (const auto done = fill(*stored, place); !done) {
+    return Error{done.error().kind, place.about_target(done.error().message)};
   }
-  const std::string page = report_page(stored.value().summary, sections);
-  if (const auto done = write_file(place.path() + "/index.html", page); !done) return done.error();
   return place.commit();
 }
 

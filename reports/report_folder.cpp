@@ -87,11 +87,13 @@ Result<std::string> resolved(const std::string& target) {
 
 }  // namespace
 
-ReportFolder::ReportFolder(std::string target, std::string temporary)
-    : target_(std::move(target)), temporary_(std::move(temporary)) {}
+ReportFolder::ReportFolder(std::string named, std::string target, std::string temporary)
+    : named_(std::move(named)), target_(std::move(target)), temporary_(std::move(temporary)) {}
 
 ReportFolder::ReportFolder(ReportFolder&& other) noexcept
-    : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
+    : named_(std::move(other.named_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
 
 ReportFolder::~ReportFolder() {
   std::error_code ignored;
@@ -111,7 +113,7 @@ Result<ReportFolder> ReportFolder::create(const std::string& target) {
       (path.parent_path() / ("." + path.filename().string() + ".partial-XXXXXX")).string();
   if (::mkdtemp(temporary.data()) == nullptr) return system_error("create", target);
   ::chmod(temporary.c_str(), 0755);
-  return ReportFolder(*place, std::move(temporary));
+  return ReportFolder(target, *place, std::move(temporary));
 }
 
 Result<void> ReportFolder::commit() {
@@ -130,6 +132,14 @@ Result<void> ReportFolder::commit() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("write", target_);
   temporary_.clear();
   return {};
+}
+
+std::string ReportFolder::about_target(std::string text) const {
+  for (std::size_t at = text.find(temporary_); !temporary_.empty() && at != std::string::npos;
+       at = text.find(temporary_, at + named_.size())) {
+    text.replace(at, temporary_.size(), named_);
+  }
+  return text;
 }
 
 }  // namespace kv

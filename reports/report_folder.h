@@ -29,10 +29,14 @@ class ReportFolder {
 
   Result<void> commit();
 
- private:
-  ReportFolder(std::string target, std::string temporary);
+  // The text with the target, as it was named, in the place of path(): what a reader should see.
+  [[nodiscard]] std::string about_target(std::string text) const;
 
-  std::string target_;
+ private:
+  ReportFolder(std::string named, std::string target, std::string temporary);
+
+  std::string named_;   // as create() got it
+  std::string target_;  // the same, absolute
   std::string temporary_;
 };
 

@@ -1,5 +1,6 @@
 #include "reports/report_page.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -65,10 +66,17 @@ std::string loop_of(const TraceInfo& trace) {
     return "open: the attention was made by the generator, with nothing evicted. A policy changes "
            "what is counted, not the stream.";
   }
-  return "open: the attention was recorded from a model that evicted nothing. A policy changes "
-         "what is counted, not what the model computed. The numbers are exact for the first layer "
-         "and "
-         "first order above it.";
+  // A dump names no model, and may come from anywhere.
+  std::string text = trace.model.empty()
+                         ? "open: the attention was recorded with nothing evicted. A policy "
+                           "changes what is counted, not what was recorded."
+                         : "open: the attention was recorded from a model that evicted nothing. A "
+                           "policy changes what is counted, not what the model computed.";
+  const auto is_first = [](std::size_t layer) { return layer == 0; };
+  if (std::ranges::all_of(trace.layers, is_first)) return text;
+  return text + (std::ranges::any_of(trace.layers, is_first)
+                     ? " The numbers are exact for the first layer and first order above it."
+                     : " No recorded layer is the first: the numbers are first order.");
 }
 
 std::string dense_of(const ReplayResult& result) {

@@ -1,5 +1,6 @@
 #include "reports/results.h"
 
+#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -37,6 +38,31 @@ Result<std::int64_t> insert_run(Database& database, const std::string& command) 
   const std::int64_t id = database.last_id();
   if (const auto done = transaction.commit(); !done) return done.error();
   return id;
+}
+
+// All rows of the run, from the leaves to the root.
+Result<void> delete_run(Database& database, std::int64_t run) {
+  constexpr std::array of_run = {
+      "DELETE FROM residency WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM series WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM units WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM heads WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM cells WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
+      "DELETE FROM dense WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
+      "DELETE FROM traces WHERE run = ?",
+      "DELETE FROM runs WHERE id = ?",
+  };
+  Transaction transaction(database);
+  if (!transaction.begun()) return transaction.begun();
+  for (const char* const sql : of_run) {
+    Statement remove(database, sql);
+    if (const auto done = remove.run(run); !done) return done.error();
+  }
+  return transaction.commit();
 }
 
 }  // namespace
@@ -85,14 +111,16 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
   return {};
 }
 
+std::size_t ResultsWriter::traces() const {
+  return static_cast<std::size_t>(state_->traces);
+}
+
 Result<void> ResultsWriter::discard() {
   KV_CHECK(!state_->finished);
-  if (state_->traces > 0) return {};
   state_->finished = true;
-  Statement remove(state_->database, "DELETE FROM runs WHERE id = ?");
-  const auto removed = remove.run(state_->run);
+  if (!state_->lock.empty()) return delete_run(state_->database, state_->run);
   state_->lock.abandon();
-  return removed;
+  return {};
 }
 
 Result<void> ResultsWriter::finish() {

@@ -32,8 +32,11 @@ class ResultsWriter {
   // Adds one trace's results, in one transaction.
   Result<void> add(const ReplayResult& result);
 
-  // Takes a run back to which nothing was added, as when its input turned out to be bad: the file
-  // is as it was before, and gone if begin() made it. A run with traces stays, incomplete.
+  // How many traces were added.
+  [[nodiscard]] std::size_t traces() const;
+
+  // Takes the run back with all that was added, as when its input turned out to be bad: the file
+  // holds what it held before, is empty if it was, and is gone if begin() made it. The last call.
   Result<void> discard();
 
   // Marks the run complete. A run without this reads as interrupted.

@@ -26,7 +26,12 @@ WriteLock::~WriteLock() {
 }
 
 void WriteLock::abandon() {
-  if (created_) ::unlink(path_.c_str());
+  if (created_) {
+    ::unlink(path_.c_str());
+  } else if (empty_) {
+    // Nothing can be done about a failure, and whoever reads the file sees an empty run.
+    static_cast<void>(::ftruncate(descriptor_, 0) == 0);
+  }
 }
 
 Result<WriteLock> WriteLock::take(const std::string& path) {

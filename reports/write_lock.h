@@ -24,7 +24,7 @@ class WriteLock {
   // Whether the file had no bytes when the lock was taken.
   [[nodiscard]] bool empty() const { return empty_; }
 
-  // Removes the file if take() created it: nothing came of it.
+  // Nothing came of it: removes the file if take() created it, empties it if it was empty.
   void abandon();
 
  private:

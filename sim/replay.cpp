@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 #include "sim/dense_facts.h"
@@ -14,6 +19,35 @@ namespace {
 
 constexpr std::size_t map_side = 128;
 
+// The first exception of any thread, as when memory ran out, for the thread that waits for all.
+class FirstFailure {
+ public:
+  void keep(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+  }
+
+  // Requires that no other thread runs any more.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+// Runs `work` on up to `count` threads, this one among them: fewer where the machine gives no more.
+void on_threads(std::size_t count, const std::function<void()>& work) {
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t i = 1; i < count; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The threads that are there do all of the work.
+  }
+  work();
+}
+
 // Threads take the tasks in order, so that what is early for the joiner stays little.
 void run_tasks(const Plan& plan,
                std::vector<Task>& tasks,
@@ -21,15 +55,19 @@ void run_tasks(const Plan& plan,
                std::size_t threads,
                Progress& progress) {
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size() && !progress.stopped(); i = next++) {
-      run_task(plan, tasks[i], progress);
-      joiner.finished(i);
+  FirstFailure failure;
+  on_threads(std::min(threads, tasks.size()), [&] {
+    try {
+      for (std::size_t i = next++; i < tasks.size() && !progress.stopped(); i = next++) {
+        run_task(plan, tasks[i], progress);
+        joiner.finished(i);
+      }
+    } catch (...) {
+      failure.keep(std::current_exception());
+      progress.stop();
     }
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i) others.emplace_back(work);
-  work();
+  });
+  failure.rethrow();
 }
 
 // The widest sharing that a cell asks for decides which heads go together.

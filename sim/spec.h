@@ -84,6 +84,10 @@ struct SpecDefaults {
 // and `defaults` fix a value and they differ, that is an error too.
 Result<Spec> parse_spec(std::string_view text, const SpecDefaults& defaults = {});
 
+// Whether the words fix no budget, so that it is the one beside them or the default. False for a
+// policy that has none. Requires that they parse.
+bool leaves_budget_open(std::string_view text);
+
 std::string_view word_of(Timing timing);
 std::string_view word_of(Visibility visibility);
 std::string_view word_of(Positions positions);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/check.h"
 #include "base/words.h"
 #include "sim/spec.h"
 #include "sim/spec_sizes.h"
@@ -94,6 +95,12 @@ Result<Spec> parse_spec(std::string_view words, const SpecDefaults& defaults) {
   auto spec = parse(words, defaults);
   if (spec) return spec;
   return usage_error("in spec '" + one_line(words) + "': " + spec.error().message);
+}
+
+bool leaves_budget_open(std::string_view words) {
+  const auto text = read_spec_text(words);
+  KV_CHECK(text.has_value());
+  return leaves_budget_open(*text);
 }
 
 }  // namespace kv

@@ -96,6 +96,13 @@ std::uint32_t default_recent(const PolicyEntry& policy, std::uint32_t sinks, std
   return static_cast<std::uint32_t>(rest * policy.protection.recent_percent / 100);
 }
 
+bool leaves_budget_open(const SpecText& text) {
+  const Protection& protection = text.policy->protection;
+  if (protection.middle == Protection::Middle::unbounded) return false;
+  const bool recent_says = protection.middle == Protection::Middle::none;
+  return text.field("budget") == nullptr && !(recent_says && text.field("recent") != nullptr);
+}
+
 Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec& spec) {
   const Protection& protection = text.policy->protection;
   if (protection.middle == Protection::Middle::unbounded) return {};

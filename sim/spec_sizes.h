@@ -18,6 +18,9 @@ inline constexpr std::uint32_t largest_size = 0x7fffffff;
 // The recent window of a policy whose spec does not give one. Requires sinks <= budget.
 std::uint32_t default_recent(const PolicyEntry& policy, std::uint32_t sinks, std::uint32_t budget);
 
+// Whether no field fixes the budget of a policy that has one.
+bool leaves_budget_open(const SpecText& text);
+
 // Sets sinks, recent and budget. Without a middle, budget = sinks + recent and either may be given;
 // else the budget is given or the default.
 Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec& spec);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/words.h"
-#include "sim/presets.h"
+#include "sim/spec_names.h"
 
 namespace kv {
 namespace {
@@ -76,20 +76,6 @@ Result<void> check_settings(const SpecText& text) {
   return {};
 }
 
-Result<const PolicyEntry*> policy_of(std::string_view name) {
-  if (const PolicyEntry* policy = find_policy(name)) return policy;
-  Names names;
-  for (const PolicyEntry& entry : policy_registry()) names.push_back(entry.name);
-  return usage_error(unknown_word("policy", name, names));
-}
-
-Result<const Preset*> preset_of(std::string_view name) {
-  if (const Preset* preset = find_preset(name)) return preset;
-  Names names;
-  for (const Preset& preset : presets()) names.push_back(preset.name);
-  return usage_error(unknown_word("preset", name, names));
-}
-
 void inherit(const SpecText::Values& from, SpecText::Values& into) {
   for (const auto& [name, value] : from) {
     into.emplace(name, SpecText::Value{value.text, true});
@@ -98,7 +84,7 @@ void inherit(const SpecText::Values& from, SpecText::Values& into) {
 
 // What a preset says, under what is written beside its name.
 Result<void> add_preset(std::string_view name, SpecText& text) {
-  const auto preset = preset_of(name);
+  const auto preset = preset_named(name);
   if (!preset) return preset.error();
   auto read = read_spec_text(preset.value()->spec);
   if (!read) return read.error();
@@ -118,7 +104,7 @@ Result<void> add_preset(std::string_view name, SpecText& text) {
 
 Result<void> read_name(std::string_view name, SpecText& text) {
   if (name.starts_with('@')) return add_preset(name.substr(1), text);
-  const auto policy = policy_of(name);
+  const auto policy = policy_named(name);
   if (!policy) return policy.error();
   text.policy = *policy;
   return {};
@@ -140,6 +126,7 @@ std::span<const std::string_view> setting_names() {
 }
 
 Result<SpecText> read_spec_text(std::string_view words) {
+  if (auto done = check_after_name(words); !done) return done.error();
   SpecText text;
   const auto parts = split(words, ';');
   for (std::size_t i = 1; i < parts.size(); ++i) {

@@ -90,6 +90,7 @@ struct ArchiveMember::State {
   std::unique_ptr<zip_file_t, Close> file;
   std::string name;
   std::uint64_t size = 0;
+  std::uint64_t compressed_size = 0;
 };
 
 bool is_zip(std::span<const std::byte> bytes) {
@@ -122,6 +123,7 @@ Result<ArchiveMember> ArchiveMember::open(std::span<const std::byte> bytes) {
   if (auto right = check_member(status, bytes.size()); !right) return right.error();
   state->name = status.name;
   state->size = status.size;
+  state->compressed_size = status.comp_size;
   state->file.reset(zip_fopen_index(zip, index.value(), 0));
   if (!state->file) {
     return zip_error("member " + shown(state->name) + " of the .npz archive cannot be read",
@@ -136,6 +138,10 @@ const std::string& ArchiveMember::name() const {
 
 std::uint64_t ArchiveMember::size() const {
   return state_->size;
+}
+
+std::uint64_t ArchiveMember::compressed_size() const {
+  return state_->compressed_size;
 }
 
 Result<std::size_t> ArchiveMember::read(std::span<std::byte> into) {

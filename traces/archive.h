@@ -33,8 +33,11 @@ class ArchiveMember {
 
   [[nodiscard]] const std::string& name() const;
 
-  // As the archive declares it; at most archive_member_limit.
+  // As the archive declares it, which may be a lie; at most archive_member_limit.
   [[nodiscard]] std::uint64_t size() const;
+
+  // At most the archive's bytes; size() is at most 1032 times as much.
+  [[nodiscard]] std::uint64_t compressed_size() const;
 
   // Fills `into` with the next bytes, or fewer at the end; their number.
   Result<std::size_t> read(std::span<std::byte> into);

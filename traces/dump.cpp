@@ -29,14 +29,20 @@ struct Numbers {
   std::shared_ptr<const void> owner;
 };
 
-Result<std::shared_ptr<Bytes>> allocate(std::uint64_t size) {
+// Makes `bytes` at least `wanted` and at most `whole` long. It at least doubles, so that growing by
+// pieces costs time in proportion to the whole.
+Result<void> grow(Bytes& bytes, std::uint64_t wanted, std::uint64_t whole) {
+  if (wanted <= bytes.size()) return {};
+  const auto size =
+      static_cast<std::size_t>(std::min(whole, std::max<std::uint64_t>(wanted, 2 * bytes.size())));
   try {
-    return std::make_shared<Bytes>(size);
+    bytes.reserve(size);
+    bytes.resize(size);
   } catch (const std::bad_alloc&) {
-    return io_error("the array needs " + std::to_string(size) +
-                    " bytes of memory, which are "
-                    "not to be had");
+    return io_error("the array needs " + std::to_string(whole) +
+                    " bytes of memory, which are not to be had");
   }
+  return {};
 }
 
 // Rounds f64 to f32, both in the machine's byte order and unaligned.
@@ -101,10 +107,14 @@ Trace trace_of(const NpyHeader& header, Numbers numbers, TraceOrigin origin) {
 Result<Numbers> inflate(ArchiveMember& member,
                         const NpyHeader& header,
                         std::span<const std::byte> first) {
+  // What the archive states is only a claim: beyond what usual data make of its compressed bytes,
+  // memory comes as the numbers do.
+  constexpr std::uint64_t usual_ratio = 8;
   const bool wide = header.type == NpyType::f64;
-  const auto memory = allocate(wide ? header.data_bytes / 2 : header.data_bytes);
-  if (!memory) return memory.error();
-  const std::shared_ptr<Bytes> owner = memory.value();
+  const std::uint64_t whole = wide ? header.data_bytes / 2 : header.data_bytes;
+  const auto owner = std::make_shared<Bytes>();
+  const std::uint64_t likely = std::min(whole, usual_ratio * member.compressed_size());
+  if (auto room = grow(*owner, likely, whole); !room) return room.error();
 
   Bytes buffer(piece);
   std::span<const std::byte> begun = first.subspan(header.data_offset);
@@ -122,10 +132,14 @@ Result<Numbers> inflate(ArchiveMember& member,
                        std::to_string(done + have + more.value()) + " bytes of numbers; expected " +
                        std::to_string(header.data_bytes));
     }
+    const std::uint64_t at = wide ? done / 2 : done;
+    if (auto room = grow(*owner, at + (wide ? wanted / 2 : wanted), whole); !room) {
+      return room.error();
+    }
     if (wide) {
-      narrow(std::span(buffer).first(wanted), owner->data() + done / 2);
+      narrow(std::span(buffer).first(wanted), owner->data() + at);
     } else {
-      std::ranges::copy(std::span(buffer).first(wanted), owner->data() + done);
+      std::ranges::copy(std::span(buffer).first(wanted), owner->data() + at);
     }
     done += wanted;
   }
@@ -155,11 +169,11 @@ Result<Trace> read_npy_dump(std::span<const std::byte> bytes, TraceOrigin origin
   Numbers numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, data.data(),
                   origin.owner};
   if (header.type == NpyType::f64) {
-    const auto memory = allocate(data.size() / 2);
-    if (!memory) return memory.error();
-    narrow(data, memory.value()->data());
-    numbers.data = memory.value()->data();
-    numbers.owner = memory.value();
+    const auto memory = std::make_shared<Bytes>();
+    if (auto room = grow(*memory, data.size() / 2, data.size() / 2); !room) return room.error();
+    narrow(data, memory->data());
+    numbers.data = memory->data();
+    numbers.owner = memory;
   }
   return trace_of(header, std::move(numbers), std::move(origin));
 }

@@ -122,12 +122,16 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
 Result<void> rewrite(const Trace& trace,
                      const Selection& selection,
                      Number number,
-                     const std::string& path) {
+                     const std::string& path,
+                     const TraceTexts& texts) {
   const TraceInfo& info = trace.info();
   Result<TraceInfo> selected = select(info, selection);
   if (!selected) return selected.error();
   TraceInfo kept = std::move(selected).value();
   kept.number = number;
+  kept.model = texts.model.value_or(info.model);
+  kept.source = texts.source.value_or(info.source);
+  kept.licence = texts.licence.value_or(info.licence);
   const auto heads = selection.heads.value_or(first_numbers(info.query_heads));
   const auto groups = groups_of(info, heads).value();
 

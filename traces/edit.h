@@ -20,6 +20,13 @@ struct Selection {
   std::optional<std::size_t> tokens;               // how many of the first
 };
 
+// Texts for people that replace the trace's own, as where an attention dump has none.
+struct TraceTexts {
+  std::optional<std::string> model;
+  std::optional<std::string> source;
+  std::optional<std::string> licence;
+};
+
 // What rewrite() would write. Errors: a layer, head or count that is not there, lists that do not
 // increase, a group of query heads that is kept only in part.
 Result<TraceInfo> select(const TraceInfo& info, const Selection& selection);
@@ -30,6 +37,7 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection);
 Result<void> rewrite(const Trace& trace,
                      const Selection& selection,
                      Number number,
-                     const std::string& path);
+                     const std::string& path,
+                     const TraceTexts& texts = {});
 
 }  // namespace kv

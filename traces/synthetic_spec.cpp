@@ -138,6 +138,14 @@ Result<const SyntheticEntry*> find_generator(std::string_view name) {
     if (entry.name == name) return &entry;
     names.push_back(entry.name);
   }
+  // A comma where the ':' belongs.
+  if (const std::size_t comma = name.find(','); comma != std::string_view::npos) {
+    if (std::ranges::find(names, name.substr(0, comma)) != names.end()) {
+      std::string meant(name);
+      meant[comma] = ':';
+      return usage_error(unknown_word("generator", name, names, meant));
+    }
+  }
   return usage_error(unknown_word("generator", name, names));
 }
 

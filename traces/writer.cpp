@@ -17,6 +17,7 @@ namespace kv {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr std::size_t header_length_bytes = 8;
 constexpr std::size_t piece = 16384;  // numbers converted at a time
 
 struct Part {
@@ -69,9 +70,10 @@ class HeaderText {
   // The length, then the text, padded with spaces so that data begins on a boundary.
   [[nodiscard]] std::string text() const {
     std::string json = header_.text();
-    while ((8 + json.size()) % alignment != 0) json += ' ';
-    std::string length(8, '\0');
-    for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(json.size() >> 8 * i & 0xff);
+    while ((header_length_bytes + json.size()) % alignment != 0) json += ' ';
+    std::string length(header_length_bytes, '\0');
+    for (std::size_t i = 0; i < length.size(); ++i)
+      length[i] = static_cast<char>(json.size() >> 8 * i & 0xff);
     return length + json;
   }
 
@@ -146,10 +148,16 @@ Result<TraceWriter> TraceWriter::create(const std::string& path,
   }
   if (!transcript.text.empty()) header.add("text", Dtype::u8, {transcript.text.size()});
 
+  const std::string begin = header.text();
+  if (begin.size() - header_length_bytes > safetensors_header_limit) {
+    return malformed("the header would have " + std::to_string(begin.size() - header_length_bytes) +
+                     " bytes; a trace file may have " + std::to_string(safetensors_header_limit) +
+                     " (fewer layers or shorter texts make it fit)");
+  }
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file) return file.error();
   TraceWriter writer(std::move(file).value(), info, transcript.text);
-  if (auto done = writer.file_.write(header.text()); !done) return done.error();
+  if (auto done = writer.file_.write(begin); !done) return done.error();
   for (const auto bytes : {std::as_bytes(std::span(transcript.text_ends)), std::as_bytes(token_ids),
                            std::as_bytes(std::span(transcript.nll))}) {
     if (auto done = writer.file_.write(bytes); !done) return done.error();

@@ -25,7 +25,8 @@ class TraceWriter {
  public:
   // Writes the header. Of `info`, name, checksum and loop are not stored. Requires what open_trace
   // checks: sizes that agree, increasing layers, at least one token; token_ids, text_ends and nll
-  // are empty or have one entry per token.
+  // are empty or have one entry per token. An error if the header would be longer than readers
+  // take.
   static Result<TraceWriter> create(const std::string& path,
                                     const TraceInfo& info,
                                     std::span<const std::int32_t> token_ids = {},

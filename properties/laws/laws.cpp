@@ -9,10 +9,10 @@ namespace {
 
 std::vector<Law> all_laws() {
   using Group = std::vector<Law> (*)();
-  constexpr std::array<Group, 11> groups = {size_laws,      visibility_laws, resident_laws,
-                                            position_laws,  row_laws,        isolation_laws,
-                                            operation_laws, chunking_laws,   attention_laws,
-                                            reference_laws, statistical_laws};
+  constexpr std::array<Group, 12> groups = {survival_laws,  size_laws,      visibility_laws,
+                                            resident_laws,  position_laws,  row_laws,
+                                            isolation_laws, operation_laws, chunking_laws,
+                                            attention_laws, reference_laws, statistical_laws};
   std::vector<Law> all;
   for (const Group group : groups) std::ranges::move(group(), std::back_inserter(all));
   return all;

@@ -62,10 +62,13 @@ TEST(Nearest, SaysNothingAboutWordsFarFromAll) {
   EXPECT_EQ(nearest("window", {}), "");
 }
 
-TEST(UnknownWord, NamesTheWordTheNearestAndAll) {
+TEST(UnknownWord, NamesTheNearestOrElseAll) {
   EXPECT_EQ(unknown_word("policy", "windw", policies),
-            "unknown policy 'windw'; did you mean 'window'? (there are dense, window, streaming, "
-            "random, reservoir)");
+            "unknown policy 'windw'; did you mean 'window'?");
+  EXPECT_EQ(unknown_word("policy", "quantum", policies),
+            "unknown policy 'quantum' (there are dense, window, streaming, random, reservoir)");
+  EXPECT_EQ(unknown_word("policy", "quantum", policies, "@quantum"),
+            "unknown policy 'quantum'; did you mean '@quantum'?");
   EXPECT_EQ(unknown_word("policy", "zzz", std::span(policies).first(1)),
             "unknown policy 'zzz' (there is dense)");
 }

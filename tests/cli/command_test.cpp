@@ -1,10 +1,13 @@
 #include "cli/command.h"
 
+#include <cctype>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 
 #include "base/version.h"
+#include "base/words.h"
+#include "sim/spec.h"
 #include "tests/cli/run.h"
 
 namespace kv::cli {
@@ -22,7 +25,7 @@ Ran ran(const Command& command, const std::vector<std::string>& words = {}) {
   return {status, out.str(), err.str()};
 }
 
-Command command_that(Result<void> (*run)(std::span<const std::string>, Streams&)) {
+Command command_that(Result<Outcome> (*run)(std::span<const std::string>, Streams&)) {
   return {"try", "tries", "Tries things.\n", run};
 }
 
@@ -56,8 +59,8 @@ TEST(Kvcheck, NamesTheNearestCommand) {
     EXPECT_EQ(unknown.status, 2);
     EXPECT_EQ(unknown.out, "");
     EXPECT_THAT(unknown.err,
-                HasSubstr("kvcheck: unknown command 'repaly'; did you mean 'replay'?"));
-    EXPECT_THAT(unknown.err, HasSubstr("; see kvcheck --help\n"));
+                HasSubstr("kvcheck: unknown command 'repaly'; did you mean 'replay'? See kvcheck "
+                          "--help\n"));
   }
   EXPECT_THAT(test::run({"--vresion"}).err, HasSubstr("did you mean '--version'?"));
   EXPECT_EQ(test::run({"help", "replay", "x"}).status, 2);
@@ -78,6 +81,54 @@ TEST(Kvcheck, GivesTheSameHelpInThreeWays) {
   }
 }
 
+// "write a run's report" as "Writes a run's report".
+std::string as_sentence(std::string_view summary) {
+  const std::size_t verb = summary.find(' ');
+  std::string out(summary.substr(0, verb));
+  out[0] = static_cast<char>(std::toupper(out[0]));
+  return out + "s" + std::string(summary.substr(verb));
+}
+
+TEST(Kvcheck, HelpsWithEveryCommandInTheSameForm) {
+  for (const Command* command : commands()) {
+    const std::string name(command->name);
+    const std::string help = test::run({name, "--help"}).out;
+    const std::vector<std::string_view> lines = split(help, '\n');
+    // The same up to a second verb, which changes its form too.
+    const std::string sentence = as_sentence(command->summary);
+    EXPECT_EQ(lines[0].substr(0, lines[0].find_first_of(",;.")),
+              sentence.substr(0, sentence.find_first_of(",;")));
+    EXPECT_TRUE(lines[0].ends_with('.'));
+    EXPECT_EQ(lines[1], "");
+    EXPECT_THAT(std::string(lines[2]), testing::StartsWith("Usage:  kvcheck " + name + " "));
+    for (std::size_t i = 3; !lines[i].empty(); ++i) {
+      if (lines[i].starts_with("          ")) continue;  // the line before goes on
+      EXPECT_THAT(std::string(lines[i]), testing::StartsWith("        kvcheck " + name + " "));
+    }
+    EXPECT_THAT(help, HasSubstr("\nExamples:\n  kvcheck " + name));
+    EXPECT_THAT(help, HasSubstr("  -h, --help"));
+    EXPECT_FALSE(command->options.empty()) << name;
+    for (const std::string_view line : lines) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(Kvcheck, ExplainsSpecsWhereTheyAreGiven) {
+  const std::string help = test::run({"replay", "--help"}).out;
+  const std::size_t at = help.find("\nSpecs:\n");
+  ASSERT_NE(at, std::string::npos);
+  const std::string part = help.substr(at, help.find("\nExamples:") - at);
+  EXPECT_THAT(part, HasSubstr("kvcheck policies"));
+  std::size_t examples = 0;
+  for (std::string_view line : split(part, '\n')) {
+    if (!line.starts_with("    ")) continue;
+    line.remove_prefix(4);
+    if (line.starts_with('\'')) line = line.substr(1, line.size() - 2);
+    EXPECT_TRUE(parse_spec(line)) << line;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3U);
+}
+
 TEST(Command, PutsItsOptionsWhereItsHelpSaysSo) {
   static constexpr Option option{.name = "deep", .value = "N", .help = "how deep"};
   Command command = command_that(nullptr);
@@ -87,25 +138,48 @@ TEST(Command, PutsItsOptionsWhereItsHelpSaysSo) {
 }
 
 TEST(Command, PointsToItsHelpAfterAUsageErrorOnly) {
-  const Ran usage =
-      ran(command_that([](auto, Streams&) -> Result<void> { return usage_error("no such word"); }));
+  const Ran usage = ran(
+      command_that([](auto, Streams&) -> Result<Outcome> { return usage_error("no such word"); }));
   EXPECT_EQ(usage.status, 2);
   EXPECT_EQ(usage.err, "kvcheck try: no such word; see kvcheck try --help\n");
   const Ran input =
-      ran(command_that([](auto, Streams&) -> Result<void> { return malformed("bad file"); }));
+      ran(command_that([](auto, Streams&) -> Result<Outcome> { return malformed("bad file"); }));
   EXPECT_EQ(input.status, 2);
   EXPECT_EQ(input.err, "kvcheck try: bad file\n");
 }
 
 TEST(Command, EndsAnExceptionWithASentence) {
   const Ran memory =
-      ran(command_that([](auto, Streams&) -> Result<void> { throw std::bad_alloc(); }));
+      ran(command_that([](auto, Streams&) -> Result<Outcome> { throw std::bad_alloc(); }));
   EXPECT_EQ(memory.status, 3);
   EXPECT_EQ(memory.err, "kvcheck try: out of memory\n");
   const Ran other = ran(command_that(
-      [](auto, Streams&) -> Result<void> { throw std::runtime_error("the sky fell"); }));
+      [](auto, Streams&) -> Result<Outcome> { throw std::runtime_error("the sky fell"); }));
   EXPECT_EQ(other.status, 3);
   EXPECT_EQ(other.err, "kvcheck try: internal error: the sky fell\n");
+  const Ran unknown = ran(command_that([](auto, Streams&) -> Result<Outcome> { throw 7; }));
+  EXPECT_EQ(unknown.status, 3);
+  EXPECT_EQ(unknown.err, "kvcheck try: internal error: an exception of an unknown kind\n");
+}
+
+TEST(Command, GivesItsVerdictAsItsStatus) {
+  const Ran holds = ran(command_that([](auto, Streams& to) -> Result<Outcome> {
+    to.out << "12 laws hold\n";
+    return Outcome::done;
+  }));
+  EXPECT_EQ(holds.status, 0);
+  const Ran broken = ran(command_that([](auto, Streams& to) -> Result<Outcome> {
+    to.out << "never-empty is broken\n";
+    return Outcome::law_broken;
+  }));
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_EQ(broken.out, "never-empty is broken\n");
+  EXPECT_EQ(broken.err, "");
+}
+
+TEST(Kvcheck, SaysWhatItsExitStatusMeans) {
+  EXPECT_THAT(test::run({"--help"}).out,
+              HasSubstr("Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage"));
 }
 
 TEST(Command, FailsWhenItsOutputCannotBeWritten) {
@@ -115,9 +189,9 @@ TEST(Command, FailsWhenItsOutputCannotBeWritten) {
   std::ostream out(&refusing);
   std::ostringstream err;
   Streams streams{out, err, false};
-  const Command command = command_that([](auto, Streams& to) -> Result<void> {
+  const Command command = command_that([](auto, Streams& to) -> Result<Outcome> {
     to.out << "words";
-    return {};
+    return Outcome::done;
   });
   EXPECT_EQ(run_command(command, {}, streams), 2);
   EXPECT_EQ(err.str(), "kvcheck try: cannot write to standard output\n");

@@ -85,7 +85,8 @@ TEST(PoliciesCommand, PrintsOneJsonObjectALine) {
 
 TEST(PoliciesCommand, ExplainsWordsItDoesNotKnow) {
   EXPECT_THAT(run({"resrvoir"}), testing::HasSubstr("did you mean 'reservoir'?"));
-  EXPECT_THAT(run({"@tva"}), testing::HasSubstr("unknown preset 'tva'; did you mean 'tova'?"));
+  EXPECT_THAT(run({"@tva"}), testing::HasSubstr("unknown preset '@tva'; did you mean '@tova'?"));
+  EXPECT_THAT(run({"streaming-llm"}), testing::HasSubstr("did you mean '@streaming-llm'?"));
   EXPECT_THAT(run({"--jsn"}), testing::HasSubstr("did you mean '--json'?"));
   EXPECT_THAT(run({"--show"}), testing::HasSubstr("error: --show needs"));
 }

@@ -152,6 +152,37 @@ TEST_F(ReplayProgram, LeavesNoTraceOfARunWhoseInputWasBad) {
   EXPECT_THAT(out.names(), testing::IsEmpty());
 }
 
+TEST_F(ReplayProgram, KeepsWhatItDidBeforeABadTrace) {
+  const test::TemporaryFolder out;
+  const std::string bad = folder_ / "bad.npy";
+  test::write_even_attention(bad, 1, 16);
+  std::fstream file(bad, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-4, std::ios::end);
+  file.write("\0\0\x80\x7f", 4);
+  file.close();
+  const Ran ran = run_shell("$K replay " + trace_ + " " + bad + " --policy window:recent=4 -o " +
+                            (out / "run.db"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("; '" + (out / "run.db") + "' holds what was done before as an"));
+  const StoredRun run = read_run(out / "run.db").value();
+  EXPECT_EQ(run.traces.size(), 1U);
+  EXPECT_FALSE(run.summary.complete);
+}
+
+TEST_F(ReplayProgram, EndsInGoodOrderWhenMemoryRunsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more address space than this leaves";
+#endif
+  test::write_even_attention(trace_, 2, 1024);
+  const test::TemporaryFolder out;
+  const Ran ran =
+      run_shell("ulimit -v 160000; $K replay " + trace_ +
+                " --policy reservoir --budget 64 --seeds 4096 --threads 2 -o " + (out / "run.db"));
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_EQ(ran.err, "kvcheck replay: out of memory\n");
+  EXPECT_THAT(out.names(), testing::IsEmpty());
+}
+
 TEST_F(ReplayProgram, SaysThatAFileHasReachedItsSizeLimit) {
   const test::TemporaryFolder out;
   const Ran ran = run_shell("ulimit -f 8; $K replay " + trace_ +

@@ -62,6 +62,12 @@ TEST_F(ReplayCommand, PrintsATableThatSaysWhatItMeasured) {
   EXPECT_THAT(ran.out, HasSubstr("window"));
 }
 
+TEST_F(ReplayCommand, SaysWhetherItsAttentionWasRecordedOrGenerated) {
+  EXPECT_THAT(replay_with({"--policy", "dense"}).out, HasSubstr("recorded with nothing evicted"));
+  EXPECT_THAT(test::run({"replay", "synthetic:uniform:tokens=16", "--policy", "dense"}).out,
+              HasSubstr("generated with nothing evicted"));
+}
+
 TEST_F(ReplayCommand, PutsNothingButJsonOnStandardOutputWhenAsked) {
   const Ran ran =
       replay_with({"--policy", "all", "--budget", "8,16", "--seeds", "3", "--json", "-"});

@@ -19,13 +19,13 @@ class SweepPlan : public testing::Test {
   }
 
   static std::vector<Cell> planned(const Sweep& sweep) {
-    const Result<std::vector<Cell>> cells = plan_cells(sweep);
-    EXPECT_TRUE(cells) << cells.error().message;
-    return cells.value();
+    std::vector<Cell> cells;
+    for (const PlannedCell& planned : plan_cells(sweep).value()) cells.push_back(planned.cell);
+    return cells;
   }
 
   static Error refused(const Sweep& sweep) {
-    const Result<std::vector<Cell>> cells = plan_cells(sweep);
+    const Result<std::vector<PlannedCell>> cells = plan_cells(sweep);
     return cells ? Error{Error::Kind::io, "accepted"} : cells.error();
   }
 };
@@ -75,8 +75,17 @@ TEST_F(SweepPlan, RefusesACellThatIsNamedTwice) {
   const Error error = refused({{"window:recent=8", "window"}, {8}, {1}, 0});
   EXPECT_EQ(error.kind, Error::Kind::usage);
   EXPECT_THAT(error.message, HasSubstr("--policy 'window:recent=8' and --policy 'window' are"));
+}
+
+TEST_F(SweepPlan, SaysWhatAllHasToDoWithAnError) {
   EXPECT_THAT(refused({{"all", "dense"}, {8}, {1}, 0}).message,
-              HasSubstr("'dense' is given twice"));
+              HasSubstr("the 'dense' of --policy all and --policy 'dense' are the same: dense;"));
+  EXPECT_THAT(refused({{"h2o", "all"}, {8}, {1}, 0}).message,
+              HasSubstr("--policy 'h2o' and the 'h2o' of --policy all are the same: h2o:"));
+  EXPECT_EQ(refused({{"all", "all"}, {8}, {1}, 0}).message, "--policy all is given twice");
+  EXPECT_EQ(
+      refused({{"all"}, {3}, {1}, 0}).message,
+      "--policy all: in spec 'streaming': budget 3 is below the 4 protected tokens (4 sinks)");
 }
 
 TEST_F(SweepPlan, PassesOnWhatIsWrongWithASpec) {
@@ -91,16 +100,34 @@ TEST_F(SweepPlan, RefusesMoreCellsThanItCouldMean) {
               HasSubstr("more than 4096 cells"));
 }
 
-TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {
-  const std::vector<Cell> cells = planned({{"dense", "window"}, {8}, {1}, 0});
+// What check_fit says of the sweep's cells and a trace of 100 tokens.
+std::string fit(const Sweep& sweep) {
   TraceInfo trace;
   trace.name = "x";
-  trace.tokens = 8;
-  EXPECT_TRUE(check_fit(cells, trace));
-  trace.tokens = 7;
-  EXPECT_EQ(check_fit(cells, trace).error().message,
-            "budget 8 is above the 7 tokens of 'x': nothing would ever be evicted; use dense, or a "
-            "smaller budget");
+  trace.tokens = 100;
+  const Result<void> fits = check_fit(plan_cells(sweep).value(), trace);
+  return fits ? "" : fits.error().message;
+}
+
+TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {
+  EXPECT_EQ(fit({{"dense", "window"}, {100}, {1}, 0}), "");
+  EXPECT_EQ(fit({{"dense", "window"}, {101}, {1}, 0}),
+            "budget 101 is above the 100 tokens of 'x': nothing would ever be evicted; use dense, "
+            "or a smaller budget");
+}
+
+TEST_F(SweepPlan, SaysOfABudgetThatItIsTheDefaultOnlyWhereItIs) {
+  const std::string by_default =
+      "budget 256 (the default without --budget) is above the 100 tokens of 'x': nothing would "
+      "ever be evicted; use dense, or a smaller --budget";
+  for (const char* open : {"h2o", "all", "@tova", "window", "streaming:sinks=3"}) {
+    EXPECT_EQ(fit({{open}, {}, {1}, 0}), by_default) << open;
+  }
+  for (const char* fixed : {"h2o:budget=256", "window:recent=256", "@h2o:budget=256"}) {
+    EXPECT_THAT(fit({{fixed}, {}, {1}, 0}), testing::StartsWith("budget 256 is above")) << fixed;
+  }
+  EXPECT_THAT(fit({{"h2o"}, {256}, {1}, 0}), testing::StartsWith("budget 256 is above"));
+  EXPECT_THAT(fit({{"@streaming-llm"}, {}, {1}, 0}), testing::StartsWith("budget 512 is above"));
 }
 
 }  // namespace

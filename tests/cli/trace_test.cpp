@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/trace_words.h"
+#include "tests/cli/run.h"
 #include "tests/traces/files.h"
 
 namespace kv::cli {
@@ -24,7 +25,7 @@ Outcome run(const std::vector<std::string>& words) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const Result<void> done = trace_command.run(words, streams);
+  const auto done = trace_command.run(words, streams);
   return {done ? "" : done.error().message, out.str(), err.str()};
 }
 
@@ -71,15 +72,38 @@ TEST(TraceCommand, SlicesAndConverts) {
   EXPECT_EQ(test::bytes_of_file(path), test::bytes_of_file(bundled));
 }
 
+TEST(TraceCommand, ShowsBothLicencesOfTheBundledTrace) {
+  EXPECT_THAT(run({"info", bundled}).out,
+              HasSubstr("\n  licence     model weights: MIT; text: CDLA-Sharing-1.0\n"));
+}
+
+TEST(TraceCommand, NamesWhatADumpHasNoPlaceFor) {
+  const std::string dump = test::temporary_path("dump.npy");
+  const std::string path = test::temporary_path("named.safetensors");
+  test::write_even_attention(dump, 1, 4);
+  EXPECT_EQ(run({"convert", dump, "-o", path, "--model", "m", "--licence", "l"}).error, "");
+  const TraceInfo named = open_trace(path).value().info();
+  EXPECT_EQ(named.model, "m");
+  EXPECT_EQ(named.source, "");
+  EXPECT_EQ(named.licence, "l");
+  EXPECT_EQ(run({"convert", path, "-o", path, "--source", "s", "--licence", ""}).error, "");
+  const TraceInfo again = open_trace(path).value().info();
+  EXPECT_EQ(again.model, "m");
+  EXPECT_EQ(again.source, "s");
+  EXPECT_EQ(again.licence, "");
+  EXPECT_THAT(run({"slice", path, "-o", path, "--model", "x"}).error,
+              HasSubstr("unknown option '--model'"));
+}
+
 TEST(TraceCommand, ExplainsWrongWords) {
-  EXPECT_THAT(run({}).error, HasSubstr("needs a verb: info, verify, convert or slice"));
+  EXPECT_THAT(run({}).error, HasSubstr("expected a verb (info, verify, convert or slice)"));
   EXPECT_THAT(run({"vrify"}).error, HasSubstr("unknown verb 'vrify'; did you mean 'verify'?"));
   EXPECT_THAT(run({"info"}).error, HasSubstr("no file is named"));
   EXPECT_THAT(run({"info", "--jsn", "x"}).error, HasSubstr("did you mean '--json'?"));
   EXPECT_THAT(run({"info", "--json=1", "x"}).error, HasSubstr("--json takes no value"));
   EXPECT_THAT(run({"convert", "x"}).error, HasSubstr("no output is named; expected -o FILE"));
   EXPECT_THAT(run({"convert", "x", "-o"}).error, HasSubstr("--output needs a value"));
-  EXPECT_THAT(run({"convert", "x", "-o", "y", "-o", "z"}).error, HasSubstr("given twice"));
+  EXPECT_THAT(run({"convert", "x", "-o", "y", "-o", "z"}).error, HasSubstr("given more than once"));
   EXPECT_THAT(run({"convert", "x", "y", "-o", "z"}).error, HasSubstr("2 input files"));
   EXPECT_THAT(run({"convert", "x", "-o", "z", "--dtype", "fp16"}).error,
               HasSubstr("unknown dtype 'fp16'"));
@@ -100,7 +124,7 @@ TEST(TraceCommand, LeavesTheOutputAloneWhenTheInputIsBad) {
 }
 
 TEST(TraceCommand, HelpNamesEveryVerbAndOption) {
-  const std::string help = run({"slice", "--help"}).out;
+  const std::string help = test::run({"trace", "slice", "--help"}).out;
   for (const char* word : {"info", "verify", "convert", "slice", "--output", "--dtype", "--layers",
                            "--heads", "--tokens", "--json", "Examples"}) {
     EXPECT_THAT(help, HasSubstr(word));

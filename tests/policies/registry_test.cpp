@@ -21,7 +21,7 @@ TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
                                             "score-driven"};
   for (const PolicyEntry& entry : policy_registry()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
-    EXPECT_EQ(entry.summary.find('\n'), std::string_view::npos) << entry.name;
+    EXPECT_THAT(std::string(entry.summary), testing::MatchesRegex("[A-Z][a-z]+s [^\n]*\\."));
     EXPECT_FALSE(entry.source.empty()) << entry.name;
     EXPECT_FALSE(entry.differs.empty()) << entry.name;
     EXPECT_FALSE(entry.cost.empty()) << entry.name;

@@ -1,2 +1,4 @@
 list(APPEND kv_test_sources
+  properties/payload_test.cpp
+  properties/plain_subject_test.cpp
   properties/spec_subject_test.cpp)

@@ -1,6 +1,10 @@
 #include "reports/report.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +13,7 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/report_page.h"
 #include "reports/results.h"
 #include "tests/reports/fake_replay.h"
 
@@ -149,6 +154,47 @@ TEST_F(Report, HasTablesAndSaysSoWithoutGnuplot) {
   const std::string page = read_text(out_ + "/index.html");
   EXPECT_NE(page.find("gnuplot is not installed; there are no figures"), std::string::npos);
   EXPECT_NE(page.find("<table>"), std::string::npos);
+}
+
+TEST_F(Report, NamesTheWantedFolderWhenTheDiskIsFull) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 100, .rlim_max = 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::_exit(message(out_) == "cannot write '" + out_ + "/trace-1/summary.csv': File too large" ? 0
+                                                                                               : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(names_in(folder_.path("")), std::vector<std::string>{"run.db"});
+}
+
+// What the page says of a trace with these layers.
+std::string page_of(const std::vector<std::size_t>& layers, const std::string& model) {
+  ReplayResult result = fake_replay(small_fake());
+  result.trace.layers = layers;
+  result.trace.model = model;
+  const TraceSection section{.result = &result, .folder = "trace-1", .figures = {}};
+  return report_page({}, {section});
+}
+
+TEST(ReportPage, SaysWhatIsExactOnlyOfTheLayersThatWereRecorded) {
+  using ::testing::HasSubstr;
+  const std::string both = "exact for the first layer and first order above it";
+  EXPECT_THAT(page_of({0, 1}, "m"), HasSubstr(both));
+  EXPECT_THAT(page_of({3, 5}, "m"),
+              HasSubstr("No recorded layer is the first: the numbers are first order."));
+  EXPECT_THAT(page_of({3, 5}, "m"), Not(HasSubstr("exact for the")));
+  EXPECT_THAT(page_of({0}, "m"), Not(HasSubstr("first order")));
+}
+
+TEST(ReportPage, SaysThatAModelWasRecordedOnlyWhereOneIsNamed) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(page_of({0, 1}, "m"), HasSubstr("recorded from a model that evicted nothing"));
+  EXPECT_THAT(page_of({0, 1}, ""), HasSubstr("the attention was recorded with nothing evicted"));
+  EXPECT_THAT(page_of({0, 1}, ""), Not(HasSubstr("a model")));
 }
 
 TEST_F(Report, SaysThatAnInterruptedRunIsIncomplete) {

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "reports/sqlite.h"
 #include "tests/reports/fake_replay.h"
 
 namespace kv {
@@ -159,6 +160,56 @@ TEST(Results, ReadsAsIncompleteUntilFinished) {
     EXPECT_EQ(taken(read_run(path)).traces.size(), 1U);
   }
   EXPECT_FALSE(taken(read_run(path)).summary.complete);
+}
+
+// How many rows all tables hold together.
+std::int64_t rows_in(const std::string& path) {
+  Database database = taken(Database::open(path));
+  std::int64_t rows = 0;
+  for (const char* const sql :
+       {"SELECT count(*) FROM runs", "SELECT count(*) FROM traces", "SELECT count(*) FROM dense",
+        "SELECT count(*) FROM cells", "SELECT count(*) FROM heads", "SELECT count(*) FROM units",
+        "SELECT count(*) FROM series", "SELECT count(*) FROM residency"}) {
+    Statement count(database, sql);
+    EXPECT_TRUE(*count.next());
+    rows += count.integer(0);
+  }
+  return rows;
+}
+
+TEST(Results, ForgetsADiscardedRunInEveryTable) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  const ReplayResult trace = fake_replay(small_fake());
+  ASSERT_FALSE(trace.cells.front().residency.empty());
+  write_run(path, {trace});
+  const std::int64_t before = rows_in(path);
+  {
+    auto writer = taken(ResultsWriter::begin(path, "kvcheck replay"));
+    ASSERT_TRUE(writer.add(trace));
+    EXPECT_EQ(writer.traces(), 1U);
+    ASSERT_GT(rows_in(path), before + 1);
+    ASSERT_TRUE(writer.discard());
+  }
+  EXPECT_EQ(rows_in(path), before);
+  EXPECT_EQ(taken(list_runs(path)).size(), 1U);
+  ASSERT_EQ(taken(read_run(path)).traces.size(), 1U);
+  expect_same_cell(taken(read_run(path)).traces[0].cells.back(), trace.cells.back());
+}
+
+TEST(Results, LeavesAnEmptyFileEmptyWhenTheRunIsDiscarded) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  ASSERT_TRUE(write_file(path, ""));
+  {
+    auto writer = taken(ResultsWriter::begin(path, "kvcheck replay"));
+    ASSERT_TRUE(writer.add(fake_replay(small_fake())));
+    ASSERT_TRUE(writer.discard());
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_EQ(std::filesystem::file_size(path), 0U);
+  EXPECT_FALSE(std::filesystem::exists(path + "-journal"));
+  EXPECT_TRUE(ResultsWriter::begin(path, "kvcheck replay"));
 }
 
 TEST(Results, LeavesNoSideFiles) {

@@ -4,6 +4,6 @@ list(APPEND kv_test_sources
   reports/inclusion_test.cpp
   reports/report_test.cpp
   reports/results_errors_test.cpp
-  reports/results_test.cpp
+  reports/results_test.cpp reports/schema_doc_test.cpp
   reports/statistics_test.cpp
   reports/tables_test.cpp)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "tests/sim/memory_trace.h"
 #include "tests/sim/plain_head.h"
@@ -194,6 +195,17 @@ TEST(Replay, CountsEveryTokenOnceAsKeptOrEvicted) {
           std::ranges::count_if(unit.evicted_at, [](Position at) { return at <= 40; });
       EXPECT_EQ(static_cast<std::uint64_t>(gone), cell.units[0].evictions) << spec;
     }
+  }
+}
+
+TEST(Replay, HandsAnExceptionOfAnyThreadToItsCaller) {
+  ReplayOptions options;
+  options.progress = [](double) -> bool { throw std::bad_alloc(); };
+  const Trace trace = random_qkv_trace({.tokens = 100});
+  const std::vector<Cell> cells = {cell_of("window:recent=8"), cell_of("h2o:budget=8")};
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    options.threads = threads;
+    EXPECT_THROW(static_cast<void>(replay(trace, cells, options)), std::bad_alloc) << threads;
   }
 }
 

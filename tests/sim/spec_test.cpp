@@ -111,7 +111,7 @@ TEST(ParseSpec, NamesTheFieldWhoseNumberIsWrong) {
 
 TEST(ParseSpec, GivesTheNearestRightWord) {
   EXPECT_THAT(error_of("streming"), testing::HasSubstr("did you mean 'streaming'?"));
-  EXPECT_THAT(error_of("@tva"), testing::HasSubstr("did you mean 'tova'?"));
+  EXPECT_THAT(error_of("@tva"), testing::HasSubstr("unknown preset '@tva'; did you mean '@tova'?"));
   EXPECT_THAT(error_of("h2o:sink=4"), testing::HasSubstr("did you mean 'sinks'?"));
   EXPECT_THAT(error_of("h2o:normalise=ages"), testing::HasSubstr("did you mean 'age'?"));
   EXPECT_THAT(error_of("h2o;timming=lazy:4"), testing::HasSubstr("did you mean 'timing'?"));
@@ -120,6 +120,36 @@ TEST(ParseSpec, GivesTheNearestRightWord) {
   EXPECT_THAT(error_of("h2o;positions=incache"), testing::HasSubstr("did you mean 'in-cache'?"));
   EXPECT_THAT(error_of("h2o;unit=heads"), testing::HasSubstr("did you mean 'head'?"));
   EXPECT_THAT(error_of("h2o;timing=lazy"), testing::HasSubstr("as in lazy:64"));
+}
+
+TEST(ParseSpec, LooksForANameAmongPoliciesAndPresets) {
+  EXPECT_EQ(error_of("streaming-llm"),
+            "in spec 'streaming-llm': unknown policy 'streaming-llm'; did you mean "
+            "'@streaming-llm'?");
+  EXPECT_THAT(error_of("streaming-lm"), testing::HasSubstr("did you mean '@streaming-llm'?"));
+  EXPECT_THAT(error_of("pythia-lazi:budget=4"), testing::HasSubstr("did you mean '@pythia-lazy'?"));
+  EXPECT_THAT(error_of("@random"),
+              testing::HasSubstr("unknown preset '@random'; did you mean 'random'?"));
+  EXPECT_THAT(error_of("@h2"), testing::HasSubstr("did you mean '@h2o'?"));
+}
+
+TEST(ParseSpec, ListsAllNamesOnlyWhenNoneIsNear) {
+  EXPECT_THAT(error_of("quantum"),
+              testing::EndsWith("unknown policy 'quantum' (there are dense, window, streaming, "
+                                "random, reservoir, reservoir-as-printed, h2o, tova)"));
+  EXPECT_THAT(error_of("@quantum"), testing::HasSubstr("'@quantum' (there are @streaming-llm, "));
+  EXPECT_THAT(error_of("streming"), testing::Not(testing::HasSubstr("there are")));
+}
+
+TEST(ParseSpec, SpellsASpecWhoseNameIsFollowedByTheWrongSign) {
+  EXPECT_EQ(error_of("h2o,budget=64"),
+            "in spec 'h2o,budget=64': 'h2o' is followed by a ','; did you mean 'h2o:budget=64'?");
+  EXPECT_THAT(error_of("h2o budget=64"), testing::HasSubstr("did you mean 'h2o:budget=64'?"));
+  EXPECT_THAT(error_of("@tova,unit=head"), testing::HasSubstr("did you mean '@tova;unit=head'?"));
+  EXPECT_THAT(error_of("h2o,timing=lazy:64,recent=2;chunk=3"),
+              testing::HasSubstr("did you mean 'h2o:recent=2;timing=lazy:64;chunk=3'?"));
+  EXPECT_THAT(error_of("h2,budget=64"), testing::HasSubstr("unknown policy 'h2,budget=64'"));
+  EXPECT_THAT(error_of("h2o,64"), testing::HasSubstr("unknown policy 'h2o,64'"));
 }
 
 TEST(ParseSpec, ListsOnlyTheFieldsOfThatPolicy) {

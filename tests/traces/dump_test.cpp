@@ -1,5 +1,8 @@
 #include "traces/dump.h"
 
+#include <sys/resource.h>
+
+#include "base/rng.h"
 #include "tests/traces/files.h"
 #include "traces/verify.h"
 
@@ -187,6 +190,30 @@ TEST_P(Npz, RefusesBombsBeforeMakingRoomForThem) {
   EXPECT_THAT(error_of(claiming(good, 0xfffffff0U)),
               AnyOf(HasSubstr("which cannot be"), HasSubstr("cannot be read")));
   EXPECT_THAT(error_of(claiming(good, 400)), Not(Eq("opened")));
+}
+
+// The most memory that this process ever held, in bytes.
+std::size_t peak_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+// 4 MiB of noise, which deflate cannot shorten, declared as 2 GiB: no more than 1032 for one.
+TEST(NpzMemory, IsTakenForNumbersAndNotForClaims) {
+  const std::string shape = replaced(dictionary, "(2, 1, 2, 2)", "(8192, 256, 256)");
+  std::string noise(4 << 20, '\0');
+  const Rng rng(1);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    noise[i] = static_cast<char>(rng.bits(static_cast<Position>(i)));
+  }
+  const std::string array = npy(shape, noise);
+  const std::uint32_t claim = 0x80000000U + static_cast<std::uint32_t>(array.size() - noise.size());
+  const std::string bytes = claiming(zip({{"a.npy", array, true}}), claim);
+  const std::size_t before = peak_memory();
+  EXPECT_THAT(error_of(bytes),
+              AnyOf(HasSubstr("ends after 4194304 bytes of numbers"), HasSubstr("is damaged")));
+  EXPECT_LT(peak_memory() - before, std::size_t{256} << 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, Npz, Bool(), [](const auto& method) {

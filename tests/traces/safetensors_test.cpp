@@ -50,9 +50,19 @@ TEST(Safetensors, RefusesBadLengths) {
   EXPECT_THAT(refusal("1234567"), HasSubstr("the file has 7 bytes; expected at least 8"));
   EXPECT_THAT(refusal(container("", "{}")), HasSubstr("the header has 0 bytes"));
   EXPECT_THAT(refusal(std::string(8, '\xff')),
-              HasSubstr("announces 18446744073709551615 bytes; expected at most 67108864"));
+              HasSubstr("announces 18446744073709551615 bytes; expected at most 4194304"));
   EXPECT_THAT(refusal(std::string("\x03\0\0\0\0\0\0\0{}", 10)),
               HasSubstr("announces 3 bytes, but only 2 follow"));
+}
+
+TEST(Safetensors, RefusesAHeaderOfMoreThanFourMebibytes) {
+  const auto header_of = [](std::size_t size) {
+    std::string header = R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})";
+    header.resize(size, ' ');
+    return refusal_of_header(header);
+  };
+  EXPECT_EQ(header_of(4194304), "");
+  EXPECT_THAT(header_of(4194305), HasSubstr("announces 4194305 bytes; expected at most 4194304"));
 }
 
 TEST(Safetensors, RefusesMalformedJson) {

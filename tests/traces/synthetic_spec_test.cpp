@@ -47,6 +47,8 @@ TEST(SyntheticSpec, ReadsBackWhateverItPrints) {
 TEST(SyntheticSpec, NamesTheNearestRightWord) {
   EXPECT_THAT(error_of("zpif"),
               testing::HasSubstr("unknown generator 'zpif'; did you mean 'zipf'"));
+  EXPECT_THAT(error_of("zipf,tokens=5"), testing::HasSubstr("did you mean 'zipf:tokens=5'?"));
+  EXPECT_THAT(error_of("zpif,tokens=5"), testing::HasSubstr("(there are sink-recency, zipf, "));
   EXPECT_THAT(error_of("zipf:token=5"),
               testing::HasSubstr("unknown field of 'zipf' 'token'; did you mean 'tokens'"));
   EXPECT_THAT(error_of("zipf:kind=rows"), testing::HasSubstr("unknown kind 'rows'"));

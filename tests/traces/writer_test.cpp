@@ -124,6 +124,18 @@ TEST(TraceWriter, RefusesNumbersThatTheTypeCannotHold) {
   EXPECT_THAT(done.error().message, HasSubstr("number 2 of tensor 'layers.1.q' is 70000"));
 }
 
+TEST(TraceWriter, RefusesAHeaderThatReadersWouldRefuse) {
+  TraceInfo info = small_info(Number::f32);
+  const std::string path = test::temporary_path("long");
+  info.source = std::string(4 << 20, 's');
+  const auto longer = TraceWriter::create(path, info);
+  ASSERT_FALSE(longer);
+  EXPECT_THAT(longer.error().message, HasSubstr("; a trace file may have 4194304"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  info.source.resize(info.source.size() - 4096);
+  EXPECT_TRUE(TraceWriter::create(path, info));
+}
+
 TEST(TraceWriter, LeavesNothingBehindWithoutCommit) {
   const std::string folder = test::temporary_path("folder");
   std::filesystem::create_directory(folder);

@@ -1,0 +1,148 @@
+#include "properties/campaign.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "properties/attempt.h"
+
+namespace kv {
+namespace {
+
+// What the pool's cases hold, in turn: plain feeds; several layers, heads and sequences; and two
+// kinds of operations, with several of everything.
+Wants pool_wants(std::uint64_t index) {
+  Wants wants;
+  if (index % 3 == 0) return wants;
+  wants.several_layers = wants.several_heads = wants.several_sequences = true;
+  if (index % 3 == 1) return wants;
+  constexpr std::array<bool Wants::*, 6> kinds = {&Wants::forks,     &Wants::truncates,
+                                                  &Wants::resets,    &Wants::reorders,
+                                                  &Wants::snapshots, &Wants::shifts};
+  const std::uint64_t turn = index / 3;
+  wants.*kinds[turn % kinds.size()] = true;
+  wants.*kinds[(turn + turn / kinds.size()) % kinds.size()] = true;
+  return wants;
+}
+
+void keep_reason(Tally& tally, const std::string& why) {
+  if (tally.vacuous != 0) return;
+  std::strncpy(tally.why_vacuous, why.c_str(), sizeof(tally.why_vacuous) - 1);
+}
+
+void count(Tally& tally, const Judgement& judgement, const Coverage& seen, std::uint64_t index) {
+  ++tally.cases;
+  if (const auto* skipped = std::get_if<NotTested>(&judgement)) {
+    keep_reason(tally, skipped->why);
+    ++tally.vacuous;
+    return;
+  }
+  tally.coverage |= seen;
+  if (std::holds_alternative<Finding>(judgement)) {
+    tally.broken = true;
+    tally.broken_at = index;
+  }
+}
+
+double seconds_of(const BatteryOptions& options) {
+  if (options.seconds > 0) return options.seconds;
+  constexpr std::array<double, 3> by_level = {60, 600, 7200};
+  return by_level[static_cast<std::size_t>(options.effort.level)];
+}
+
+}  // namespace
+
+CaseCounts case_counts(Level level, std::uint32_t wished) {
+  if (wished > 0) return {wished, wished};
+  constexpr std::array<CaseCounts, 3> by_level = {{{300, 40}, {3000, 300}, {30000, 3000}}};
+  return by_level[static_cast<std::size_t>(level)];
+}
+
+Campaign::Campaign(Family& family, const BatteryOptions& options, std::vector<const Law*> laws)
+    : family_(family),
+      options_(options),
+      laws_(std::move(laws)),
+      begun_(options.clock ? options.clock() : 0) {
+  KV_CHECK(laws_.size() <= Board::most_laws);
+}
+
+CaseSource Campaign::source(const Wants& wants, std::uint64_t seed) const {
+  CaseScope scope{.wants = wants,
+                  .wanted = family_.wanted(),
+                  .takes_sizes = family_.takes_sizes(),
+                  .seed = seed,
+                  .contract = {}};
+  scope.contract = [this](const Setup& setup) -> std::optional<Contract> {
+    auto contract = family_.contract(setup);
+    if (!contract) return {};
+    return *std::move(contract);
+  };
+  return CaseSource(std::move(scope));
+}
+
+CaseTree Campaign::case_of(std::uint64_t law, std::uint64_t index) const {
+  const std::uint64_t seed = options_.effort.seed;
+  if (law == Board::pool) return source(pool_wants(index), seed).at(index);
+  return source(laws_[law]->wants, seed_for(seed, laws_[law]->id)).at(index);
+}
+
+// Says what is at hand; no if it is too late to begin it.
+bool Campaign::begin(Board& board, std::uint64_t law, std::uint64_t index) const {
+  if (options_.clock && options_.clock() - begun_ > seconds_of(options_)) board.late = true;
+  if (board.late) return false;
+  board.law = law;
+  board.index = index;
+  ++board.cases;
+  if (board.case_seconds > 0) stay_alive(board.case_seconds);
+  return true;
+}
+
+void Campaign::run_pool(Board& board, std::uint64_t from, std::uint64_t to) const {
+  for (std::uint64_t index = from; index < to; ++index) {
+    if (!begin(board, Board::pool, index)) return;
+    auto history = run_case(family_, case_of(Board::pool, index).value());
+    for (std::size_t i = 0; i < laws_.size(); ++i) {
+      Tally& tally = board.tallies[i];
+      if (!is_judge(*laws_[i]) || tally.broken) continue;
+      const Judgement judgement =
+          history ? std::get<JudgeHistory>(laws_[i]->check)(*history, history->contract)
+                  : Judgement(NotTested{history.error().message});
+      count(tally, judgement, history ? history->coverage : Coverage{}, index);
+    }
+  }
+}
+
+void Campaign::run_relation(Board& board,
+                            std::uint64_t law,
+                            std::uint64_t from,
+                            std::uint64_t to) const {
+  Tally& tally = board.tallies[law];
+  for (std::uint64_t index = from; index < to && !tally.broken; ++index) {
+    if (!begin(board, law, index)) return;
+    const Attempt tried = attempt(*laws_[law], family_, case_of(law, index).value());
+    count(tally, tried.judgement, tried.coverage, index);
+  }
+}
+
+void Campaign::run(Board& board) const {
+  const CaseCounts all = case_counts(options_.effort.level, options_.cases);
+  const bool judges = std::ranges::any_of(laws_, [](const Law* law) { return is_judge(*law); });
+  const auto relations = static_cast<std::uint64_t>(
+      std::ranges::count_if(laws_, [](const Law* law) { return is_relation(*law); }));
+  board.out_of = (judges ? all.pool : 0) + relations * all.relation;
+  CaseCounts done;
+  for (const Level level : {Level::quick, Level::full, Level::nightly}) {
+    const CaseCounts most = case_counts(level, options_.cases);
+    const CaseCounts next{std::min(most.pool, all.pool), std::min(most.relation, all.relation)};
+    if (judges) run_pool(board, done.pool, next.pool);
+    for (std::uint64_t i = 0; i < laws_.size(); ++i) {
+      if (is_relation(*laws_[i])) run_relation(board, i, done.relation, next.relation);
+    }
+    done = next;
+  }
+  if (board.case_seconds > 0) stay_alive(0);
+}
+
+}  // namespace kv

@@ -1,0 +1,50 @@
+// Work in a child process, so that a subject that crashes or hangs is a finding and not the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace kv {
+
+// Memory that this process and its children share; zero at first.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes);
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory();
+
+  [[nodiscard]] void* data() const { return data_; }
+
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+// The child was told to stop by SIGINT or SIGTERM, and so was this process.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// Runs `work` in a child process and waits. Empty if it came to its end; else how it died, as "it
+// died of signal 11 (Segmentation fault)", with the last line that it wrote on standard error, or
+// "it gave no answer in time". `wait` is called some times a second; may be null. What the
+// child does to memory is lost, but for SharedMemory.
+std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait);
+
+// Runs work(0), ..., work(count - 1) in a child process each, all at once, and waits. Gives how the
+// first that did not come to its end died; empty if all did.
+std::string run_in_children(std::uint32_t count,
+                            const std::function<void(std::uint32_t)>& work,
+                            const std::function<void()>& wait);
+
+// Within a child: it dies unless this is called again within so many seconds. 0: no limit.
+void stay_alive(double seconds);
+
+}  // namespace kv

@@ -1,0 +1,16 @@
+// Whether facts have the shape that laws rely on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "properties/subject.h"
+
+namespace kv {
+
+// How the facts of a call that fed `queries` tokens miss the shapes that UnitFacts states, as
+// "told 2 units; expected 4"; nothing if they keep them. Cost: linear in the units.
+std::optional<std::string> shape_error(const Facts& facts, std::size_t units, std::size_t queries);
+
+}  // namespace kv

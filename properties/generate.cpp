@@ -1,0 +1,121 @@
+#include "properties/generate.h"
+
+#include <rapidcheck/Gen.h>
+#include <rapidcheck/Random.h>
+#include <rapidcheck/seq/Create.h>
+#include <rapidcheck/seq/Transform.h>
+#include <rapidcheck/shrinkable/Create.h>
+
+#include "properties/drawer.h"
+#include "properties/script.h"
+
+namespace kv {
+namespace {
+
+rc::Shrinkable<Case> tree_of(const Case& root, bool takes_sizes) {
+  return rc::shrinkable::shrinkRecur(Case(root), [takes_sizes](const Case& what) {
+    return rc::seq::fromContainer(simpler_cases(what, takes_sizes));
+  });
+}
+
+// The sizes of the sweep: every combination once in a hundred, far apart from case to case.
+void sweep_sizes(std::uint64_t index, std::uint64_t seed, Setup& setup) {
+  const auto at = static_cast<std::uint32_t>((index * 37 + seed * 61) % 100);
+  setup.sinks = at % 4;
+  setup.recent = at / 4 % 5;
+  setup.budget = setup.sinks + setup.recent + at / 20;
+}
+
+void draw_sizes(Drawer& draw, Setup& setup) {
+  setup.sinks = draw.below(4);
+  setup.recent = draw.below(5);
+  setup.budget = setup.sinks + setup.recent + draw.below(5);
+}
+
+// One case in so many is of the wanted setup: fewer where its cases are long.
+std::uint64_t wanted_period(const Setup& wanted) {
+  return wanted.budget <= 32 ? 8 : wanted.budget <= 128 ? 16 : 48;
+}
+
+// Layers, heads and sequences; few enough that a case stays cheap.
+void draw_shape(Drawer& draw, const Wants& wants, Setup& setup) {
+  setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
+  const auto some = [&](bool wanted) {
+    return wanted && !draw.chance(1, 5) ? 2 + draw.below(2) : 1;
+  };
+  setup.sequences = some(wants.several_sequences || wants.reorders);
+  setup.layers = some(wants.several_layers);
+  setup.kv_heads = some(wants.several_heads);
+  setup.group = wants.several_heads && draw.chance(1, 2) ? 2 + draw.below(2) : 1;
+  while (setup.layers * setup.query_heads() * setup.sequences > 12) {
+    std::uint32_t* const fields[] = {&setup.layers, &setup.kv_heads, &setup.group,
+                                     &setup.sequences};
+    std::uint32_t* largest = fields[0];
+    for (std::uint32_t* field : fields) largest = *field > *largest ? field : largest;
+    --*largest;
+  }
+}
+
+Stream draw_stream(Drawer& draw, std::uint64_t tokens) {
+  Stream stream;
+  stream.kind = stream_kinds()[draw.below(static_cast<std::uint32_t>(stream_kinds().size()))];
+  stream.seed = draw.below(1000);
+  if (stream.kind == StreamKind::hitter || stream.kind == StreamKind::unscored) {
+    stream.planted = draw.below(static_cast<std::uint32_t>(tokens) + 1);
+  }
+  return stream;
+}
+
+}  // namespace
+
+struct CaseTree::Impl {
+  rc::Shrinkable<Case> tree;
+  Case value = tree.value();
+};
+
+CaseTree::CaseTree(const Case& root, bool takes_sizes)
+    : impl_(std::make_shared<const Impl>(Impl{tree_of(root, takes_sizes)})) {}
+
+const Case& CaseTree::value() const {
+  return impl_->value;
+}
+
+void CaseTree::simpler(const std::function<bool(const CaseTree&)>& take) const {
+  rc::Seq<rc::Shrinkable<Case>> shrinks = impl_->tree.shrinks();
+  while (auto next = shrinks.next()) {
+    if (take(CaseTree(std::make_shared<const Impl>(Impl{*next})))) return;
+  }
+}
+
+CaseTree CaseSource::at(std::uint64_t index) const {
+  const CaseScope& scope = scope_;
+  const rc::Gen<Case> cases = [&scope, index](const rc::Random& random, int /*size*/) {
+    Drawer draw(random);
+    Setup setup = scope.wanted;
+    const std::uint64_t period = wanted_period(setup);
+    std::optional<Contract> contract;
+    const bool wanted = !scope.takes_sizes || (index + 1) % period == 0;
+    constexpr int most_tries = 32;
+    for (int i = 0; i < most_tries && !wanted && !contract; ++i) {
+      i == 0 ? sweep_sizes(index, scope.seed, setup) : draw_sizes(draw, setup);
+      draw_shape(draw, scope.wants, setup);
+      contract = scope.contract(setup);
+    }
+    if (!contract) {
+      setup = scope.wanted;
+      if (scope.takes_sizes) draw_shape(draw, scope.wants, setup);
+      contract = scope.contract(setup);
+      if (!contract) contract = scope.contract(setup = scope.wanted);
+    }
+    setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);
+    Case what{setup, {}, {}};
+    what.calls = draw_calls(draw, scope.wants, setup, contract.value_or(Contract{}));
+    what.stream = draw_stream(draw, what.tokens());
+    return tree_of(what, scope.takes_sizes);
+  };
+  const rc::Random random(rc::Random::Key{scope.seed, index, 0x6b76, 0});
+  return CaseTree(
+      std::make_shared<const CaseTree::Impl>(CaseTree::Impl{cases(random, rc::kNominalSize)}));
+}
+
+}  // namespace kv

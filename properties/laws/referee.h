@@ -1,0 +1,53 @@
+// Holds a history against a model: the same calls, draws and attention, on lists of positions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/laws/judge.h"
+#include "properties/models.h"
+
+namespace kv {
+
+// What of the model's answers is compared.
+enum class Compare { visible, visible_and_stored };
+
+class Referee {
+ public:
+  // Requires rule_of(spec). `name` is what findings call the specification.
+  Referee(const History& history, const Spec& spec, Compare compare, std::string name);
+
+  // The first disagreement. Branches are followed through forks, resets and reorders, and left
+  // alone after a truncate or once a decision hangs on rounding.
+  std::optional<Finding> judge();
+
+  // Whether any call was compared.
+  [[nodiscard]] bool compared() const { return compared_; }
+
+ private:
+  struct Branch {
+    std::vector<Model> models;  // one per cell: all units that share residents
+    bool lost = false;          // not judged any more
+  };
+
+  [[nodiscard]] std::shared_ptr<Draws> draws_of(std::size_t cell) const;
+  [[nodiscard]] Branch fresh() const;
+  void prepare(const Event& event);
+  void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
+  std::optional<Finding> feed(const Step& step, Branch& branch);
+  std::optional<Finding> compare(const Step& step,
+                                 std::size_t unit,
+                                 const std::vector<std::vector<Position>>& visible,
+                                 const std::vector<Position>& stored) const;
+
+  const History& history_;
+  Spec spec_;
+  Compare compare_;
+  std::string name_;
+  std::size_t per_cell_ = 1;
+  std::vector<Branch> branches_;
+  bool compared_ = false;
+};
+
+}  // namespace kv

@@ -1,0 +1,87 @@
+#include "properties/models.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace kv {
+
+Model::Model(const Spec& spec, std::shared_ptr<Draws> draws)
+    : spec_(spec), draws_(std::move(draws)), rule_(rule_of(spec)) {
+  KV_CHECK(rule_ != nullptr);
+}
+
+Model::Model(const Model& other)
+    : spec_(other.spec_),
+      draws_(other.draws_),
+      rule_(other.rule_->clone()),
+      residents_(other.residents_),
+      stored_(other.stored_),
+      middle_(other.middle_),
+      left_(other.left_),
+      entered_(other.entered_),
+      seen_(other.seen_) {}
+
+Model Model::with(std::shared_ptr<Draws> draws) const {
+  Model copy(*this);
+  copy.draws_ = std::move(draws);
+  return copy;
+}
+
+std::vector<std::vector<Position>> Model::feed(std::size_t tokens, const MassOf& mass_of) {
+  const bool windowed = spec_.visibility == Visibility::window;
+  const bool early = spec_.timing == Timing::trim_then_attend;
+  if (early) {
+    if (!windowed) leave(seen_ + tokens);
+    stored_ = residents_;
+  }
+  const std::uint64_t first = seen_;
+  for (; seen_ < first + tokens; ++seen_) {
+    residents_.push_back(static_cast<Position>(seen_));
+    stored_.push_back(static_cast<Position>(seen_));
+  }
+  std::vector<std::vector<Position>> visible;
+  for (std::uint64_t query = first; query < seen_; ++query) {
+    if (windowed) leave(query + 1);
+    std::vector<Position>& row = visible.emplace_back();
+    for (const Position p : residents_) {
+      if (p <= query) row.push_back(p);
+    }
+    if (rule_->wants_mass()) rule_->saw(row, mass_of(row, static_cast<Position>(query)));
+  }
+  const std::uint64_t slack = spec_.timing == Timing::lazy ? spec_.slack : 0;
+  if (spec_.bounded() && !early && stored_.size() > spec_.budget + slack) {
+    leave(seen_);
+    stored_ = residents_;
+  }
+  return visible;
+}
+
+// All but the last `recent` of the first `end` tokens leave the recent window, as far as they came.
+void Model::leave(std::uint64_t end) {
+  if (!spec_.bounded()) return;
+  for (; left_ < seen_ && left_ + spec_.recent < end; ++left_) {
+    if (left_ < spec_.sinks) continue;
+    middle_.push_back(static_cast<Position>(left_));
+    ++entered_;
+    if (!rule_->in_bulk()) settle();
+  }
+  settle();
+}
+
+void Model::settle() {
+  const std::size_t capacity = spec_.middle();
+  if (middle_.size() <= capacity) return;
+  drop_to(capacity == 0 ? std::vector<Position>{}
+                        : rule_->stay({middle_, capacity, entered_}, *draws_));
+}
+
+void Model::drop_to(const std::vector<Position>& staying) {
+  std::erase_if(residents_, [&](Position p) {
+    return std::ranges::binary_search(middle_, p) && !std::ranges::binary_search(staying, p);
+  });
+  middle_ = staying;
+}
+
+}  // namespace kv

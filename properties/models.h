@@ -1,0 +1,100 @@
+// Executable specifications: what each policy should keep and show, on lists of positions alone.
+//
+// Written apart from policies/ and sim/, whose code they are held against: nothing is shared but
+// the spec as a value. Each policy is a rule of a few lines over the list of its middle; timing and
+// visibility are one short function. Slow, and meant to be read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/draws.h"
+#include "base/position.h"
+#include "sim/spec.h"
+
+namespace kv {
+
+// The attention that query `query` pays: [visible], in stream order.
+using MassOf =
+    std::function<std::vector<float>(const std::vector<Position>& visible, Position query)>;
+
+// What a policy's rule is told when the middle is to lose someone.
+struct Choice {
+  std::vector<Position> middle;  // in stream order, newcomers last
+  std::size_t capacity = 0;      // how many may stay; 1 <= capacity < middle.size()
+  std::uint64_t entered = 0;     // tokens that ever came to the middle, these included
+};
+
+// One policy's law.
+class Rule {
+ public:
+  Rule() = default;
+  Rule& operator=(const Rule&) = delete;
+  virtual ~Rule() = default;
+
+  // Whether all tokens that a trim releases are decided on at once; else one by one.
+  [[nodiscard]] virtual bool in_bulk() const { return false; }
+
+  [[nodiscard]] virtual bool wants_mass() const { return false; }
+
+  virtual void saw(const std::vector<Position>& /*visible*/, const std::vector<float>& /*mass*/) {}
+
+  // Who stays, in stream order.
+  virtual std::vector<Position> stay(const Choice& choice, Draws& draws) = 0;
+
+  // Whether a decision so far hung on a difference that rounding may turn round.
+  [[nodiscard]] virtual bool doubtful() const { return false; }
+
+  [[nodiscard]] virtual std::unique_ptr<Rule> clone() const = 0;
+
+ protected:
+  Rule(const Rule&) = default;
+};
+
+// The rule of the policy that `spec` names, with its options; null if there is no specification of
+// it here.
+std::unique_ptr<Rule> rule_of(const Spec& spec);
+
+// One unit's cache as the spec says it should go. Copies are independent but share their draws.
+class Model {
+ public:
+  // Requires rule_of(spec).
+  Model(const Spec& spec, std::shared_ptr<Draws> draws);
+  Model(const Model& other);
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+  Model& operator=(const Model&) = delete;
+  ~Model() = default;
+
+  // A copy that draws from elsewhere.
+  [[nodiscard]] Model with(std::shared_ptr<Draws> draws) const;
+
+  // Takes a chunk in; returns what each of its queries sees. `mass_of` is called for policies that
+  // want it only.
+  std::vector<std::vector<Position>> feed(std::size_t tokens, const MassOf& mass_of);
+
+  // What is stored now, in stream order.
+  [[nodiscard]] const std::vector<Position>& stored() const { return stored_; }
+
+  [[nodiscard]] bool doubtful() const { return rule_->doubtful(); }
+
+ private:
+  void leave(std::uint64_t end);
+  void settle();
+  void drop_to(const std::vector<Position>& staying);
+
+  Spec spec_;
+  std::shared_ptr<Draws> draws_;
+  std::unique_ptr<Rule> rule_;
+  std::vector<Position> residents_;  // who may be seen
+  std::vector<Position> stored_;     // residents, and evicted rows that are not freed yet
+  std::vector<Position> middle_;     // of the residents
+  std::uint64_t left_ = 0;           // positions below it have left the recent window
+  std::uint64_t entered_ = 0;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace kv
