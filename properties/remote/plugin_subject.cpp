@@ -142,10 +142,12 @@ class PluginSubject final : public Subject {
  private:
   // One kvp_unit per unit, with nothing told.
   struct Units {
-    explicit Units(const PluginSubject& subject)
-        : told(subject.units(),
-               kvp_unit{.size = sizeof(kvp_unit), .reported = -1, .moved = -1, .bytes = -1}) {
-      for (kvp_unit& unit : told) pointers.push_back(&unit);
+    explicit Units(const PluginSubject& subject) : told(subject.units()) {
+      for (kvp_unit& unit : told) {
+        unit.size = sizeof(kvp_unit);
+        unit.reported = unit.moved = unit.bytes = -1;
+        pointers.push_back(&unit);
+      }
     }
 
     [[nodiscard]] std::uint64_t count() const { return told.size(); }
