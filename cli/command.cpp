@@ -17,6 +17,7 @@
 #include "cli/policies.h"
 #include "cli/replay.h"
 #include "cli/report.h"
+#include "cli/selftest.h"
 #include "cli/trace.h"
 #include "cli/uniformity.h"
 
@@ -173,13 +174,8 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-<<<<<<< HEAD
-      &replay_command, &report_command,   &check_command,    &policies_command,
-      &trace_command,  &generate_command,
-=======
-      &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
-      &uniformity_command,
->>>>>>> stats
+      &replay_command, &report_command,   &check_command,    &uniformity_command,
+      &policies_command, &trace_command,  &generate_command, &selftest_command,
   };
   return all;
 }
