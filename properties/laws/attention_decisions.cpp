@@ -44,7 +44,7 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
     const Event& event = history.events[i];
     if (!is_feed(history, event) || event.branch.size() <= arrival) continue;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const std::vector<Token> stored = tokens_of(event.facts.units[unit].stored);
+      const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
       if (std::ranges::count(stored, favourite) != 0) continue;
       return Finding{.expected = "token " + word_of(favourite) +
                                  " stays: from its arrival on it gets nearly all attention",

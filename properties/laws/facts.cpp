@@ -27,8 +27,9 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
   }
   const std::vector<Row> a = in_order(expected.stored, compare.ordered);
   const std::vector<Row> b = in_order(seen.stored, compare.ordered);
-  if (tokens_of(a) != tokens_of(b)) {
-    return Difference{"it stores " + words_of(tokens_of(a)), "it stores " + words_of(tokens_of(b))};
+  if (row_tokens(a) != row_tokens(b)) {
+    return Difference{"it stores " + words_of(row_tokens(a)),
+                      "it stores " + words_of(row_tokens(b))};
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::string row = "the row of token " + word_of(a[i].value);
@@ -120,7 +121,7 @@ std::string word_of(double number) {
   return text;
 }
 
-std::vector<Token> tokens_of(std::span<const Row> rows) {
+std::vector<Token> row_tokens(std::span<const Row> rows) {
   std::vector<Token> tokens;
   tokens.reserve(rows.size());
   for (const Row& row : rows) tokens.push_back(row.value);

@@ -21,7 +21,7 @@ std::string words_of(std::span<const Token> tokens);
 std::string word_of(double number);
 
 // Whose values lie in the rows, in slot order.
-std::vector<Token> tokens_of(std::span<const Row> rows);
+std::vector<Token> row_tokens(std::span<const Row> rows);
 
 // Whether the mask has a line for each query and a column for each row returned. Where it has not,
 // other laws say so, and these cannot read it.

@@ -11,7 +11,7 @@ using Kept = std::vector<std::vector<Token>>;  // by event
 Kept kept_by(const History& history, std::size_t unit) {
   Kept kept;
   for (const Event& event : history.events) {
-    if (unit < event.facts.units.size()) kept.push_back(tokens_of(event.facts.units[unit].stored));
+    if (unit < event.facts.units.size()) kept.push_back(row_tokens(event.facts.units[unit].stored));
   }
   return kept;
 }
@@ -40,13 +40,14 @@ std::ptrdiff_t copycat(const std::vector<History>& runs, const Contract& contrac
 // The stream is long and the seeds many enough that a right subject draws the same less than once
 // in 1e12 trials, down to one sample among 64 and more.
 Judgement seeds_differ(Trial& trial, const Contract& contract) {
-  if (contract.budget <= contract.sinks + contract.recent) {
-    return NotTested{"no row is left to chance: budget = sinks + recent"};
-  }
+  const std::uint32_t kept = contract.sinks + contract.recent;
+  if (contract.budget <= kept) return NotTested{"no row is left to chance: no middle"};
   const std::uint64_t tokens = 64 + 2 * std::uint64_t{contract.budget};
   Case what = one_by_one(trial.what().setup, trial.what().stream, tokens);
   what.setup.layers = std::max(what.setup.layers, 2U);
   what.setup.sequences = 1;
+  // A middle of one leaves nothing to chance where a newcomer is always let in.
+  what.setup.budget = std::max(what.setup.budget, kept + 2);
   std::vector<History> runs;
   for (std::uint64_t i = 0; i < 8; ++i) {
     runs.push_back(trial.run(what));

@@ -113,9 +113,9 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
     };
     const std::vector<Row>& old = before[unit].stored;
     const std::vector<Row>& now = event.facts.units[unit].stored;
-    if (tokens_of(old) != tokens_of(now)) {
-      return accuse("a shift moves no rows: it stores " + words_of(tokens_of(old)),
-                    "it stores " + words_of(tokens_of(now)));
+    if (row_tokens(old) != row_tokens(now)) {
+      return accuse("a shift moves no rows: it stores " + words_of(row_tokens(old)),
+                    "it stores " + words_of(row_tokens(now)));
     }
     for (std::size_t row = 0; row < old.size() && moves; ++row) {
       const double by = old[row].key.position < sinks ? 0 : static_cast<double>(-cut.at.amount);

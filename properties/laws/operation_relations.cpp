@@ -53,7 +53,7 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
     const UnitFacts& facts = used.events[after - 1].facts.units.at(unit);
     if (facts.stored.empty() && facts.reported.value_or(0) == 0) continue;
     return Finding{.expected = "after a reset nothing is stored or reported",
-                   .seen = "it stores " + words_of(tokens_of(facts.stored)) + " and reports " +
+                   .seen = "it stores " + words_of(row_tokens(facts.stored)) + " and reports " +
                            std::to_string(facts.reported.value_or(facts.stored.size())) + " rows",
                    .event = after - 1,
                    .unit = unit,

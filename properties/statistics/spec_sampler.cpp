@@ -32,6 +32,23 @@ std::uint32_t entered_after(const Spec& spec, std::uint32_t tokens) {
   return tail > spec.sinks ? tail - spec.sinks : 0;
 }
 
+// Draws of the caller's, lent to a cache that owns its own.
+class LentDraws final : public Draws {
+ public:
+  explicit LentDraws(Draws& draws) : draws_(draws) {}
+
+  std::uint64_t below(std::uint64_t bound, Position position, std::uint32_t index) override {
+    return draws_.below(bound, position, index);
+  }
+
+  double uniform(Position position, std::uint32_t index) override {
+    return draws_.uniform(position, index);
+  }
+
+ private:
+  Draws& draws_;
+};
+
 }  // namespace
 
 Result<Shape> shape_of(const Spec& spec, std::uint32_t tokens) {
@@ -62,24 +79,34 @@ SpecSampler::SpecSampler(const Spec& spec, std::uint32_t tokens)
       shape_(*shape_of(spec, tokens)),
       in_bulk_(spec.policy->make(spec.options)->leaving() == Leaving::in_bulk) {}
 
-Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
+void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
   replicate.kept.clear();
   replicate.gone.clear();
   told_ = true;
-  UnitCache cache(spec_, std::make_unique<BlockDraws>(seed));
   const std::uint32_t chunk = std::max(1U, spec_.chunk);
   for (std::uint32_t fed = 0; fed < tokens_; fed += chunk) {
     feed(cache, std::min(chunk, tokens_ - fed), replicate);
   }
-  const std::span<const Position> middle = cache.all().middle;
-  if (middle.size() != shape_.k) {
-    return Error{Error::Kind::unsupported, "the middle holds " + std::to_string(middle.size()) +
-                                               " tokens instead of " + std::to_string(shape_.k) +
-                                               ": too few are kept to speak of a sample"};
+  for (const Position position : cache.all().middle) {
+    replicate.kept.push_back(position - spec_.sinks);
   }
-  for (const Position position : middle) replicate.kept.push_back(position - spec_.sinks);
   if (!told_ || replicate.gone.size() != shape_.n - shape_.k) replicate.gone.clear();
-  return {};
+}
+
+Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
+  UnitCache cache(spec_, std::make_unique<BlockDraws>(seed));
+  run(cache, replicate);
+  if (replicate.kept.size() == shape_.k) return {};
+  return Error{Error::Kind::unsupported,
+               "the middle holds " + std::to_string(replicate.kept.size()) + " tokens instead of " +
+                   std::to_string(shape_.k) + ": it is no sample of k"};
+}
+
+std::vector<std::uint32_t> SpecSampler::kept_with(Draws& draws) {
+  UnitCache cache(spec_, std::make_unique<LentDraws>(draws));
+  Replicate replicate;
+  run(cache, replicate);
+  return replicate.kept;
 }
 
 void SpecSampler::feed(UnitCache& cache, std::uint32_t chunk, Replicate& replicate) {

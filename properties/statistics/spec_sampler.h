@@ -25,7 +25,12 @@ class SpecSampler final : public Sampler {
 
   Result<void> sample(std::uint64_t seed, Replicate& replicate) override;
 
+  // The kept tokens of one stream whose draws are the caller's; fewer than k if the cache keeps
+  // fewer.
+  std::vector<std::uint32_t> kept_with(Draws& draws);
+
  private:
+  void run(UnitCache& cache, Replicate& replicate);
   void feed(UnitCache& cache, std::uint32_t chunk, Replicate& replicate);
   void note_decisions(UnitCache& cache, Replicate& replicate);
 

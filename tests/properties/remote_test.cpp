@@ -19,9 +19,7 @@ std::unique_ptr<Family> spec_family(std::string_view text) {
 Result<std::unique_ptr<Family>> served(const std::function<Result<std::unique_ptr<Family>>()>& make,
                                        const RemoteOptions& options = {}) {
   return make_remote_family(
-      [make] {
-        return Child::run_function([&](int in, int out) { serve_family(make, in, out); });
-      },
+      [make] { return Child::run_function([&](int in, int out) { serve_family(make, in, out); }); },
       options);
 }
 
@@ -73,9 +71,8 @@ class Served : public testing::TestWithParam<std::string> {};
 TEST_P(Served, DoesWhatItDoesInThisProcess) {
   const std::string spec = GetParam();
   const auto here = spec_family(spec);
-  const auto there = served([spec]() -> Result<std::unique_ptr<Family>> {
-    return spec_family(spec);
-  });
+  const auto there =
+      served([spec]() -> Result<std::unique_ptr<Family>> { return spec_family(spec); });
   ASSERT_TRUE(there) << there.error().message;
   for (const char* text :
        {"sinks=1,recent=2,budget=5;stream=random,seed=7;calls=f3,f4,f1,f1,f6,f1",
@@ -92,9 +89,8 @@ TEST_P(Served, DoesWhatItDoesInThisProcess) {
 TEST_P(Served, DrawsWhatItIsGiven) {
   const std::string spec = GetParam();
   const auto here = spec_family(spec);
-  const auto there = served([spec]() -> Result<std::unique_ptr<Family>> {
-    return spec_family(spec);
-  });
+  const auto there =
+      served([spec]() -> Result<std::unique_ptr<Family>> { return spec_family(spec); });
   ASSERT_TRUE(there) << there.error().message;
   const Case what =
       *parse_case("sinks=0,recent=1,budget=4,kv-heads=2,seed=1;stream=random;calls=f3,f4,f9");
