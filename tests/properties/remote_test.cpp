@@ -1,5 +1,5 @@
-// Subjects in other processes do what they do in this one, and their deaths are findings.
-#include <boost/json.hpp>
+// Subjects served to another process do what they do in this one.
+#include <cmath>
 
 #include "properties/history.h"
 #include "properties/remote/process_family.h"
@@ -10,8 +10,6 @@
 namespace kv {
 namespace {
 
-using testing::HasSubstr;
-
 std::unique_ptr<Family> spec_family(std::string_view text) {
   return make_spec_family(*parse_spec(text));
 }
@@ -21,10 +19,6 @@ Result<std::unique_ptr<Family>> served(const std::function<Result<std::unique_pt
   return make_remote_family(
       [make] { return Child::run_function([&](int in, int out) { serve_family(make, in, out); }); },
       options);
-}
-
-std::string python(const std::string& program) {
-  return "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 -c '" + program + "'";
 }
 
 void expect_same(const History& one, const History& other) {
