@@ -5,5 +5,6 @@ list(APPEND kv_test_sources
   properties/picture_test.cpp
   properties/report_writers_test.cpp
   properties/reproduce_test.cpp
+  properties/selftest_test.cpp
   properties/shrink_test.cpp
   properties/survival_test.cpp)
