@@ -83,7 +83,8 @@ int kvcheck_main(int count, char** words) {
   std::ostream err(&err_buffer);
   err << std::unitbuf;
   cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1};
-  const int status = run(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count), streams);
+  const int status =
+      run(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count), streams);
   out.flush();
   return status;
 }

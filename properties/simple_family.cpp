@@ -163,9 +163,7 @@ class SimpleFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override {
-    return {.sinks = 2, .recent = 4, .budget = 12};
-  }
+  [[nodiscard]] Setup wanted() const override { return {.sinks = 2, .recent = 4, .budget = 12}; }
 
  private:
   std::string name_;

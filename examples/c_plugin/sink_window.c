@@ -57,8 +57,8 @@ static void destroy(void* cache) {
 }
 
 /* Appends c rows, notes what each query sees, and keeps the sinks and the newest. */
-static void feed_head(const cache_t* cache, head_t* head, uint64_t c, const float* keys,
-                      const float* values) {
+static void feed_head(
+    const cache_t* cache, head_t* head, uint64_t c, const float* keys, const float* values) {
   const uint64_t sinks = cache->setup.sinks, budget = cache->setup.budget;
   const uint64_t rows = head->stored + c;
   head->returned = rows;
@@ -151,6 +151,10 @@ static const kvp_plugin plugin = {
     .reset = reset,
 };
 
-uint32_t kvp_abi_version(void) { return KVP_ABI_VERSION; }
+uint32_t kvp_abi_version(void) {
+  return KVP_ABI_VERSION;
+}
 
-const kvp_plugin* kvp_get_plugin(void) { return &plugin; }
+const kvp_plugin* kvp_get_plugin(void) {
+  return &plugin;
+}

@@ -47,4 +47,6 @@ class Broken : public SinkWindow {
 
 KVCHECK_SUBJECT(Broken)
 
-int main(int argc, char** argv) { return kv::kvcheck_main(argc, argv); }
+int main(int argc, char** argv) {
+  return kv::kvcheck_main(argc, argv);
+}
