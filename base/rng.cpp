@@ -4,14 +4,13 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/philox_many.h"
 
 namespace kv {
 namespace {
 
-constexpr std::uint64_t multiplier_0 = 0xD2511F53;
-constexpr std::uint64_t multiplier_1 = 0xCD9E8D57;
-constexpr std::uint32_t weyl_0 = 0x9E3779B9;
-constexpr std::uint32_t weyl_1 = 0xBB67AE85;
+constexpr std::uint64_t multiplier_0 = philox_multiplier_0;
+constexpr std::uint64_t multiplier_1 = philox_multiplier_1;
 
 std::uint32_t low(std::uint64_t x) {
   return static_cast<std::uint32_t>(x);
@@ -30,8 +29,8 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
     const std::uint64_t product_1 = multiplier_1 * counter[2];
     counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
                high(product_0) ^ counter[3] ^ key[1], low(product_0)};
-    key[0] += weyl_0;
-    key[1] += weyl_1;
+    key[0] += philox_weyl_0;
+    key[1] += philox_weyl_1;
   }
   return counter;
 }

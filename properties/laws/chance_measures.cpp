@@ -1,0 +1,136 @@
+#include "properties/laws/chance_measures.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "properties/statistics/diagnosis.h"
+#include "properties/statistics/e_process.h"
+#include "properties/statistics/exact.h"
+#include "properties/statistics/ladder.h"
+
+namespace kv {
+namespace {
+
+constexpr std::array<Rung, 4> inclusion_rungs = {{{{.n = 5, .k = 4}, 1500},
+                                                  {{.n = 8, .k = 4}, 1500},
+                                                  {{.n = 16, .k = 4}, 2000},
+                                                  {{.n = 64, .k = 16}, 200}}};
+constexpr std::array<Rung, 3> pair_rungs = {
+    {{{.n = 6, .k = 3}, 1500}, {{.n = 8, .k = 4}, 1500}, {{.n = 16, .k = 4}, 1500}}};
+constexpr std::array<Rung, 4> decision_rungs = {{{{.n = 5, .k = 4}, 1500},
+                                                 {{.n = 8, .k = 4}, 1500},
+                                                 {{.n = 16, .k = 4}, 1500},
+                                                 {{.n = 64, .k = 16}, 300}}};
+constexpr std::array<Rung, 2> chunk_rungs = {
+    {{{.n = 16, .k = 4}, 1500}, {{.n = 64, .k = 16}, 200}}};
+
+void add(std::vector<Test>& tests, std::optional<Test> test) {
+  if (test) tests.push_back(*std::move(test));
+}
+
+std::vector<Test> pair_tests(const Counts& counts) {
+  std::vector<Test> tests;
+  // Simulated tails are for those who choose few streams; a ladder has cells with enough.
+  const double k = counts.shape().k;
+  const double n = counts.shape().n;
+  const double expected = static_cast<double>(counts.streams()) * k * (k - 1) / (n * (n - 1));
+  if (expected >= 50) add(tests, pair_test(counts));
+  return tests;
+}
+
+}  // namespace
+
+ChanceLaw claimed_law(const Family& family) {
+  const Result<Contract> contract = family.contract(family.wanted());
+  KV_CHECK(contract.has_value());
+  const std::optional<ChanceLaw> law = chance_law_of(*contract);
+  KV_CHECK(law.has_value());
+  return *law;
+}
+
+StatisticalVerdict measure_inclusion(Family& family, const Effort& effort) {
+  return climb(
+      family, effort,
+      {.law = "chance.inclusion",
+       .rungs = inclusion_rungs,
+       .tests =
+           [](const Counts& counts) {
+             return std::vector<Test>{inclusion_test(counts, ChanceLaw::uniform)};
+           },
+       .diagnose = [](const Counts& counts) { return follows(counts, ChanceLaw::uniform); }});
+}
+
+StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.pairs",
+                .rungs = pair_rungs,
+                .wanted = {.pairs = true},
+                .tests = pair_tests,
+                .diagnose = {}});
+}
+
+StatisticalVerdict measure_acceptance(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  return climb(family, effort,
+               {.law = "chance.acceptance",
+                .rungs = decision_rungs,
+                .tests =
+                    [law](const Counts& counts) {
+                      std::vector<Test> tests;
+                      add(tests, acceptance_test(counts, law));
+                      return tests;
+                    },
+                .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
+}
+
+StatisticalVerdict measure_age_rank(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.age-rank",
+                .rungs = decision_rungs,
+                .tests =
+                    [](const Counts& counts) {
+                      std::vector<Test> tests;
+                      add(tests, age_rank_test(counts));
+                      return tests;
+                    },
+                .diagnose = evicts_like});
+}
+
+StatisticalVerdict measure_contrasts(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.contrasts",
+                .rungs = decision_rungs,
+                .tests =
+                    [](const Counts& counts) {
+                      return std::vector<Test>{trend_test(counts), largest_test(counts)};
+                    },
+                .diagnose = {}});
+}
+
+StatisticalVerdict measure_age_law(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  return climb(
+      family, effort,
+      {.law = "chance.age-law",
+       .rungs = inclusion_rungs,
+       .tests =
+           [law](const Counts& counts) { return std::vector<Test>{inclusion_test(counts, law)}; },
+       .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+}
+
+StatisticalVerdict measure_chunks(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  return climb(
+      family, effort,
+      {.law = "chance.chunks",
+       .rungs = chunk_rungs,
+       .chunks = {3, 1, 9, 2, 5},
+       .tests =
+           [law](const Counts& counts) { return std::vector<Test>{inclusion_test(counts, law)}; },
+       .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+}
+
+}  // namespace kv

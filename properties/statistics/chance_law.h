@@ -1,0 +1,57 @@
+// What a policy may claim of chance: the law of who is in the middle.
+//
+// Tokens are numbered 0, 1, ... in the order in which they entered the middle (left the recent
+// window); k may stay. From the k-th on every token is a newcomer of whom, or of whose elders, one
+// goes.
+//
+//   uniform    a newcomer, the t-th to enter, stays with k/t; then one of k elders goes, whichever
+//              Source: Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985.
+//   geometric  one of the k + 1 goes, whichever
+//   admitting  the newcomer stays; one of the k elders goes, whichever
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "properties/contract.h"
+
+namespace kv {
+
+// n tokens have entered, k may stay; n > k >= 1.
+struct Shape {
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+
+  bool operator==(const Shape&) const = default;
+};
+
+enum class ChanceLaw { uniform, geometric, admitting };
+
+// What the claims of a contract, or of a policy, say: uniform, age-geometric, and with it
+// admits-newcomers.
+std::optional<ChanceLaw> chance_law_of(const Contract& contract);
+std::optional<ChanceLaw> chance_law_of(const Spec& spec);
+
+// The probability that token i is in the middle after n have entered.
+double inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i);
+
+// That i and j are both, i < j.
+double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::uint32_t j);
+
+// That the t-th token to enter (1, 2, ...) stays, t > k. Whoever else goes is uniform among the k
+// elders under every law.
+double acceptance(ChanceLaw law, const Shape& shape, std::uint32_t t);
+
+// [n], inclusion of each.
+std::vector<double> inclusions(ChanceLaw law, const Shape& shape);
+
+// "uniform", "age-geometric", "age-geometric and admits-newcomers".
+std::string_view claim_of(ChanceLaw law);
+
+// "each of the n with k/n", "(4/5)^age", "(3/4)^age".
+std::string formula_of(ChanceLaw law, const Shape& shape);
+
+}  // namespace kv

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <cmath>
+
+#include "properties/statistics/chance_tests.h"
+
+namespace kv {
+
+double detectable(const Test& test, double level, double power, double times) {
+  if (test.per_root <= 0) return test.statistic.detectable;
+  return test.per_root *
+         std::sqrt(noncentrality(test.statistic.freedom, level / test.choices, power) / times);
+}
+
+Test trend_test(const Counts& counts) {
+  const Shape& shape = counts.shape();
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  const auto streams = static_cast<double>(counts.streams());
+  const double scale = k * (n - k) / (n * (n - 1));
+  double sum = 0;
+  double squares = 0;
+  for (std::uint32_t i = 0; i < shape.n; ++i) {
+    const double weight = i - (n - 1) / 2;
+    sum += weight * static_cast<double>(counts.kept()[i]);
+    squares += weight * weight;
+  }
+  Test test;
+  Statistic& statistic = test.statistic;
+  statistic.name = "trend";
+  statistic.what = "inclusion against the order of entering";
+  const double deviation = std::sqrt(streams * scale * squares);
+  statistic.value = sum / deviation;
+  statistic.p = normal_tail(statistic.value);
+  // The least-squares slope, times the way from the first token to the last, over k/n.
+  const double per_z = deviation / squares / streams * (n - 1) / (k / n);
+  const double rise = statistic.value * per_z;
+  statistic.effect_low = rise - 1.96 * per_z;
+  statistic.effect_high = rise + 1.96 * per_z;
+  statistic.effect = "from the first token to the last, inclusion changes by " +
+                     percent_text(rise) + " of k/n (" + percent_text(statistic.effect_low) +
+                     " to " + percent_text(statistic.effect_high) + ")";
+  test.per_root = per_z;
+  return test;
+}
+
+Test largest_test(const Counts& counts) {
+  const Shape& shape = counts.shape();
+  const double share = static_cast<double>(shape.k) / static_cast<double>(shape.n);
+  const auto streams = static_cast<double>(counts.streams());
+  Test test;
+  Statistic& statistic = test.statistic;
+  statistic.name = "largest";
+  statistic.what = "the token farthest from k/n, by exact tails times n";
+  for (const std::uint64_t kept : counts.kept()) {
+    statistic.p = std::min(statistic.p, binomial_tail(kept, counts.streams(), share));
+  }
+  statistic.p = std::min(1.0, statistic.p * static_cast<double>(shape.n));
+  const Largest largest = largest_deviation(counts, ChanceLaw::uniform);
+  statistic.value = largest.z;
+  statistic.effect = largest.text;
+  statistic.effect_low = largest.bounds.low;
+  statistic.effect_high = largest.bounds.high;
+  test.per_root = std::sqrt((1 - share) / (streams * share));
+  test.choices = static_cast<double>(shape.n);
+  return test;
+}
+
+}  // namespace kv

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+#include "properties/statistics/cells.h"
+#include "properties/statistics/chance_tests.h"
+
+namespace kv {
+namespace {
+
+constexpr double least_expected = 10;
+
+std::string range_text(const CellRange& cell, std::uint64_t offset) {
+  const std::string first = std::to_string(cell.first + offset);
+  return cell.size() == 1 ? first : first + " to " + std::to_string(cell.last - 1 + offset);
+}
+
+double sum_of(std::span<const double> values, const CellRange& cell) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(cell.first),
+                         values.begin() + static_cast<std::ptrdiff_t>(cell.last), 0.0);
+}
+
+std::uint64_t count_of(std::span<const std::uint64_t> counts, const CellRange& cell) {
+  return std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(cell.first),
+                         counts.begin() + static_cast<std::ptrdiff_t>(cell.last), std::uint64_t{0});
+}
+
+// Newcomers that must all stay: any that went refutes the law.
+Test certain_acceptance(const Counts& counts) {
+  const auto accepted = counts.accepted();
+  const std::uint64_t asked = counts.told() * accepted.size();
+  const std::uint64_t refused =
+      asked - std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
+  Test test;
+  test.statistic.name = "TA";
+  test.statistic.what = "no newcomer may go by its own decision";
+  test.statistic.value = static_cast<double>(refused);
+  test.statistic.p = refused == 0 ? 1 : 0;
+  test.statistic.effect =
+      std::to_string(refused) + " of " + std::to_string(asked) + " newcomers went at once";
+  const Bounds bounds = exact_bounds(refused, asked, 0.05);
+  test.statistic.effect_low = bounds.low;
+  test.statistic.effect_high = bounds.high;
+  // The share of refusals of which one is seen with 99 %.
+  test.statistic.detectable = -std::log(0.01) / static_cast<double>(asked);
+  return test;
+}
+
+struct Group {
+  CellRange cell;
+  double z = 0;
+};
+
+void acceptance_effect(const Counts& counts,
+                       std::span<const double> in,
+                       const std::vector<CellRange>& cells,
+                       const Group& farthest,
+                       Statistic& statistic) {
+  const auto told = static_cast<double>(counts.told());
+  const auto size = static_cast<double>(farthest.cell.size());
+  const std::uint64_t hits = count_of(counts.accepted(), farthest.cell);
+  const std::uint64_t asked = counts.told() * farthest.cell.size();
+  const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(cells.size()));
+  statistic.effect = "newcomer " + range_text(farthest.cell, counts.shape().k + 1) + " stays in " +
+                     percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
+                     " of streams instead of " +
+                     percent_text(sum_of(in, farthest.cell) / (told * size)) + " (" +
+                     percent_text(bounds.low) + " to " + percent_text(bounds.high) +
+                     "), z = " + number_text(farthest.z);
+  statistic.effect_low = bounds.low;
+  statistic.effect_high = bounds.high;
+}
+
+}  // namespace
+
+std::optional<Test> acceptance_test(const Counts& counts, ChanceLaw law) {
+  if (counts.told() == 0) return std::nullopt;
+  if (law == ChanceLaw::admitting) return certain_acceptance(counts);
+  const Shape& shape = counts.shape();
+  const auto told = static_cast<double>(counts.told());
+  std::vector<double> in;
+  std::vector<double> out;
+  std::vector<double> variance;
+  double information = 0;
+  for (std::uint32_t t = shape.k + 1; t <= shape.n; ++t) {
+    const double share = acceptance(law, shape, t);
+    in.push_back(told * share);
+    out.push_back(told * (1 - share));
+    variance.push_back(told * share * (1 - share));
+    information += told * share / (1 - share);
+  }
+  const std::vector<CellRange> cells = pooled(in, out, least_expected);
+  if (cells.empty()) return std::nullopt;
+  Test test;
+  Statistic& statistic = test.statistic;
+  statistic.name = "TA";
+  statistic.what = law == ChanceLaw::uniform ? "the t-th token stays at its own decision with k/t"
+                                             : "every token stays at its own decision with k/(k+1)";
+  Group farthest;
+  farthest.cell = cells[0];
+  for (const CellRange& cell : cells) {
+    const double deviation =
+        static_cast<double>(count_of(counts.accepted(), cell)) - sum_of(in, cell);
+    const double z = deviation / std::sqrt(sum_of(variance, cell));
+    statistic.value += z * z;
+    if (std::abs(z) > std::abs(farthest.z)) farthest = {cell, z};
+  }
+  statistic.freedom = static_cast<double>(cells.size());
+  statistic.p = chi_square_tail(statistic.value, statistic.freedom);
+  acceptance_effect(counts, in, cells, farthest, statistic);
+  test.per_root = 1 / std::sqrt(information);
+  return test;
+}
+
+std::optional<Test> age_rank_test(const Counts& counts) {
+  const auto ranks = counts.ranks();
+  const std::uint64_t gone = std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0});
+  if (ranks.size() < 2 || gone == 0) return std::nullopt;
+  const double expected = static_cast<double>(gone) / static_cast<double>(ranks.size());
+  const std::vector<double> in(ranks.size(), expected);
+  const std::vector<CellRange> cells = pooled(in, in, least_expected);
+  if (cells.size() < 2) return std::nullopt;
+  Test test;
+  Statistic& statistic = test.statistic;
+  statistic.name = "TE";
+  statistic.what = "the elder who goes is any of the k alike, by age";
+  Group farthest;
+  farthest.cell = cells[0];
+  for (const CellRange& cell : cells) {
+    const double wanted = expected * static_cast<double>(cell.size());
+    const double z = (static_cast<double>(count_of(ranks, cell)) - wanted) / std::sqrt(wanted);
+    statistic.value += z * z;
+    if (std::abs(z) > std::abs(farthest.z)) farthest = {cell, z};
+  }
+  statistic.freedom = static_cast<double>(cells.size()) - 1;
+  statistic.p = chi_square_tail(statistic.value, statistic.freedom);
+  const std::uint64_t hits = count_of(ranks, farthest.cell);
+  const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(cells.size()));
+  statistic.effect =
+      "of the elders by age, number " + range_text(farthest.cell, 1) + " of " +
+      std::to_string(ranks.size()) + " goes in " +
+      percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
+      " of cases instead of " +
+      percent_text(static_cast<double>(farthest.cell.size()) / static_cast<double>(ranks.size())) +
+      " (" + percent_text(bounds.low) + " to " + percent_text(bounds.high) +
+      "), z = " + number_text(farthest.z);
+  statistic.effect_low = bounds.low;
+  statistic.effect_high = bounds.high;
+  test.per_root = 1 / std::sqrt(static_cast<double>(gone));
+  return test;
+}
+
+}  // namespace kv

@@ -1,0 +1,22 @@
+// Diagnosis: when a claimed law is refuted, which law the counts follow instead.
+#pragma once
+
+#include <string>
+
+#include "properties/statistics/counts.h"
+
+namespace kv {
+
+// A law that the inclusions fit, in words: "inclusion falls geometrically with age: (4/5)^age",
+// "every stream keeps the same tokens", "the newest 4 tokens stay". Empty: none of those known.
+// `claimed` is not tried.
+std::string follows(const Counts& counts, ChanceLaw claimed);
+
+// What newcomers stay with, in words: "newcomers stay with k/(t-1)". Empty: none of those known, or
+// the claimed one, or decisions were not told.
+std::string accepts_like(const Counts& counts, ChanceLaw claimed);
+
+// Who of the elders goes: "the oldest goes". Empty: nothing so simple.
+std::string evicts_like(const Counts& counts);
+
+}  // namespace kv

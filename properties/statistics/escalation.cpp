@@ -1,0 +1,98 @@
+#include "properties/statistics/escalation.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "properties/statistics/sampler.h"
+
+namespace kv {
+namespace {
+
+struct Looked {
+  std::size_t cell = 0;
+  Test test;
+};
+
+std::string place_of(const LadderCell& cell, std::uint64_t streams, bool again) {
+  return cell.where + ", " + std::to_string(streams) + (again ? " fresh streams" : " streams");
+}
+
+// What both stages together would see, each with half of what may be missed.
+double detectable_in_two(const Test& test, double second_level) {
+  const double power = 1 - (1 - wanted_power) / 2;
+  const double times = static_cast<double>(second_factor);
+  return std::max(detectable(test, first_level, power),
+                  detectable(test, second_level, power, times));
+}
+
+bool doubtful(const Test& test, double each) {
+  return test.statistic.p < first_level && test.statistic.p >= each;
+}
+
+// One look's statistic, from the fresh data where its first p was doubtful.
+Statistic settled(const Test& look,
+                  const LadderCell& cell,
+                  const std::optional<std::vector<Test>>& again,
+                  double each) {
+  Statistic statistic = look.statistic;
+  const double second_level = each / first_level;
+  const double seen = detectable_in_two(look, second_level);
+  statistic.where = place_of(cell, cell.streams, false);
+  statistic.level = each;
+  if (again && doubtful(look, each)) {
+    const auto same = std::ranges::find_if(
+        *again, [&](const Test& test) { return test.statistic.name == statistic.name; });
+    if (same != again->end()) {
+      statistic = same->statistic;
+      statistic.where = place_of(cell, cell.streams * second_factor, true);
+      statistic.level = second_level;
+    }
+  }
+  statistic.detectable = seen;
+  statistic.rejected = statistic.p < statistic.level;
+  return statistic;
+}
+
+}  // namespace
+
+Result<Escalated> escalate(const std::vector<LadderCell>& cells,
+                           std::string_view name,
+                           std::uint64_t seed,
+                           double family_error) {
+  const auto run = [&](const LadderCell& cell, std::uint32_t stage) {
+    const std::uint64_t streams = stage == 1 ? cell.streams : cell.streams * second_factor;
+    return cell.run(test_root(seed, std::string(name) + " " + cell.where, stage), streams);
+  };
+  Escalated result;
+  std::vector<std::vector<Test>> looks;
+  for (const LadderCell& cell : cells) {
+    Result<std::vector<Test>> tests = run(cell, 1);
+    if (!tests) return tests.error();
+    result.tests += tests->size();
+    looks.push_back(*std::move(tests));
+  }
+  const double each =
+      family_error / (2 * static_cast<double>(std::max<std::size_t>(1, result.tests)));
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::optional<std::vector<Test>> again;
+    // Once a smaller cell is refuted, doubts about larger ones change nothing.
+    if (!result.rejected &&
+        std::ranges::any_of(looks[c], [&](const Test& test) { return doubtful(test, each); })) {
+      Result<std::vector<Test>> tests = run(cells[c], 2);
+      if (!tests) return tests.error();
+      again = *std::move(tests);
+    }
+    for (const Test& look : looks[c]) {
+      result.statistics.push_back(settled(look, cells[c], again, each));
+      if (!result.statistics.back().rejected) continue;
+      if (!result.rejected) {
+        result.rejected = result.statistics.size() - 1;
+        result.smallest = &cells[c];
+      }
+      result.largest = &cells[c];
+    }
+  }
+  return result;
+}
+
+}  // namespace kv

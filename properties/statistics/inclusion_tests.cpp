@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "properties/statistics/cells.h"
+#include "properties/statistics/chance_tests.h"
+#include "properties/statistics/null_streams.h"
+
+namespace kv {
+namespace {
+
+constexpr double least_expected = 10;
+
+// k(n-k)/(n(n-1)): what the covariance of a stream is made of.
+double scale_of(const Shape& shape) {
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  return k * (n - k) / (n * (n - 1));
+}
+
+double share_of(const Shape& shape) {
+  return static_cast<double>(shape.k) / static_cast<double>(shape.n);
+}
+
+// Kept tokens of a cell beyond what the law expects.
+double deviation_of(const Counts& counts, const CellRange& cell, std::span<const double> shares) {
+  double deviation = 0;
+  for (std::size_t i = cell.first; i < cell.last; ++i) {
+    deviation +=
+        static_cast<double>(counts.kept()[i]) - static_cast<double>(counts.streams()) * shares[i];
+  }
+  return deviation;
+}
+
+// Covariance of the kept tokens of each cell in one stream, [cells * cells].
+std::vector<double> cell_covariance(const Shape& shape,
+                                    ChanceLaw law,
+                                    const std::vector<CellRange>& cells,
+                                    std::span<const double> shares) {
+  const std::size_t size = cells.size();
+  std::vector<double> covariance(size * size);
+  for (std::size_t b = 0; b < size; ++b) {
+    for (std::size_t a = 0; a <= b; ++a) {
+      double sum = 0;
+      for (std::size_t j = cells[b].first; j < cells[b].last; ++j) {
+        if (a == b) sum += shares[j] * (1 - shares[j]);
+        for (std::size_t i = cells[a].first; i < std::min(j, cells[a].last); ++i) {
+          const double both = pair_inclusion(law, shape, static_cast<std::uint32_t>(i),
+                                             static_cast<std::uint32_t>(j));
+          sum += (a == b ? 2 : 1) * (both - shares[i] * shares[j]);
+        }
+      }
+      covariance[a * size + b] = sum;
+      covariance[b * size + a] = sum;
+    }
+  }
+  return covariance;
+}
+
+double uniform_form(const Counts& counts, const std::vector<CellRange>& cells) {
+  const std::vector<double> shares = inclusions(ChanceLaw::uniform, counts.shape());
+  double sum = 0;
+  for (const CellRange& cell : cells) {
+    const double deviation = deviation_of(counts, cell, shares);
+    sum += deviation * deviation / static_cast<double>(cell.size());
+  }
+  return sum / (static_cast<double>(counts.streams()) * scale_of(counts.shape()));
+}
+
+// The last cell is left out: the others determine it.
+double law_form(const Counts& counts,
+                ChanceLaw law,
+                const std::vector<CellRange>& cells,
+                std::size_t& rank) {
+  const std::vector<double> shares = inclusions(law, counts.shape());
+  const std::vector<double> whole = cell_covariance(counts.shape(), law, cells, shares);
+  const std::size_t size = cells.size() - 1;
+  std::vector<double> covariance(size * size);
+  std::vector<double> deviations(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    deviations[i] = deviation_of(counts, cells[i], shares);
+    for (std::size_t j = 0; j < size; ++j) {
+      covariance[i * size + j] =
+          static_cast<double>(counts.streams()) * whole[i * cells.size() + j];
+    }
+  }
+  return quadratic_form(std::move(covariance), std::move(deviations), rank);
+}
+
+// Too few streams for any cell: p over simulated ones, where the law is the uniform one.
+void fill_small(const Counts& counts, ChanceLaw law, Test& test) {
+  Statistic& statistic = test.statistic;
+  if (law != ChanceLaw::uniform) return;
+  const std::vector<CellRange> singles = [&] {
+    std::vector<CellRange> cells;
+    for (std::size_t i = 0; i < counts.shape().n; ++i) cells.push_back({i, i + 1});
+    return cells;
+  }();
+  const auto form = [&](const Counts& any) { return uniform_form(any, singles); };
+  statistic.value = form(counts);
+  statistic.freedom = counts.shape().n - 1;
+  statistic.p = simulated_tail(counts, statistic.value, {}, form);
+  statistic.what += ", p by simulation";
+}
+
+void add_effect(const Counts& counts, ChanceLaw law, Statistic& statistic) {
+  const Largest largest = largest_deviation(counts, law);
+  statistic.effect = largest.text;
+  statistic.effect_low = largest.bounds.low;
+  statistic.effect_high = largest.bounds.high;
+}
+
+}  // namespace
+
+Largest largest_deviation(const Counts& counts, ChanceLaw law) {
+  const Shape& shape = counts.shape();
+  const auto streams = static_cast<double>(counts.streams());
+  const std::vector<double> shares = inclusions(law, shape);
+  Largest largest;
+  for (std::uint32_t i = 0; i < shape.n; ++i) {
+    const double deviation = static_cast<double>(counts.kept()[i]) - streams * shares[i];
+    const double variance = streams * shares[i] * (1 - shares[i]);
+    // What is certain under the law and happened otherwise weighs like one chance in a million.
+    const double z = deviation / std::sqrt(std::max(variance, 1e-6 * streams));
+    if (std::abs(z) > std::abs(largest.z)) {
+      largest.token = i;
+      largest.z = z;
+    }
+  }
+  const std::uint64_t hits = counts.kept()[largest.token];
+  largest.bounds = exact_bounds(hits, counts.streams(), 0.05 / static_cast<double>(shape.n));
+  largest.text = "token " + std::to_string(largest.token + 1) + " of " + std::to_string(shape.n) +
+                 " is kept in " + percent_text(static_cast<double>(hits) / streams) +
+                 " of streams instead of " + percent_text(shares[largest.token]) + " (" +
+                 percent_text(largest.bounds.low) + " to " + percent_text(largest.bounds.high) +
+                 "), z = " + number_text(largest.z);
+  return largest;
+}
+
+Test inclusion_test(const Counts& counts, ChanceLaw law) {
+  const Shape& shape = counts.shape();
+  const auto streams = static_cast<double>(counts.streams());
+  KV_CHECK(counts.streams() > 0);
+  Test test;
+  test.statistic.name = "T1";
+  test.statistic.what = "inclusion of each token against " + formula_of(law, shape);
+  add_effect(counts, law, test.statistic);
+  test.per_root = std::sqrt(scale_of(shape) / (streams * shape.n)) / share_of(shape);
+
+  std::vector<double> in = inclusions(law, shape);
+  std::vector<double> out = in;
+  for (double& share : in) share *= streams;
+  for (double& share : out) share = streams * (1 - share);
+  const std::vector<CellRange> cells = pooled(in, out, least_expected);
+  if (cells.size() < 2) {
+    fill_small(counts, law, test);
+    return test;
+  }
+  std::size_t rank = cells.size() - 1;
+  test.statistic.value =
+      law == ChanceLaw::uniform ? uniform_form(counts, cells) : law_form(counts, law, cells, rank);
+  test.statistic.freedom = static_cast<double>(rank);
+  test.statistic.p = chi_square_tail(test.statistic.value, test.statistic.freedom);
+  return test;
+}
+
+std::optional<Test> subset_test(const Counts& counts) {
+  const auto subsets = counts.subsets();
+  KV_CHECK(!subsets.empty());
+  const auto cells = static_cast<double>(subsets.size());
+  const double expected = static_cast<double>(counts.streams()) / cells;
+  if (expected < least_expected) return std::nullopt;
+  Test test;
+  Statistic& statistic = test.statistic;
+  statistic.name = "subsets";
+  statistic.what = "each of the " + std::to_string(subsets.size()) + " sets of " +
+                   std::to_string(counts.shape().k) + " against every other";
+  std::uint64_t farthest = subsets[0];
+  for (const std::uint64_t count : subsets) {
+    const double deviation = static_cast<double>(count) - expected;
+    statistic.value += deviation * deviation / expected;
+    if (std::abs(deviation) > std::abs(static_cast<double>(farthest) - expected)) farthest = count;
+  }
+  statistic.freedom = cells - 1;
+  statistic.p = chi_square_tail(statistic.value, statistic.freedom);
+  const Bounds bounds = exact_bounds(farthest, counts.streams(), 0.05 / cells);
+  statistic.effect_low = bounds.low;
+  statistic.effect_high = bounds.high;
+  statistic.effect =
+      "one set is kept in " +
+      percent_text(static_cast<double>(farthest) / static_cast<double>(counts.streams())) +
+      " of streams instead of " + percent_text(1 / cells);
+  test.per_root = 1 / std::sqrt(static_cast<double>(counts.streams()));
+  return test;
+}
+
+}  // namespace kv

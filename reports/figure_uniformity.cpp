@@ -1,0 +1,136 @@
+#include "reports/figure_uniformity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/words.h"
+#include "reports/labels.h"
+#include "reports/plot_text.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t most_points = 512;
+
+std::string label_at(const std::string& words) {
+  return "set title " + ("'" + words + "'") + " noenhanced font title_font\n";
+}
+
+std::string quoted_label(const UniformityPlot& plot) {
+  std::string text = plot.label;
+  std::erase(text, '\'');
+  return text;
+}
+
+std::string what_was_run(const UniformityPlot& plot) {
+  return with_commas(plot.streams) + " streams of " + quoted_label(plot) + ", " +
+         with_commas(plot.kept.size()) + " tokens entered the middle, " +
+         std::to_string(plot.capacity) + " stay";
+}
+
+}  // namespace
+
+Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
+  Figure figure{.name = "uniformity-inclusion",
+                .title = "Inclusion by position",
+                .caption = {},
+                .width = 860,
+                .height = 400};
+  const std::size_t n = plot.kept.size();
+  const double expected = static_cast<double>(plot.capacity) / static_cast<double>(n);
+  const std::size_t width = (n + most_points - 1) / most_points;
+  FigureData data({"position", "share", "expected", "band_low", "band_high"});
+  const std::string points = data.begin(plot.label);
+  double highest = expected + plot.band;
+  for (std::size_t begin = 0; begin < n; begin += width) {
+    const std::size_t end = std::min(n, begin + width);
+    std::uint64_t hits = 0;
+    for (std::size_t i = begin; i < end; ++i) hits += plot.kept[i];
+    const double share = static_cast<double>(hits) / static_cast<double>(plot.streams) /
+                         static_cast<double>(end - begin);
+    data.row({plot.first_position + static_cast<double>(begin + end - 1) / 2, share, expected,
+              std::max(0.0, expected - plot.band), std::min(1.0, expected + plot.band)});
+    highest = std::max(highest, share);
+  }
+  data.finish(figure);
+  const auto first = static_cast<double>(plot.first_position);
+  figure.body = plain_axes() + label_at(what_was_run(plot)) +
+                "set lmargin 9\nset rmargin 3\nset key bottom left horizontal samplen 2 "
+                "width 2 at graph 0, graph 1.02 noenhanced\nset tmargin 4\n"
+                "set xlabel 'position in the stream'\nset ylabel 'share of streams that keep it'\n"
+                "set xrange [" +
+                shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
+                "]\nset yrange [0:" + shortest(std::min(1.05, 1.15 * highest)) + "]\n" + "plot " +
+                points +
+                " using 1:4:5 with filledcurves lc rgb '#c9ddf0' title "
+                "'95 % band, all positions at once', " +
+                points + " using 1:3 with lines lc rgb '#444444' lw 1.2 title 'uniform', " +
+                points + " using 1:2 with " + (n <= 128 ? "points pt 7 ps 0.6" : "lines lw 1.2") +
+                " lc rgb '#b2182b' title 'counted'\n";
+  figure.caption =
+      "Share of streams in which each position was still in the middle at the end, of " +
+      what_was_run(plot) +
+      ". Band: where all shares lie together with at least 95 % under the uniform law "
+      "(Bonferroni over positions).";
+  return figure;
+}
+
+Figure uniformity_pairs_figure(const UniformityPlot& plot) {
+  Figure figure{.name = "uniformity-pairs",
+                .title = "Pairs kept together",
+                .caption = {},
+                .width = 560,
+                .height = 480};
+  const std::size_t n = plot.kept.size();
+  if (plot.pair_ratio.size() != n * n || n == 0) return figure;
+  FigureData data({"position_a", "position_b", "ratio"});
+  const std::string block = data.begin(plot.label);
+  double farthest = 0.05;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::vector<double> row = {plot.first_position + static_cast<double>(j),
+                                       plot.first_position + static_cast<double>(i),
+                                       i == j ? std::nan("") : plot.pair_ratio[i * n + j]};
+      if (i < j) {
+        data.row(row);
+        farthest = std::max(farthest, std::abs(row[2] - 1));
+      } else {
+        data.empty_row(row);
+      }
+    }
+  }
+  data.finish(figure);
+  farthest = std::min(1.0, farthest);
+  const double first = plot.first_position - 0.5;
+  const double last = first + static_cast<double>(n);
+  figure.body =
+      plain_axes() + "set border 15\nunset key\n" + label_at(shortened(quoted_label(plot), 60)) +
+      "set palette defined (0 '#2166ac', 1 '#92c5de', 2 '#f7f7f7', 3 '#f4a582', 4 '#b2182b')\n"
+      "set cbrange [" +
+      shortest(1 - farthest) + ":" + shortest(1 + farthest) +
+      "]\nset cblabel 'kept together, times what is expected'\n"
+      "set lmargin 9\nset rmargin 12\nset tmargin 3\nset bmargin 4\n"
+      "set size ratio 1\nset xlabel 'position'\nset ylabel 'position'\n"
+      "set xrange [" +
+      shortest(first) + ":" + shortest(last) + "]\nset yrange [" + shortest(last) + ":" +
+      shortest(first) + "]\nplot " + block + " using 1:2:3 with image pixels notitle\n";
+  figure.caption = "How often each pair of positions is kept together, over k(k-1)/(n(n-1)), in " +
+                   what_was_run(plot) + ". Colours end at what the farthest pair shows, 2 at most.";
+  return figure;
+}
+
+Result<void> draw_uniformity(const UniformityPlot& plot, const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) return io_error("cannot make the folder '" + folder + "': " + failure.message());
+  for (const Figure& figure : {uniformity_inclusion_figure(plot), uniformity_pairs_figure(plot)}) {
+    if (figure.body.empty()) continue;
+    if (auto done = write_file(folder + "/" + figure.name + ".csv", figure.csv); !done) return done;
+    if (auto done = draw(figure, folder); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace kv

@@ -1,0 +1,2 @@
+list(APPEND kv_test_sources
+  properties/remote_test.cpp)

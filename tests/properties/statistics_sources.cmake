@@ -1,0 +1,1 @@
+list(APPEND kv_test_sources properties/statistics_chance_test.cpp)
