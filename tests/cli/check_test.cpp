@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "cli/run.h"
+#include "tests/cli/run.h"
 #include "properties/law.h"
 
 namespace kv::cli {
