@@ -57,8 +57,8 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
   data.finish(figure);
   const auto first = static_cast<double>(plot.first_position);
   figure.body = plain_axes() + label_at(what_was_run(plot)) +
-                "set lmargin 9\nset rmargin 3\nset key bottom left horizontal samplen 2 "
-                "width 2 at graph 0, graph 1.02 noenhanced\nset tmargin 4\n"
+                "set lmargin 9\nset rmargin 3\nset key below center horizontal samplen 2 "
+                "width 2 noenhanced\nset tmargin 3\n"
                 "set xlabel 'position in the stream'\nset ylabel 'share of streams that keep it'\n"
                 "set xrange [" +
                 shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
@@ -81,8 +81,8 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
   Figure figure{.name = "uniformity-pairs",
                 .title = "Pairs kept together",
                 .caption = {},
-                .width = 560,
-                .height = 480};
+                .width = 540,
+                .height = 440};
   const std::size_t n = plot.kept.size();
   if (plot.pair_ratio.size() != n * n || n == 0) return figure;
   FigureData data({"position_a", "position_b", "ratio"});
@@ -111,7 +111,7 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
       "set cbrange [" +
       shortest(1 - farthest) + ":" + shortest(1 + farthest) +
       "]\nset cblabel 'kept together, times what is expected'\n"
-      "set lmargin 9\nset rmargin 12\nset tmargin 3\nset bmargin 4\n"
+      "set lmargin 9\nset rmargin 13\nset tmargin 2.5\nset bmargin 3.5\n"
       "set size ratio 1\nset xlabel 'position'\nset ylabel 'position'\n"
       "set xrange [" +
       shortest(first) + ":" + shortest(last) + "]\nset yrange [" + shortest(last) + ":" +
