@@ -11,11 +11,14 @@
 
 #include "base/version.h"
 #include "base/words.h"
+#include "cli/check.h"
 #include "cli/generate.h"
 #include "cli/interrupt.h"
 #include "cli/policies.h"
+#include "cli/protocol.h"
 #include "cli/replay.h"
 #include "cli/report.h"
+#include "cli/selftest.h"
 #include "cli/trace.h"
 #include "cli/uniformity.h"
 
@@ -43,7 +46,8 @@ constexpr std::string_view examples =
     "  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors\n"
     "  kvcheck replay traces/data/tinystories-2m.qkv.safetensors --policy all --budget 64,128 \\\n"
     "      -o run.db\n"
-    "  kvcheck report run.db -o report\n";
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n";
 
 constexpr std::string_view statuses =
     "Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage or bad input, or the\n"
@@ -171,8 +175,8 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command, &policies_command, &trace_command, &generate_command,
-      &uniformity_command,
+      &replay_command, &report_command,   &check_command,    &uniformity_command, &policies_command,
+      &trace_command,  &generate_command, &protocol_command, &selftest_command,
   };
   return all;
 }

@@ -20,7 +20,7 @@ struct BatteryOptions {
   std::vector<std::string> filter;  // ids, or prefixes of ids that end in '*'; empty: all
   double seconds = 0;               // stop starting new work after so many; 0: the level's own
   std::uint32_t cases = 0;          // per law; 0: the level's own
-  bool shrink = true;
+  bool shrink = true;  // no: broken laws tell the case that broke them, and not what would be legal
   std::function<double()> clock;  // seconds since any start; null: no work is limited by time
 
   // A subject that takes longer for one case hangs; 0: never. Of subjects in this process only.

@@ -92,7 +92,7 @@ void Explainer::explain(LawResult& result, const CaseTree& failing, double secon
   }
   result.finding = *last.finding();
   if (last.history) {
-    result.legal_if = legal_if(law, *last.history);
+    if (options_.shrink || pool_ == nullptr) result.legal_if = legal_if(law, *last.history);
     result.history = std::move(last.history);
   } else {
     result.history = std::exchange(result.finding->history, {});

@@ -15,7 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "base/check.h"
 
@@ -87,6 +89,44 @@ std::string end_of(int status, const Words& words) {
   return said.empty() ? text : text + ": " + said;
 }
 
+class Child {
+ public:
+  explicit Child(const std::function<void()>& work) {
+    std::fflush(nullptr);  // else the child would write what is buffered a second time
+    process_ = ::fork();
+    if (process_ == 0) be_child(work, words_);
+    if (process_ < 0) {
+      throw std::runtime_error("no child process: " + std::string(std::strerror(errno)));
+    }
+  }
+
+  // Waits for its end and tells how it was.
+  std::string ended(const std::function<void()>& wait) {
+    int status = 0;
+    useconds_t pause = 200;
+    for (;;) {
+      const pid_t got = ::waitpid(process_, &status, wait ? WNOHANG : 0);
+      if (got == process_) break;
+      if (got < 0 && errno != EINTR) {
+        throw std::runtime_error("a child process was lost: " + std::string(std::strerror(errno)));
+      }
+      if (!wait) continue;
+      wait();
+      ::usleep(pause);
+      if (pause < 5'000) pause *= 2;
+    }
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
+      ::raise(WTERMSIG(status));  // meant for this process too, and no finding
+      throw Interrupted();
+    }
+    return end_of(status, words_);
+  }
+
+ private:
+  Words words_;
+  pid_t process_ = -1;
+};
+
 }  // namespace
 
 SharedMemory::SharedMemory(std::size_t bytes)
@@ -100,29 +140,22 @@ SharedMemory::~SharedMemory() {
 }
 
 std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait) {
-  const Words words;
-  std::fflush(nullptr);  // else the child would write what is buffered a second time
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("no child process: " + std::string(std::strerror(errno)));
-  if (child == 0) be_child(work, words);
-  int status = 0;
-  useconds_t pause = 200;
-  for (;;) {
-    const pid_t got = ::waitpid(child, &status, wait ? WNOHANG : 0);
-    if (got == child) break;
-    if (got < 0 && errno != EINTR) {
-      throw std::runtime_error("a child process was lost: " + std::string(std::strerror(errno)));
-    }
-    if (!wait) continue;
-    wait();
-    ::usleep(pause);
-    if (pause < 5'000) pause *= 2;
+  return Child(work).ended(wait);
+}
+
+std::string run_in_children(std::uint32_t count,
+                            const std::function<void(std::uint32_t)>& work,
+                            const std::function<void()>& wait) {
+  std::vector<std::unique_ptr<Child>> children;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    children.push_back(std::make_unique<Child>([&work, i] { work(i); }));
   }
-  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
-    ::raise(WTERMSIG(status));  // meant for this process too, and no finding
-    throw Interrupted();
+  std::string first;
+  for (const auto& child : children) {
+    const std::string end = child->ended(wait);
+    if (first.empty()) first = end;
   }
-  return end_of(status, words);
+  return first;
 }
 
 void stay_alive(double seconds) {

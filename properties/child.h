@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,12 @@ class Interrupted : public std::runtime_error {
 // "it gave no answer in time". `wait` is called some times a second; may be null. What the
 // child does to memory is lost, but for SharedMemory.
 std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait);
+
+// Runs work(0), ..., work(count - 1) in a child process each, all at once, and waits. Gives how the
+// first that did not come to its end died; empty if all did.
+std::string run_in_children(std::uint32_t count,
+                            const std::function<void(std::uint32_t)>& work,
+                            const std::function<void()>& wait);
 
 // Within a child: it dies unless this is called again within so many seconds. 0: no limit.
 void stay_alive(double seconds);

@@ -12,6 +12,9 @@
 
 namespace kv {
 
+struct Case;
+struct History;
+
 class Family {
  public:
   Family() = default;
@@ -37,6 +40,11 @@ class Family {
 
   // Whether sizes other than the wanted ones can be made.
   [[nodiscard]] virtual bool takes_sizes() const { return true; }
+
+  // Runs a whole case, where that is cheaper than call by call (a process that answers in batches):
+  // fills in history's events and failure, `history.what` and `history.contract` being set. `draws`
+  // null: those of the case's own seed. False: call it call by call.
+  virtual bool run_whole(const Case& what, const DrawsOf* draws, History& history);
 
   // Whether a call may crash or hang the caller's process; no for what runs in a child.
   [[nodiscard]] virtual bool in_process() const { return true; }

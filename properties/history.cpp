@@ -168,17 +168,33 @@ DrawsOf counter_draws(std::uint64_t seed) {
   return [seed](std::uint32_t unit) { return std::make_unique<CounterDraws>(Rng(seed, unit)); };
 }
 
-Result<History> run_case(Family& family, const Case& what, const DrawsOf& draws) {
+bool Family::run_whole(const Case& /*what*/, const DrawsOf* /*draws*/, History& /*history*/) {
+  return false;
+}
+
+namespace {
+
+Result<History> run_with(Family& family, const Case& what, const DrawsOf* draws) {
   const auto contract = family.contract(what.setup);
   if (!contract) return contract.error();
   History history{.what = what, .contract = *contract, .events = {}, .coverage = {}, .failure = {}};
-  Runner(family, what, draws, history).run();
+  if (family.run_whole(what, draws, history)) {
+    for (const Event& event : history.events) history.coverage.refusal |= event.refused;
+  } else {
+    Runner(family, what, draws == nullptr ? counter_draws(what.setup.seed) : *draws, history).run();
+  }
   history.coverage |= coverage_of(history);
   return history;
 }
 
+}  // namespace
+
+Result<History> run_case(Family& family, const Case& what, const DrawsOf& draws) {
+  return run_with(family, what, &draws);
+}
+
 Result<History> run_case(Family& family, const Case& what) {
-  return run_case(family, what, counter_draws(what.setup.seed));
+  return run_with(family, what, nullptr);
 }
 
 }  // namespace kv

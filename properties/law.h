@@ -28,10 +28,10 @@ struct Finding {
   std::size_t query = 0;  // of the event's chunk
 
   // For the picture: what the query should have seen, if that is what differs.
-  std::optional<std::vector<Token>> should_see;
+  std::optional<std::vector<Token>> should_see{};
 
   // The run in which it happened, if not the case's own.
-  std::optional<History> history;
+  std::optional<History> history{};
 };
 
 // What a law says of one case: nothing (it holds), or how it is broken, or that the case does not
@@ -101,8 +101,8 @@ struct Law {
   std::string_view sentence;  // one line
   std::string_view why;       // what it means and why it matters
   std::string_view seen_in;   // where it was broken in the wild, project and thread
-  Wants wants;
-  MustSee must_see;
+  Wants wants{};
+  MustSee must_see{};
 
   // Nothing if the law applies under this contract, else why it does not.
   std::optional<std::string> (*spares)(const Contract& contract);

@@ -35,7 +35,7 @@ class PlainFamily final : public Family {
     return again(options_, setup, contract(setup).value(), draws);
   }
 
-  [[nodiscard]] bool uses_draws() const override { return true; }
+  [[nodiscard]] bool uses_draws() const override { return !options_.own_chance; }
 
   [[nodiscard]] Setup wanted() const override {
     return {.layers = 2, .kv_heads = 2, .group = 2, .sinks = 2, .recent = 4, .budget = 10};

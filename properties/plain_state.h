@@ -46,6 +46,7 @@ struct PlainOptions {
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8: the last rows that are stored as fed
   PairLayout layout = PairLayout::half_split;
+  bool own_chance = false;  // draws from the setup's seed, not from the draws it is given
 };
 
 // One head's key and value, as stored.

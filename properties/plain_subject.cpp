@@ -14,8 +14,8 @@ PlainSubject::PlainSubject(const PlainOptions& options,
     : options_(options),
       setup_(setup),
       contract_(contract),
-      draws_of_(draws),
-      again_(std::move(again)) {
+      again_(std::move(again)),
+      draws_of_(draws) {
   state_.groups.resize(units() / shared());
   for (std::size_t group = 0; group < state_.groups.size(); ++group) {
     draws_.push_back(draws_of_(static_cast<std::uint32_t>(group * shared())));
@@ -54,8 +54,8 @@ Draws& PlainSubject::draws_of(const PlainGroup& group) {
 
 Answer<Facts> PlainSubject::feed(const Feed& feed) {
   const std::size_t chunk = feed.tokens.size();
-  if (options_.longest_chunk > 0 && chunk > options_.longest_chunk) {
-    return Refused{"chunks of more than " + std::to_string(options_.longest_chunk) +
+  if (contract_.longest_chunk > 0 && chunk > contract_.longest_chunk) {
+    return Refused{"chunks of more than " + std::to_string(contract_.longest_chunk) +
                    " tokens are not offered"};
   }
   for (std::size_t i = 0; i < chunk; ++i) {
@@ -68,6 +68,7 @@ Answer<Facts> PlainSubject::feed(const Feed& feed) {
   Facts facts;
   facts.units.resize(units());
   state_.fed += chunk;
+  chunk_ = chunk;
   for (PlainGroup& group : state_.groups) feed_group(group, feed, facts);
   return facts;
 }
@@ -100,14 +101,7 @@ void PlainSubject::attend(PlainGroup& group,
   }
   std::ranges::sort(visible);
   const double position = query_position(group, feed.tokens[query], visible);
-  std::vector<double> keys;
-  if (options_.positions == PositionMode::in_cache) {
-    for (const std::size_t row : returned) {
-      const auto rank = std::ranges::find(visible, row) - visible.begin();
-      const bool sees = rank < static_cast<std::ptrdiff_t>(visible.size());
-      keys.push_back(sees ? static_cast<double>(rank) : not_told);
-    }
-  }
+  const std::vector<double> keys = key_positions(returned, visible);
   std::vector<std::vector<float>> weights;
   const std::vector<float> mass = weigh(group, feed, query, visible, weights);
   for (std::size_t cell = 0; cell < shared(); ++cell) {
@@ -128,11 +122,23 @@ void PlainSubject::attend(PlainGroup& group,
   if (ranked()) observe(group, visible, mass);
 }
 
+std::vector<double> PlainSubject::key_positions(const std::vector<std::size_t>& returned,
+                                                const std::vector<std::size_t>& visible) {
+  std::vector<double> keys;
+  if (options_.positions != PositionMode::in_cache) return keys;
+  for (const std::size_t row : returned) {
+    const auto rank = std::ranges::find(visible, row) - visible.begin();
+    const bool sees = rank < static_cast<std::ptrdiff_t>(visible.size());
+    keys.push_back(sees ? static_cast<double>(rank) : not_told);
+  }
+  return keys;
+}
+
 std::vector<float> PlainSubject::weigh(const PlainGroup& group,
                                        const Feed& feed,
                                        std::size_t query,
                                        const std::vector<std::size_t>& visible,
-                                       std::vector<std::vector<float>>& per_unit) const {
+                                       std::vector<std::vector<float>>& per_unit) {
   std::vector<float> sum(visible.size());
   if (!ranked()) return sum;
   std::vector<Token> keys;

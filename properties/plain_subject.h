@@ -78,6 +78,18 @@ class PlainSubject : public Subject {
                                 Token query,
                                 const std::vector<std::size_t>& visible);
 
+  // The rotary positions of the returned rows as the query counts them; empty: the rows' own.
+  virtual std::vector<double> key_positions(const std::vector<std::size_t>& returned,
+                                            const std::vector<std::size_t>& visible);
+
+  // The attention that the query pays to the rows it sees: the mean over the group's heads, and
+  // each unit's own mean.
+  virtual std::vector<float> weigh(const PlainGroup& group,
+                                   const Feed& feed,
+                                   std::size_t query,
+                                   const std::vector<std::size_t>& visible,
+                                   std::vector<std::vector<float>>& per_unit);
+
   // Learns from one query's attention over the rows that it saw: the mean over the group's heads.
   virtual void observe(PlainGroup& group,
                        const std::vector<std::size_t>& visible,
@@ -88,6 +100,9 @@ class PlainSubject : public Subject {
 
   // Lets every token go into the middle that is not among the last `recent` of the first `end`.
   virtual void release(PlainGroup& group, std::uint64_t end);
+
+  // Brings the middle down to its capacity.
+  virtual void settle(PlainGroup& group);
 
   // Which of the candidates goes (an index into them); the newest is the newcomer. They are
   // indices into group.rows, in stream order; `capacity` may stay.
@@ -119,12 +134,11 @@ class PlainSubject : public Subject {
   [[nodiscard]] Place place_of(std::size_t unit) const;
   [[nodiscard]] std::size_t capacity() const;  // of the middle
   [[nodiscard]] bool ranked() const;           // the policy goes by scores
-  [[nodiscard]] Draws& draws_of(const PlainGroup& group);
+  [[nodiscard]] virtual Draws& draws_of(const PlainGroup& group);
   static std::vector<std::size_t> stored_rows(const PlainGroup& group);  // in slot order
   static PlainRow* find(PlainGroup& group, std::uint64_t position);
   [[nodiscard]] Row tell(const PlainRow& row, std::size_t cell) const;
   void rotate(PlainRow& row, double delta) const;
-  void settle(PlainGroup& group);  // the middle down to its capacity
   void feed_group(PlainGroup& group, const Feed& feed, Facts& facts);
   virtual void tell_state(PlainGroup& group, Facts& facts);
 
@@ -132,6 +146,8 @@ class PlainSubject : public Subject {
   Setup setup_;
   Contract contract_;
   PlainState state_;
+  std::size_t chunk_ = 0;  // tokens of the call under way
+  Again again_;
 
  private:
   void remember(const Feed& feed);
@@ -140,15 +156,8 @@ class PlainSubject : public Subject {
               std::size_t query,
               const std::vector<std::size_t>& returned,
               Facts& facts);
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const std::vector<std::size_t>& visible,
-                           std::vector<std::vector<float>>& per_unit) const;
-
   DrawsOf draws_of_;
   std::vector<std::unique_ptr<Draws>> draws_;  // one a group
-  Again again_;
 };
 
 }  // namespace kv

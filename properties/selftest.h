@@ -13,10 +13,16 @@
 
 namespace kv {
 
+// A law that a mutant breaks, and the cases that it took to see it.
+struct Killer {
+  const Law* law = nullptr;
+  std::uint64_t cases = 0;
+};
+
 // One mutant's row of the kill matrix.
 struct Kill {
   const Mutant* mutant = nullptr;
-  std::vector<const Law*> killers;
+  std::vector<Killer> killers;
   std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
   std::uint64_t cases = 0;  // that it needed
 };
@@ -32,14 +38,16 @@ struct SelftestOptions {
   std::uint64_t seed = 1;
   std::uint32_t right_runs = 1;     // fresh seeds per right subject
   std::vector<std::string> filter;  // names of mutants and right subjects; empty: all
-  std::uint32_t threads = 0;        // 0: all cores
+  std::uint32_t workers = 0;        // processes at once, which changes no result; 0: all cores
   std::function<double()> clock;
-  std::function<void(std::string_view)> progress;  // told what is at hand; may be null
+
+  // Told the share of the work that is done, in [0, 1], and what is at hand; may be null.
+  std::function<void(double, std::string_view)> progress;
 };
 
 struct SelftestReport {
   std::vector<Kill> kills;            // one per mutant tried
-  std::vector<const Law*> idle_laws;  // that killed nothing
+  std::vector<const Law*> idle_laws;  // that killed nothing; of a run without filter only
   std::vector<Accusation> accusations;
   std::uint64_t right_batteries = 0;
 
@@ -48,6 +56,10 @@ struct SelftestReport {
   [[nodiscard]] bool passed() const;
 };
 
+// Whether a mutant was to be killed and was not, or the reverse.
+bool is_surprise(const Kill& kill);
+
+// An error if the filter names no mutant and no right subject.
 Result<SelftestReport> run_selftest(const SelftestOptions& options);
 
 // The kill matrix as text for people, as JSON, as CSV (mutant, law, cases) and as Markdown.

@@ -229,7 +229,8 @@ Law liveness_law() {
           "When sinks and recent tokens fill the whole budget, a search for a victim among the "
           "others comes back empty, and caches then grow in silence, evict nobody, or stop. "
           "Setups in which protection takes all of the budget or more are tried: each must be "
-          "refused when it is made, or hold its bound after every call all the same.",
+          "refused when it is made, or hold its bound after every call all the same. Nothing else "
+          "may give way: neither the bound nor the protection.",
       .seen_in = "FlexKV #271; VeloxQuant-MLX h2o; sglang #22470; LOOK-M #4",
       .wants = {},
       .must_see = {},

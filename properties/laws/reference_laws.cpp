@@ -196,34 +196,38 @@ Law model_law() {
 }
 
 Law dense_law() {
-  return {.id = "reference.dense",
-          .sentence = "As long as the budget holds all tokens, nothing is evicted or hidden.",
-          .why =
-              "Before the budget is reached no policy has anything to decide, so every cache must "
-              "equal plain causal attention: all tokens stored, each query seeing all before it. "
-              "Caches that trim too early, that count a chunk twice, or whose masks assume a full "
-              "window fail here, on the shortest inputs there are.",
-          .seen_in = "kvpress #264; attention_sinks (equal at 1024 tokens)",
-          .wants = {},
-          .must_see = {.eviction = false},
-          .spares = never,
-          .check = &dense};
+  return {
+      .id = "reference.dense",
+      .sentence = "As long as the budget holds all tokens, nothing is evicted or hidden.",
+      .why =
+          "Before the budget is reached no policy has anything to decide, so every cache must "
+          "equal plain causal attention: all tokens stored, each query seeing all before it. "
+          "Caches that trim too early, that count a chunk twice, or whose masks assume a full "
+          "window fail here, on the shortest inputs there are. The same holds for a cache without "
+          "a budget at any length.",
+      .seen_in = "kvpress #264; attention_sinks (equal at 1024 tokens)",
+      .wants = {},
+      .must_see = {.eviction = false},
+      .spares = never,
+      .check = &dense};
 }
 
 Law reductions_law() {
-  return {.id = "reference.reductions",
-          .sentence = "Sizes that turn the policy into a simpler one make it do the same.",
-          .why =
-              "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
-              "streaming, and without sinks a window; no slack is no laziness; and fed token by "
-              "token, making room before attention is a window of the budget. Such sizes are where "
-              "slices like [-0:] turn into everything, and where a policy that decides by "
-              "attention can be compared exactly.",
-          .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
-          .wants = {},
-          .must_see = {},
-          .spares = unless_named,
-          .check = &reductions};
+  return {
+      .id = "reference.reductions",
+      .sentence = "Sizes that turn the policy into a simpler one make it do the same.",
+      .why =
+          "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
+          "streaming, and without sinks a window; no slack is no laziness; and fed token by "
+          "token, making room before attention is a window of the budget. Such sizes are where "
+          "slices like [-0:] turn into everything, and where a policy that decides by attention "
+          "can be compared exactly. The sizes are tried one after the other; those that the "
+          "subject refuses are left out.",
+      .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
+      .wants = {},
+      .must_see = {},
+      .spares = unless_named,
+      .check = &reductions};
 }
 
 }  // namespace

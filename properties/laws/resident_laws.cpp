@@ -161,17 +161,19 @@ Law fed_law() {
 }
 
 Law unique_law() {
-  return {.id = "rows.unique",
-          .sentence = "No token is held twice.",
-          .why =
-              "A token that is stored or seen twice gets nearly twice the attention that is due to "
-              "it and takes the place of another. Overlapping sinks and windows, slices whose "
-              "bounds cross, and buffers that are copied onto themselves make twins.",
-          .seen_in = "seed 000, figure 3; streaming-llm slices; ollama #6831, #14912",
-          .wants = {},
-          .must_see = {},
-          .spares = never,
-          .check = &unique};
+  return {
+      .id = "rows.unique",
+      .sentence = "No token is held twice.",
+      .why =
+          "A token that is stored or seen twice gets nearly twice the attention that is due to it "
+          "and takes the place of another. Overlapping sinks and windows, slices whose bounds "
+          "cross, and buffers that are copied onto themselves make twins. Sizes and counts look "
+          "right all the while.",
+      .seen_in = "seed 000, figure 3; streaming-llm slices; ollama #6831, #14912",
+      .wants = {},
+      .must_see = {},
+      .spares = never,
+      .check = &unique};
 }
 
 Law order_law() {
@@ -222,17 +224,19 @@ Law recent_law() {
 }
 
 Law survivors_law() {
-  return {.id = "resident.survivors",
-          .sentence = "What is stored after a call was stored before it or came with it.",
-          .why =
-              "A cache can only forget or take in; a row that is stored now and was not before, "
-              "and was not fed in between, is a row that had been counted as gone. Then the told "
-              "size was not the real one, or memory that was given back is used again.",
-          .seen_in = "sglang #31501; vllm #622; ollama #6831",
-          .wants = {},
-          .must_see = {},
-          .spares = never,
-          .check = &survivors};
+  return {
+      .id = "resident.survivors",
+      .sentence = "What is stored after a call was stored before it or came with it.",
+      .why =
+          "A cache can only forget or take in; a row that is stored now and was not before, and "
+          "was not fed in between, is a row that had been counted as gone. Then the told size was "
+          "not the real one, or memory that was given back is used again. Calls that go back in "
+          "the stream are judged by other laws.",
+      .seen_in = "sglang #31501; vllm #622; ollama #6831",
+      .wants = {},
+      .must_see = {},
+      .spares = never,
+      .check = &survivors};
 }
 
 }  // namespace

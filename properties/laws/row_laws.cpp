@@ -1,9 +1,247 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "properties/law_groups.h"
+#include "properties/laws/position_checks.h"
+#include "properties/laws/row_relations.h"
+#include "properties/laws/walk.h"
 
 namespace kv {
+namespace {
+
+std::optional<std::string> nowhere(const Contract&) {
+  return std::nullopt;
+}
+
+// Judges one row of one unit: stored, or returned to attention.
+using CheckRow = std::function<std::optional<Difference>(
+    const Row& row, const Event& event, const Line& line, std::size_t unit)>;
+
+Judgement check_rows(const History& history, const CheckRow& check) {
+  Verdicts verdicts("no row was stored");
+  walk(history, [&](const Event& event, std::size_t index, const Line& line) {
+    if (verdicts.found() || event.facts.units.size() != history.units()) return;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const auto* const rows : {&facts.returned, &facts.stored}) {
+        for (const Row& row : *rows) {
+          verdicts.tested();
+          auto found = check(row, event, line, unit);
+          if (!found) continue;
+          found->seen += rows == &facts.stored ? ", as stored" : ", as returned to attention";
+          verdicts.accuse(finding_at(*found, index, unit));
+        }
+      }
+    }
+  });
+  return verdicts.judgement();
+}
+
+std::string word_of(const Place& place) {
+  return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
+         ", head " + std::to_string(place.head);
+}
+
+Judgement pairing(const History& history, const Contract&) {
+  return check_rows(
+      history,
+      [](const Row& row, const Event&, const Line&, std::size_t) -> std::optional<Difference> {
+        if (row.value != row.key) {
+          return Difference{
+              "the value of token " + kv::word_of(row.value) + " lies beside its own key",
+              "its key is of token " + kv::word_of(row.key)};
+        }
+        if (row.value_place == row.key_place) return std::nullopt;
+        return Difference{
+            "key and value of token " + kv::word_of(row.value) + " were made for the same cache",
+            "the value is of " + word_of(row.value_place) + ", the key of " +
+                word_of(row.key_place)};
+      });
+}
+
+Judgement place(const History& history, const Contract&) {
+  const bool per_query_head = history.contract.unit == Unit::head;
+  return check_rows(history,
+                    [&](const Row& row, const Event&, const Line& line,
+                        std::size_t unit) -> std::optional<Difference> {
+                      Place home = history.place_of(unit);
+                      for (const bool key : {false, true}) {
+                        const Token token = key ? row.key : row.value;
+                        const Place& told = key ? row.key_place : row.value_place;
+                        const auto& origins = line.origins[home.sequence];
+                        const auto at = static_cast<std::size_t>(token.position);
+                        if (token.position < 0 || at >= origins.size()) continue;
+                        Place made{origins[at], home.layer, home.head};
+                        if (told == made) continue;
+                        made.head /= history.what.setup.group;
+                        if (per_query_head && told == made) continue;
+                        if (!per_query_head) made.head = home.head;
+                        return Difference{std::string(key ? "the key" : "the value") +
+                                              " of token " + kv::word_of(token) + " was made for " +
+                                              word_of(made),
+                                          "it was made for " + word_of(told)};
+                      }
+                      return std::nullopt;
+                    });
+}
+
+Judgement unharmed(const History& history, const Contract& contract) {
+  if (contract.positions == PositionMode::shifted) {
+    return NotTested{"keys are rotated again: position.norm judges them"};
+  }
+  return check_rows(history,
+                    [&](const Row& row, const Event&, const Line& line,
+                        std::size_t) -> std::optional<Difference> {
+                      if (!line.shifts.empty() || row.key.position < 0) return std::nullopt;
+                      const double most = most_key_error(contract, row, 1);
+                      if (row.key_error <= most) return std::nullopt;
+                      return Difference{"the key of token " + kv::word_of(row.key) +
+                                            " is wrong by no more than " + kv::word_of(most) +
+                                            " of its length",
+                                        "it is wrong by " + kv::word_of(row.key_error)};
+                    });
+}
+
+// The last tokens of a branch are stored as they were fed, and not many more than that.
+Judgement precision(const History& history, const Contract& contract) {
+  const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
+  const bool lower = contract.precision != Precision::f32;
+  const std::size_t kept = contract.full_precision_recent;
+  Verdicts verdicts("no row was stored");
+  walk(history, [&](const Event& event, std::size_t index, const Line&) {
+    const std::size_t fed = event.branch.size();
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      std::size_t full = 0;
+      for (const Row& row : event.facts.units[unit].stored) {
+        if (row.value.position < 0) continue;
+        verdicts.tested();
+        const auto position = static_cast<std::size_t>(row.value.position);
+        full += row.full_precision && position >= contract.sinks ? 1 : 0;
+        if (row.full_precision || (lower && position + kept < fed) || (lower && !tiers)) continue;
+        verdicts.accuse(finding_at(
+            {"token " + kv::word_of(row.value) + " is stored as it was fed" +
+                 (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),
+             "it is stored in lower precision", 0},
+            index, unit));
+      }
+      const std::size_t most = 2 * kept + event.fed.size() + contract.page;
+      if (!tiers || full <= most) continue;
+      verdicts.accuse(
+          finding_at({"all but the sinks, the last " + std::to_string(kept) +
+                          " and what waits to be quantised with them are stored in lower precision",
+                      std::to_string(full) + " rows are stored as they were fed", 0},
+                     index, unit));
+    }
+  });
+  return verdicts.judgement();
+}
+
+const Row* row_of(const std::vector<Row>& rows, Token token) {
+  const auto found = std::ranges::find(rows, token, &Row::value);
+  if (found == rows.end()) return nullptr;
+  const bool twice = std::find_if(found + 1, rows.end(),
+                                  [&](const Row& row) { return row.value == token; }) != rows.end();
+  return twice ? nullptr : &*found;
+}
+
+std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
+  const std::string who = "the row of token " + word_of(before.value);
+  if (before.key != after.key) {
+    return Difference{
+        who + " is stored with the key of token " + word_of(before.key) + ", as attention saw it",
+        "it is stored with the key of token " + word_of(after.key)};
+  }
+  if (before.value_place != after.value_place || before.key_place != after.key_place) {
+    return Difference{
+        who + " is stored as attention saw it, its key made for " + word_of(before.key_place),
+        "the one stored has a key made for " + word_of(after.key_place)};
+  }
+  const bool told = !std::isnan(before.position) && !std::isnan(after.position);
+  if (contract.positions == PositionMode::absolute && told &&
+      std::abs(before.position - after.position) > position_slack) {
+    return Difference{
+        who + " is stored at position " + kv::word_of(before.position) + ", as attention saw it",
+        "it is stored at position " + kv::word_of(after.position)};
+  }
+  return std::nullopt;
+}
+
+Judgement returned_equals_stored(const History& history, const Contract& contract) {
+  Verdicts verdicts("nothing was returned to attention");
+  for (std::size_t index = 0; index < history.events.size(); ++index) {
+    const Event& event = history.events[index];
+    if (!is_feed(history, event)) continue;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const Row& row : facts.returned) {
+        const Row* const stored = row_of(facts.stored, row.value);
+        if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
+        verdicts.tested();
+        const auto found = changed(row, *stored, contract);
+        if (found) verdicts.accuse(finding_at(*found, index, unit));
+      }
+    }
+  }
+  return verdicts.judgement();
+}
+
+}  // namespace
 
 std::vector<Law> row_laws() {
-  return {};
+  return {
+      {.id = "row.pairing",
+       .sentence = "Each row holds the key and the value of one token.",
+       .why = "Attention finds a token by its key and reads its value. If the two are moved by "
+              "different code, or cut along different axes, the weights of one token are spent on "
+              "another's value, and nothing crashes. Keys and values are tagged apart to see it.",
+       .seen_in = "mlxcel #412; llama.cpp #14189; M18",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = pairing},
+      {.id = "row.place",
+       .sentence = "Each row was made for the sequence, layer and head in whose cache it lies.",
+       .why =
+           "Layers, heads and sequences have caches of their own. A wrong stride, a loop variable "
+           "left at 0 or a reorder that forgets a part puts rows of one cache into another; shapes "
+           "agree, so only the content tells. After a reorder a sequence's rows are those made for "
+           "the sequence that it became.",
+       .seen_in =
+           "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = place},
+      {.id = "row.unharmed",
+       .sentence = "A key that is never shifted stays the key that was fed.",
+       .why =
+           "Evicting others must not change a row that stays. Keys are overwritten by masking "
+           "tricks, by requantising at each flush and by copies onto rows that are still in use; "
+           "each shows as an error larger than the declared precision explains.",
+       .seen_in = "kvpress (per-head masking), M54; transformers #48700",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = unharmed},
+      {.id = "row.precision",
+       .sentence = "Rows are stored in full precision but for those declared to be quantised.",
+       .why =
+           "Quantised caches keep the last rows as they were fed, because those matter most. Code "
+           "that quantises everything when the window fills, or counts ages from the call instead "
+           "of the stream, keeps none or ever more of them.",
+       .seen_in = "transformers #34189; VeloxQuant-MLX #86",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = precision},
+      {.id = "row.returned-equals-stored",
+       .sentence = "A row that attention saw and that stays is stored as attention saw it.",
+       .why =
+           "A call attends first and trims then, or the other way round; the rows are the same. "
+           "Where the two are built apart, the next call reads something else than this one did.",
+       .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = returned_equals_stored},
+      evict_equals_mask_law(),
+  };
 }
 
 }  // namespace kv

@@ -166,34 +166,37 @@ Law semantics_law() {
 }
 
 Law same_past_law() {
-  return {.id = "visible.same-past",
-          .sentence = "Under causal visibility all queries of a chunk see the same past.",
-          .why =
-              "With causal visibility nothing leaves while a chunk is attended to, so what came "
-              "before the chunk is the same for each of its queries and only the chunk itself "
-              "grows. A past that shrinks from line to line is a window that was not declared; one "
-              "that grows is a mask that is shifted by a column for every query.",
-          .seen_in = "mlx-lm #1914; LLMs-from-scratch #1008; exllamav3 #378",
-          .wants = {},
-          .must_see = {},
-          .spares = unless_causal,
-          .check = &same_past};
+  return {
+      .id = "visible.same-past",
+      .sentence = "Under causal visibility all queries of a chunk see the same past.",
+      .why =
+          "With causal visibility nothing leaves while a chunk is attended to, so what came "
+          "before the chunk is the same for each of its queries and only the chunk itself grows. "
+          "A past that shrinks from line to line is a window that was not declared; one that "
+          "grows is a mask that is shifted by a column for every query. Fed token by token, "
+          "nothing can be seen of it.",
+      .seen_in = "mlx-lm #1914; LLMs-from-scratch #1008; exllamav3 #378",
+      .wants = {},
+      .must_see = {},
+      .spares = unless_causal,
+      .check = &same_past};
 }
 
 Law never_mixed_law() {
-  return {.id = "visible.masked-never-mixed",
-          .sentence = "A row that a query does not see gets no weight from it.",
-          .why =
-              "The mask is a promise and the weights are what happened. Where the subject tells "
-              "its attention weights, a row that is told invisible must have weight zero (up to "
-              "rounding), or the mask that was told is not the mask that was used: padding that is "
-              "attended to, keys overwritten instead of masked, or a mask made before an eviction "
-              "and laid over the rows after it.",
-          .seen_in = "VeloxQuant-MLX #370, #610; H2O flexgen's padding; kvpress per-head masking",
-          .wants = {},
-          .must_see = {},
-          .spares = never,
-          .check = &never_mixed};
+  return {
+      .id = "visible.masked-never-mixed",
+      .sentence = "A row that a query does not see gets no weight from it.",
+      .why =
+          "The mask is a promise and the weights are what happened. Where the subject tells its "
+          "attention weights, a row that is told invisible must have weight zero (up to "
+          "rounding), or the mask that was told is not the mask that was used: padding that is "
+          "attended to, keys overwritten instead of masked, or a mask made before an eviction and "
+          "laid over the rows after it. The law is silent where no weights are told.",
+      .seen_in = "VeloxQuant-MLX #370, #610; H2O flexgen's padding; kvpress per-head masking",
+      .wants = {},
+      .must_see = {},
+      .spares = never,
+      .check = &never_mixed};
 }
 
 }  // namespace

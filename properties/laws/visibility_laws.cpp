@@ -143,18 +143,19 @@ Law self_law() {
 }
 
 Law none_empty_law() {
-  return {.id = "visible.none-empty",
-          .sentence = "No query is left without any row to see.",
-          .why =
-              "The softmax over no rows is a division by zero: the output is NaN and spreads to "
-              "every later layer and token. A line of the mask becomes empty when rows are cut "
-              "before attention, when a valid test uses wrapped positions, or when the mask is "
-              "laid over the wrong columns.",
-          .seen_in = "mlxcel #679, #420; kvpress #264; efficient-transformers #1235",
-          .wants = {},
-          .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = never,
-          .check = &none_empty};
+  return {
+      .id = "visible.none-empty",
+      .sentence = "No query is left without any row to see.",
+      .why =
+          "The softmax over no rows is a division by zero: the output is NaN and spreads to every "
+          "later layer and token. A line of the mask becomes empty when rows are cut before "
+          "attention, when a valid test uses wrapped positions, or when the mask is laid over the "
+          "wrong columns. One such query is enough to lose the whole sequence.",
+      .seen_in = "mlxcel #679, #420; kvpress #264; efficient-transformers #1235",
+      .wants = {},
+      .must_see = {.eviction = true, .wide_chunk = true},
+      .spares = never,
+      .check = &none_empty};
 }
 
 Law no_future_law() {
@@ -191,20 +192,21 @@ Law from_stored_law() {
 }
 
 Law sinks_law() {
-  return {.id = "visible.sinks",
-          .sentence = "Every query sees the declared sinks.",
-          .why =
-              "The first tokens hold much of the attention of every later query, and a model "
-              "without them falls apart. They must be visible to each query, not only be stored: "
-              "a causal band laid over physical columns pushes them out of sight within a chunk, "
-              "one by one, while they stay in memory.",
-          .seen_in =
-              "mlx-lm #1914 (RotatingKVCache with keep); Reward-Forcing #5; VeloxQuant-MLX "
-              "#84, #90; keys_values #140",
-          .wants = {},
-          .must_see = {},
-          .spares = unless_sinks,
-          .check = &sinks};
+  return {
+      .id = "visible.sinks",
+      .sentence = "Every query sees the declared sinks.",
+      .why =
+          "The first tokens hold much of the attention of every later query, and a model without "
+          "them falls apart. They must be visible to each query, not only be stored: a causal "
+          "band laid over physical columns pushes them out of sight within a chunk, one by one, "
+          "while they stay in memory. A query among the sinks sees those up to itself.",
+      .seen_in =
+          "mlx-lm #1914 (RotatingKVCache with keep); Reward-Forcing #5; VeloxQuant-MLX "
+          "#84, #90; keys_values #140",
+      .wants = {},
+      .must_see = {},
+      .spares = unless_sinks,
+      .check = &sinks};
 }
 
 Law recent_law() {

@@ -1,2 +1,5 @@
 list(APPEND kv_test_sources
-  properties/no_false_alarm_test.cpp)
+  properties/laws_a_relations_test.cpp
+  properties/laws_a_test.cpp
+  properties/no_false_alarm_test.cpp
+  properties/stateful_test.cpp)

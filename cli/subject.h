@@ -1,0 +1,25 @@
+// The subject that words of a command line name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/options.h"
+#include "properties/family.h"
+
+namespace kv::cli {
+
+struct NamedSubject {
+  std::unique_ptr<Family> family;
+  std::string words;  // that name it again, quoted for a shell
+};
+
+// From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
+// options to be in the table of `words`. Errors are those of parse_spec and of the families, and of
+// no subject or several.
+Result<NamedSubject> subject_of(const Words& words);
+
+// `word` as a POSIX shell reads it: between quotes unless that is not needed.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace kv::cli

@@ -1,0 +1,44 @@
+"""A cache in pure Python: the first tokens stay, and a window of the newest."""
+
+import sys
+
+import kvcheck
+
+
+class SinkWindow:
+    def __init__(self, sinks, recent, budget):
+        self.sinks, self.recent = sinks, budget - sinks
+        self.ids = []
+
+    def append(self, tokens):
+        seen = []
+        for token in tokens:
+            self.ids.append(token)
+            if len(self.ids) > self.sinks + self.recent:
+                del self.ids[self.sinks]
+            seen.append(list(self.ids))
+        return seen
+
+    def kept(self):
+        return self.ids
+
+    def __len__(self):
+        return len(self.ids)
+
+    def reset(self):
+        self.ids = []
+
+
+class Broken(SinkWindow):
+    """Trims once a chunk, and hands out what is left: early queries of a long chunk lose all."""
+
+    def append(self, tokens):
+        self.ids += tokens
+        del self.ids[self.sinks : len(self.ids) - self.recent]
+        order = {token: i for i, token in enumerate(self.ids)}
+        return [[i for i in self.ids if kvcheck.position_of(i) <= kvcheck.position_of(token)]
+                for token in tokens]
+
+
+if __name__ == "__main__":
+    kvcheck.serve(Broken if "--broken" in sys.argv else SinkWindow)

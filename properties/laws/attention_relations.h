@@ -1,0 +1,16 @@
+// The relations behind the laws on attention.
+#pragma once
+
+#include "properties/law.h"
+
+namespace kv {
+
+Judgement sums_to_one(const History& history, const Contract& contract);
+Judgement renormalised(const History& history, const Contract& contract);
+Judgement no_leak(Trial& trial, const Contract& contract);
+Judgement offset_is_nothing(Trial& trial, const Contract& contract);
+Judgement newcomer_can_win(Trial& trial, const Contract& contract);
+Judgement hitter_survives(Trial& trial, const Contract& contract);
+Judgement ties_decide_alike(Trial& trial, const Contract& contract);
+
+}  // namespace kv

@@ -1,0 +1,10 @@
+// Evicting is masking: the law that compares a cache with itself, unbounded.
+#pragma once
+
+#include "properties/law.h"
+
+namespace kv {
+
+Law evict_equals_mask_law();
+
+}  // namespace kv

@@ -1,0 +1,232 @@
+// Masks of the wrong width, or against the flow of time.
+#include "properties/mutants/wrong.h"
+
+namespace kv {
+namespace {
+
+using Mask = std::vector<std::uint8_t>;
+using Rows = std::vector<std::size_t>;
+
+class EvictsFirst : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.visibility = Visibility::causal}; }
+
+ protected:
+  void append(PlainGroup& group, std::span<const Token> tokens) override {
+    Wrong::append(group, tokens);
+    release(group, group.fed);
+    free_rows(group);
+  }
+};
+
+class EvictsFirstDeclared final : public EvictsFirst {
+ public:
+  using EvictsFirst::EvictsFirst;
+
+  static PlainOptions options() {
+    return {.timing = Timing::trim_then_attend, .visibility = Visibility::causal};
+  }
+};
+
+// Chunks no longer than the recent window only; where there is none, it does as it should.
+class EvictsFirstShort final : public EvictsFirst {
+ public:
+  using EvictsFirst::EvictsFirst;
+
+  static PlainOptions options() { return EvictsFirstDeclared::options(); }
+
+  static void declare(Contract& contract) {
+    contract.longest_chunk = std::max(1U, contract.recent);
+  }
+
+ private:
+  void make_room(PlainGroup& group, std::size_t chunk) override {
+    if (contract_.recent == 0) EvictsFirst::make_room(group, chunk);
+  }
+
+  void append(PlainGroup& group, std::span<const Token> tokens) override {
+    if (contract_.recent == 0) return Wrong::append(group, tokens);
+    EvictsFirst::append(group, tokens);
+  }
+};
+
+class WidthOfStream final : public Wrong {
+  using Wrong::Wrong;
+
+  Mask mask_row(const PlainGroup& group,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask = Wrong::mask_row(group, returned, chunk, query);
+    mask.resize(group.fed);
+    return mask;
+  }
+};
+
+class WidthOfBuffer final : public Wrong {
+  using Wrong::Wrong;
+
+  Mask mask_row(const PlainGroup& group,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask = Wrong::mask_row(group, returned, chunk, query);
+    mask.resize((mask.size() + 7) / 8 * 8);
+    return mask;
+  }
+};
+
+class WidthOfWindow final : public Wrong {
+  using Wrong::Wrong;
+
+  Mask mask_row(const PlainGroup& group,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask = Wrong::mask_row(group, returned, chunk, query);
+    if (mask.size() > contract_.budget) {
+      mask.erase(mask.begin(), mask.end() - static_cast<std::ptrdiff_t>(contract_.budget));
+    }
+    return mask;
+  }
+};
+
+class WholeChunkVisible final : public Wrong {
+  using Wrong::Wrong;
+
+  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+    if (chunk_ > 1 && chunk_begin() > 0) return !row.gone;
+    return Wrong::may_see(group, row, query);
+  }
+};
+
+class LogicalLengthMask final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.visibility = Visibility::causal}; }
+
+ private:
+  Mask mask_row(const PlainGroup&,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask;
+    for (std::size_t column = 0; column < returned.size(); ++column) {
+      mask.push_back(column <= static_cast<std::size_t>(chunk[query].position) ? 1 : 0);
+    }
+    return mask;
+  }
+};
+
+class MaskBeforeEviction final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.visibility = Visibility::causal}; }
+
+ private:
+  void append(PlainGroup& group, std::span<const Token> tokens) override {
+    Wrong::append(group, tokens);
+    before_ = group.rows;
+    release(group, group.fed);
+    free_rows(group);
+  }
+
+  Mask mask_row(const PlainGroup&,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask;
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+      mask.push_back(before_[i].token.position <= chunk[query].position ? 1 : 0);
+    }
+    return mask;
+  }
+
+  std::vector<PlainRow> before_;
+};
+
+class MaskOfTheLiveRows final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
+
+ private:
+  Mask mask_row(const PlainGroup& group,
+                const Rows& returned,
+                std::span<const Token> chunk,
+                std::size_t query) override {
+    Mask mask;
+    for (const std::size_t row : returned) {
+      if (group.rows[row].gone) continue;
+      mask.push_back(may_see(group, group.rows[row], chunk[query]) ? 1 : 0);
+    }
+    mask.resize(returned.size());
+    return mask;
+  }
+};
+
+class OwnKeyMasked final : public Wrong {
+  using Wrong::Wrong;
+
+  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+    const bool own = row.token.position == query.position;
+    return Wrong::may_see(group, row, query) && (!own || query.position == 0);
+  }
+};
+
+class SeesOneAhead final : public Wrong {
+  using Wrong::Wrong;
+
+  bool may_see(const PlainGroup&, const PlainRow& row, Token query) override {
+    return !row.gone && row.token.position <= query.position + 1;
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> mask_mutants() {
+  constexpr std::string_view port = "notes of a StreamingLLM port, bug 1; VeloxQuant-MLX issue 370";
+  return {
+      mutant<EvictsFirst>("evicts-before-attention", "appends, trims, and attends to what is left",
+                          port),
+      mutant<EvictsFirstDeclared>("evicts-before-attention-as-trim-then-attend",
+                                  "the same, declared as making room first: in a chunk longer than "
+                                  "the window early queries lose themselves",
+                                  port),
+      mutant<EvictsFirstShort>(
+          "evicts-before-attention-in-short-chunks",
+          "the same, with chunks longer than the window refused", port,
+          "a chunk no longer than the recent window evicts exactly what making room evicts"),
+      mutant<WidthOfStream>("mask-width-from-stream-length",
+                            "the mask is as wide as the stream is long",
+                            "mlxcel issue 420; notes of a StreamingLLM port, bug 4"),
+      mutant<WidthOfBuffer>("mask-width-from-buffer",
+                            "the mask is as wide as the buffer, which grows in steps",
+                            "mlxcel issue 1776"),
+      mutant<WidthOfWindow>("mask-width-from-window",
+                            "the mask is as wide as the window, the keys are all there",
+                            "mlxcel issues 412 and 413; transformers issue 48280"),
+      mutant<WholeChunkVisible>("later-tokens-of-the-chunk-visible",
+                                "no causality in a chunk that follows others",
+                                "streaming-llm, its patch for Falcon"),
+      mutant<LogicalLengthMask>("causal-by-logical-length",
+                                "columns are compared with the position in the stream: after an "
+                                "eviction all are visible",
+                                "notes of a StreamingLLM port, bug 4"),
+      mutant<MaskBeforeEviction>("mask-made-before-eviction",
+                                 "the mask is of the rows before the trim, the keys of those after",
+                                 "VeloxQuant-MLX issues 370 and 610"),
+      mutant<MaskOfTheLiveRows>("mask-assumes-the-cut",
+                                "the mask is of the live rows, the keys still have the dead ones",
+                                "mistral.rs issue 246"),
+      mutant<OwnKeyMasked>("own-key-masked", "a query does not see itself", "made"),
+      mutant<SeesOneAhead>("sees-one-ahead", "the diagonal is off by one", "made"),
+  };
+}
+
+}  // namespace kv

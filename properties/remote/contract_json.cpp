@@ -1,0 +1,197 @@
+#include "properties/remote/contract_json.h"
+
+#include <array>
+#include <span>
+
+#include "base/json_text.h"
+#include "base/words.h"
+
+namespace kv {
+namespace {
+
+constexpr std::int64_t most_size = 0xffffffff;
+
+constexpr std::array<std::string_view, 3> timings = {"attend-then-trim", "trim-then-attend",
+                                                     "lazy"};
+constexpr std::array<std::string_view, 2> visibilities = {"causal", "window"};
+constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shifted", "untold"};
+constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
+constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
+
+template <typename Enum>
+std::string_view word_in(std::span<const std::string_view> words, Enum value) {
+  return words[static_cast<std::size_t>(value)];
+}
+
+// The enumerator whose word the field holds; complains of others.
+template <typename Enum>
+void read_word(const JsonAt& at,
+               std::string_view name,
+               std::span<const std::string_view> words,
+               Enum& value) {
+  const auto field = at.find(name);
+  if (!field) return;
+  const std::string word = field->text("a word");
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != word) continue;
+    value = static_cast<Enum>(i);
+    return;
+  }
+  if (field->is_string()) field->complain(unknown_word(name, word, words));
+}
+
+void read_count(const JsonAt& at, std::string_view name, std::uint32_t& value) {
+  if (const auto field = at.find(name)) {
+    value = static_cast<std::uint32_t>(field->integer("a whole number", 0, most_size));
+  }
+}
+
+void read_flag(const JsonAt& at, std::string_view name, bool& value) {
+  if (const auto field = at.find(name)) value = field->boolean("a flag");
+}
+
+void read_sizes(const JsonAt& at, Contract& contract) {
+  read_count(at, "sinks", contract.sinks);
+  read_count(at, "recent", contract.recent);
+  read_count(at, "budget", contract.budget);
+  read_count(at, "slack", contract.slack);
+  read_count(at, "page", contract.page);
+  read_count(at, "longest_chunk", contract.longest_chunk);
+  read_count(at, "full_precision_recent", contract.full_precision_recent);
+  if (contract.page == 0) at.complain("page must be at least 1");
+  const auto depth = at.find("rollback");
+  if (!depth || !depth->is_string()) return read_count(at, "rollback", contract.rollback);
+  contract.rollback = any_depth;
+  if (depth->text("a depth") != "any") depth->expected("a whole number or \"any\"");
+}
+
+void read_words(const JsonAt& at, Contract& contract) {
+  if (const auto own = at.find("name")) contract.name = own->text("a name");
+  if (const auto spec = at.find("reference")) contract.reference = spec->text("a spec");
+  read_word(at, "timing", timings, contract.timing);
+  read_word(at, "visibility", visibilities, contract.visibility);
+  read_word(at, "positions", modes, contract.positions);
+  read_word(at, "unit", units, contract.unit);
+  read_word(at, "precision", precisions, contract.precision);
+  const auto claims = at.find("claims");
+  if (!claims) return;
+  for (std::size_t i = 0; i < claims->size("a list of claims"); ++i) {
+    contract.claims.insert((*claims)[i].text("a claim"));
+  }
+}
+
+}  // namespace
+
+std::string setup_json(const Setup& setup) {
+  const auto count = [](std::uint64_t value) { return value; };
+  return JsonObject()
+      .add("layers", count(setup.layers))
+      .add("kv_heads", count(setup.kv_heads))
+      .add("group", count(setup.group))
+      .add("sequences", count(setup.sequences))
+      .add("sinks", count(setup.sinks))
+      .add("recent", count(setup.recent))
+      .add("budget", count(setup.budget))
+      .add("seed", setup.seed)
+      .text();
+}
+
+Setup read_setup(const JsonAt& at, const Setup& defaults) {
+  at.only({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
+  Setup setup = defaults;
+  read_count(at, "layers", setup.layers);
+  read_count(at, "kv_heads", setup.kv_heads);
+  read_count(at, "group", setup.group);
+  read_count(at, "sequences", setup.sequences);
+  read_count(at, "sinks", setup.sinks);
+  read_count(at, "recent", setup.recent);
+  read_count(at, "budget", setup.budget);
+  if (const auto seed = at.find("seed")) {
+    setup.seed = seed->unsigned64("a whole number below 2^64");
+  }
+  if (setup.layers == 0 || setup.kv_heads == 0 || setup.group == 0 || setup.sequences == 0) {
+    at.complain("layers, kv_heads, group and sequences must be at least 1");
+    setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
+  }
+  return setup;
+}
+
+std::string contract_json(const Contract& contract) {
+  const auto count = [](std::uint32_t value) { return std::uint64_t{value}; };
+  std::string claims;
+  for (const std::string& claim : contract.claims) {
+    claims += (claims.empty() ? "" : ",") + json_string(claim);
+  }
+  JsonObject object;
+  object.add("name", std::string_view(contract.name))
+      .add("sinks", count(contract.sinks))
+      .add("recent", count(contract.recent))
+      .add("budget", count(contract.budget))
+      .add("timing", word_in(timings, contract.timing))
+      .add("slack", count(contract.slack))
+      .add("visibility", word_in(visibilities, contract.visibility))
+      .add("positions", word_in(modes, contract.positions))
+      .add("unit", word_in(units, contract.unit))
+      .add("page", count(contract.page))
+      .add("pinned_first_page", contract.pinned_first_page)
+      .add("unordered", contract.unordered)
+      .add("masks_instead", contract.masks_instead)
+      .add("self_may_go", contract.self_may_go)
+      .add("random", contract.random)
+      .add("keeps_fewer", contract.keeps_fewer)
+      .add("longest_chunk", count(contract.longest_chunk));
+  if (contract.rollback == any_depth) {
+    object.add("rollback", "any");
+  } else {
+    object.add("rollback", count(contract.rollback));
+  }
+  return object.add("precision", word_in(precisions, contract.precision))
+      .add("full_precision_recent", count(contract.full_precision_recent))
+      .add("wants_attention", contract.wants_attention)
+      .add_raw("claims", "[" + claims + "]")
+      .add("reference", std::string_view(contract.reference))
+      .text();
+}
+
+Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& name) {
+  at.only({"name",
+           "sinks",
+           "recent",
+           "budget",
+           "timing",
+           "slack",
+           "visibility",
+           "positions",
+           "unit",
+           "page",
+           "pinned_first_page",
+           "unordered",
+           "masks_instead",
+           "self_may_go",
+           "random",
+           "keeps_fewer",
+           "longest_chunk",
+           "rollback",
+           "precision",
+           "full_precision_recent",
+           "wants_attention",
+           "claims",
+           "reference"});
+  Contract contract;
+  contract.name = name;
+  contract.sinks = setup.sinks;
+  contract.recent = setup.recent;
+  contract.budget = setup.budget;
+  read_sizes(at, contract);
+  read_words(at, contract);
+  read_flag(at, "pinned_first_page", contract.pinned_first_page);
+  read_flag(at, "unordered", contract.unordered);
+  read_flag(at, "masks_instead", contract.masks_instead);
+  read_flag(at, "self_may_go", contract.self_may_go);
+  read_flag(at, "random", contract.random);
+  read_flag(at, "keeps_fewer", contract.keeps_fewer);
+  read_flag(at, "wants_attention", contract.wants_attention);
+  return contract;
+}
+
+}  // namespace kv

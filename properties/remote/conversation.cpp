@@ -1,0 +1,105 @@
+#include <boost/json/parse.hpp>
+
+#include "base/json_text.h"
+#include "base/words.h"
+#include "properties/remote/contract_json.h"
+#include "properties/remote/remote_family.h"
+#include "properties/remote/request_json.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t most_complaints = 5;  // told of one answer
+constexpr std::size_t most_shown = 200;     // characters of an answer
+
+std::string shown(const std::string& answer) {
+  return answer.size() <= most_shown ? answer : answer.substr(0, most_shown) + "...";
+}
+
+// Answers {"draw":"below","unit":0,"bound":5,"position":7,"index":0} with {"value":3}.
+std::string drawn(const JsonAt& at, const DrawsOf& draws) {
+  at.only({"draw", "unit", "bound", "position", "index"});
+  constexpr std::int64_t most = 0xffffffff;
+  const std::string kind = at.need("draw").text("\"below\" or \"uniform\"");
+  const auto unit = static_cast<std::uint32_t>(at.need("unit").integer("a unit", 0, most));
+  const Position position = static_cast<Position>(
+      at.need("position").integer("a position", 0, std::numeric_limits<std::int32_t>::max()));
+  const auto found = at.find("index");
+  const auto index =
+      static_cast<std::uint32_t>(found ? found->integer("a draw's number", 0, most) : 0);
+  const std::unique_ptr<Draws> source = draws(unit);
+  if (kind == "uniform") {
+    return JsonObject().add("value", source->uniform(position, index)).text();
+  }
+  if (kind != "below") at.need("draw").expected("\"below\" or \"uniform\"");
+  const std::uint64_t bound = at.need("bound").unsigned64("a whole number");
+  if (bound == 0) at.complain("the bound must be at least 1");
+  const std::uint64_t value = bound == 0 ? 0 : source->below(bound, position, index);
+  return JsonObject().add("value", value).text();
+}
+
+Result<void> judged(const Complaints& complaints, const std::string& answer) {
+  if (complaints.lines.empty()) return {};
+  std::string sentence = "the answer breaks the protocol: ";
+  for (std::size_t i = 0; i < complaints.lines.size() && i < most_complaints; ++i) {
+    sentence += (i == 0 ? "" : "; ") + complaints.lines[i];
+  }
+  const std::size_t left =
+      complaints.lines.size() - std::min(complaints.lines.size(), most_complaints);
+  if (left > 0) sentence += "; and " + std::to_string(left) + " more";
+  return malformed(sentence + "\nthe answer was: " + shown(answer));
+}
+
+}  // namespace
+
+Result<void> Conversation::ask(std::string_view request,
+                               const DrawsOf* draws,
+                               const std::function<void(const JsonAt&)>& read) {
+  std::string line(request);
+  for (;;) {
+    const Result<std::string> answer =
+        child_->ask(line, started_ ? options_.seconds : options_.start_seconds);
+    if (!answer) return answer.error();
+    started_ = true;
+    boost::system::error_code failed;
+    const boost::json::value value = boost::json::parse(*answer, failed);
+    if (failed) {
+      return malformed("the answer is no JSON (" + failed.message() + "): " + shown(*answer));
+    }
+    Complaints complaints{.strict = options_.strict, .lines = {}};
+    const JsonAt at(value, "answer", complaints);
+    const bool draws_now = draws != nullptr && at.find("draw").has_value();
+    if (draws_now) {
+      line = drawn(at, *draws);
+    } else if (const auto error = at.find("error")) {
+      return malformed("the subject's process says: " + error->text("what is wrong"));
+    } else {
+      read(at);
+    }
+    const Result<void> right = judged(complaints, *answer);
+    if (!right || !draws_now) return right;
+  }
+}
+
+Result<Hello> say_hello(Conversation& conversation) {
+  Hello hello;
+  const auto told = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
+    at.only({"protocol", "name", "draws", "logits", "sizes", "wanted"});
+    const JsonAt version = at.need("protocol");
+    static_cast<void>(version.integer("protocol " + std::to_string(protocol_version),
+                                      protocol_version, protocol_version));
+    hello.name = at.need("name").text("a name");
+    if (const auto field = at.find("draws")) hello.draws = field->boolean("a flag");
+    if (const auto field = at.find("logits")) hello.logits = field->boolean("a flag");
+    if (const auto field = at.find("wanted")) hello.wanted = read_setup(*field, hello.wanted);
+    if (const auto field = at.find("sizes")) {
+      const std::string word = field->text("\"any\" or \"wanted\"");
+      hello.sizes = word != "wanted";
+      if (word != "any" && word != "wanted") field->expected("\"any\" or \"wanted\"");
+    }
+  });
+  if (!told) return told.error();
+  return hello;
+}
+
+}  // namespace kv

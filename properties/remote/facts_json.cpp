@@ -1,0 +1,272 @@
+#include "properties/remote/facts_json.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/json_text.h"
+#include "base/words.h"
+
+namespace kv {
+namespace {
+
+constexpr std::int64_t ids_per_variant = 10'000'000;
+constexpr std::int64_t most_id = 1000 * ids_per_variant;
+constexpr std::int64_t most_place = 1 << 20;
+
+// [a,b,...] of what `text_of` makes of each item.
+template <typename Items, typename TextOf>
+std::string list(const Items& items, TextOf text_of) {
+  std::string text = "[";
+  for (const auto& item : items) {
+    if (text.size() > 1) text += ',';
+    text += text_of(item);
+  }
+  return text + "]";
+}
+
+std::string place_text(const Place& place) {
+  return "[" + std::to_string(place.sequence) + "," + std::to_string(place.layer) + "," +
+         std::to_string(place.head) + "]";
+}
+
+bool is_plain(const Row& row, const Place& own) {
+  return row.key == row.value && row.value_place == own && row.key_place == own &&
+         std::isnan(row.position) && row.key_error == 0 && row.full_precision;
+}
+
+std::string rows_json(const std::vector<Row>& rows, const Place& own) {
+  const auto value = [](const Row& row) { return std::to_string(id_of(row.value)); };
+  bool plain = true;
+  for (const Row& row : rows) plain &= is_plain(row, own);
+  if (plain) return list(rows, value);
+  return JsonObject()
+      .add_raw("values", list(rows, value))
+      .add_raw("keys", list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }))
+      .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
+      .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }))
+      .add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }))
+      .add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }))
+      .add_raw("full_precision",
+               list(rows, [](const Row& r) { return r.full_precision ? "true" : "false"; }))
+      .text();
+}
+
+// [[...], ...]: `queries` rows of equal length.
+template <typename T>
+std::string matrix(const std::vector<T>& values, std::size_t queries) {
+  std::string text = "[";
+  const std::size_t width = queries == 0 ? 0 : values.size() / queries;
+  for (std::size_t i = 0; i < queries; ++i) {
+    text += i == 0 ? "[" : ",[";
+    for (std::size_t j = 0; j < width; ++j) {
+      if (j > 0) text += ',';
+      text += shortest(static_cast<double>(values[i * width + j]));
+    }
+    text += ']';
+  }
+  return text + "]";
+}
+
+std::vector<Place> read_places(const JsonAt& rows, std::string_view name, std::size_t count) {
+  const auto field = rows.find(name);
+  if (!field) return {};
+  if (field->size("a list of places") != count) {
+    field->complain("there must be one place for each of the " + std::to_string(count) + " rows");
+    return {};
+  }
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonAt at = (*field)[i];
+    if (at.size("[sequence, layer, head]") != 3) {
+      at.expected("[sequence, layer, head]");
+      return {};
+    }
+    const auto part = [&](std::size_t which) {
+      return static_cast<std::uint32_t>(at[which].integer("a number", 0, most_place));
+    };
+    places.push_back({part(0), part(1), part(2)});
+  }
+  return places;
+}
+
+// The field's elements, one per row; nothing where it is not told.
+template <typename T, typename Read>
+std::vector<T> read_column(const JsonAt& rows,
+                           std::string_view name,
+                           std::size_t count,
+                           Read read) {
+  const auto field = rows.find(name);
+  if (!field) return {};
+  std::vector<T> column;
+  const std::size_t size = field->size("a list");
+  for (std::size_t i = 0; i < size; ++i) column.push_back(read((*field)[i]));
+  if (size == count) return column;
+  field->complain("has " + std::to_string(size) + " entries for " + std::to_string(count) +
+                  " rows");
+  return {};
+}
+
+std::vector<Row> read_rows(const JsonAt& at, const Place& own) {
+  std::vector<Row> rows;
+  const bool plain = at.is_array();
+  if (!plain) {
+    at.only({"values", "keys", "value_places", "key_places", "positions", "key_errors",
+             "full_precision"});
+  }
+  const JsonAt values = plain ? at : at.need("values");
+  const std::size_t count = values.size("a list of token ids");
+  for (std::size_t i = 0; i < count; ++i) {
+    const Token token = read_token(values[i]);
+    rows.push_back({.value = token, .key = token, .value_place = own, .key_place = own});
+  }
+  if (plain) return rows;
+  const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
+  const auto keys = read_column<Token>(at, "keys", count, read_token);
+  const auto positions = read_column<double>(at, "positions", count, number);
+  const auto errors = read_column<double>(at, "key_errors", count, number);
+  const auto full = read_column<char>(at, "full_precision", count, [](const JsonAt& item) {
+    return static_cast<char>(item.boolean("a flag"));
+  });
+  const auto value_places = read_places(at, "value_places", count);
+  const auto key_places = read_places(at, "key_places", count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!keys.empty()) rows[i].key = keys[i];
+    if (!positions.empty()) rows[i].position = positions[i];
+    if (!errors.empty()) rows[i].key_error = errors[i];
+    if (!full.empty()) rows[i].full_precision = full[i] != 0;
+    if (!value_places.empty()) rows[i].value_place = value_places[i];
+    if (!key_places.empty()) rows[i].key_place = key_places[i];
+  }
+  return rows;
+}
+
+void read_visible(const JsonAt& at, std::size_t queries, UnitFacts& unit) {
+  unit.mask_width = unit.returned.size();
+  const auto field = at.find("visible");
+  const std::size_t rows = field ? field->size("a list of texts of 0 and 1") : 0;
+  if (rows != queries) {
+    (field ? *field : at)
+        .complain("expected " + std::to_string(queries) +
+                  " texts of 0 and 1 as \"visible\", one per token fed, found " +
+                  std::to_string(rows));
+    unit.visible.assign(queries * unit.mask_width, 0);
+    return;
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const JsonAt row = (*field)[i];
+    const std::string text = row.text("a row of the mask");
+    if (i == 0) unit.mask_width = text.size();
+    if (text.size() != unit.mask_width || text.find_first_not_of("01") != std::string::npos) {
+      row.expected("a text of " + std::to_string(unit.mask_width) + " characters 0 and 1");
+    }
+    for (std::size_t j = 0; j < unit.mask_width; ++j) {
+      unit.visible.push_back(j < text.size() && text[j] == '1' ? 1 : 0);
+    }
+  }
+}
+
+template <typename T>
+std::vector<T> read_matrix(const JsonAt& at,
+                           std::string_view name,
+                           std::size_t queries,
+                           std::size_t width) {
+  const auto field = at.find(name);
+  std::vector<T> values;
+  if (!field) return values;
+  const std::size_t rows = field->size("a list of lists of numbers");
+  if (rows != queries) field->complain("must have one list per token fed");
+  for (std::size_t i = 0; i < rows; ++i) {
+    const JsonAt row = (*field)[i];
+    const std::size_t size = row.size("a list of numbers");
+    if (size != width) row.complain("must have one number per returned row");
+    for (std::size_t j = 0; j < size; ++j) {
+      values.push_back(static_cast<T>(row[j].number("a number or null")));
+    }
+  }
+  if (values.size() != queries * width) values.clear();
+  return values;
+}
+
+std::optional<std::uint64_t> read_optional(const JsonAt& at, std::string_view name) {
+  const auto field = at.find(name);
+  if (!field) return std::nullopt;
+  return field->unsigned64("a whole number");
+}
+
+}  // namespace
+
+std::int64_t id_of(Token token) {
+  return token.position < 0 ? -1 : token.variant * ids_per_variant + token.position;
+}
+
+Token read_token(const JsonAt& at) {
+  const std::int64_t id = at.integer("a token id", -1, most_id);
+  if (id < 0) return {};
+  return {.position = static_cast<std::int32_t>(id % ids_per_variant),
+          .variant = static_cast<std::int32_t>(id / ids_per_variant)};
+}
+
+void append_float(std::string& text, float value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  text.append(digits.data(), end.ptr);
+}
+
+std::string unit_json(const UnitFacts& unit, std::size_t queries, const Place& own) {
+  JsonObject object;
+  if (queries > 0 || !unit.returned.empty()) {
+    object.add_raw("returned", rows_json(unit.returned, own));
+    std::string visible = "[";
+    for (std::size_t i = 0; i < queries; ++i) {
+      visible += i == 0 ? "\"" : ",\"";
+      for (std::size_t j = 0; j < unit.mask_width; ++j) {
+        visible += unit.visible[i * unit.mask_width + j] != 0 ? '1' : '0';
+      }
+      visible += '"';
+    }
+    object.add_raw("visible", visible + "]");
+  }
+  if (!unit.query_positions.empty()) {
+    object.add_raw("query_positions", list(unit.query_positions, shortest));
+  }
+  if (!unit.key_positions.empty()) {
+    object.add_raw("key_positions", matrix(unit.key_positions, queries));
+  }
+  if (!unit.weights.empty()) object.add_raw("weights", matrix(unit.weights, queries));
+  object.add_raw("stored", rows_json(unit.stored, own));
+  if (unit.reported) object.add("reported", *unit.reported);
+  if (unit.moved) object.add("moved", *unit.moved);
+  if (unit.bytes) object.add("bytes", *unit.bytes);
+  return object.text();
+}
+
+UnitFacts read_unit(const JsonAt& at, std::size_t queries, const Place& own) {
+  at.only({"returned", "visible", "query_positions", "key_positions", "weights", "stored",
+           "reported", "moved", "bytes"});
+  UnitFacts unit;
+  if (queries > 0) {
+    unit.returned = read_rows(at.need("returned"), own);
+    read_visible(at, queries, unit);
+    if (const auto field = at.find("query_positions")) {
+      for (std::size_t i = 0; i < field->size("a list of numbers"); ++i) {
+        unit.query_positions.push_back((*field)[i].number("a number or null"));
+      }
+      if (unit.query_positions.size() != queries) {
+        field->complain("must have one number per token fed");
+        unit.query_positions.clear();
+      }
+    }
+    const std::size_t rows = unit.returned.size();
+    unit.key_positions = read_matrix<double>(at, "key_positions", queries, rows);
+    unit.weights = read_matrix<float>(at, "weights", queries, rows);
+  }
+  unit.stored = read_rows(at.need("stored"), own);
+  unit.reported = read_optional(at, "reported");
+  unit.moved = read_optional(at, "moved");
+  unit.bytes = read_optional(at, "bytes");
+  return unit;
+}
+
+}  // namespace kv

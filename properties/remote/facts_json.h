@@ -1,0 +1,25 @@
+// What a call did with a unit, as JSON. PROTOCOL.md is the specification.
+#pragma once
+
+#include <string>
+
+#include "properties/remote/json_at.h"
+#include "properties/subject.h"
+
+namespace kv {
+
+// A token as one whole number: variant * 10,000,000 + position; -1 is no token that was ever fed.
+std::int64_t id_of(Token token);
+
+// Complains of what is no id.
+Token read_token(const JsonAt& at);
+
+// `queries` is the number of tokens that the call fed, `own` the unit's place: what a row's place
+// is unless it is told.
+std::string unit_json(const UnitFacts& unit, std::size_t queries, const Place& own);
+UnitFacts read_unit(const JsonAt& at, std::size_t queries, const Place& own);
+
+// The shortest text that reads back as this float.
+void append_float(std::string& text, float value);
+
+}  // namespace kv

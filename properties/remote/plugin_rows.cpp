@@ -1,0 +1,142 @@
+#include "properties/remote/plugin_rows.h"
+
+#include <limits>
+
+#include "properties/payload.h"
+#include "properties/remote/facts_json.h"
+
+namespace kv {
+namespace {
+
+static_assert(KVP_KEY_SIZE == key_size && KVP_VALUE_SIZE == value_size);
+
+bool has(const kvp_plugin& plugin, std::uint32_t flag) {
+  return (plugin.flags & flag) != 0;
+}
+
+PairLayout layout_of(const kvp_plugin& plugin) {
+  return has(plugin, KVP_INTERLEAVED) ? PairLayout::interleaved : PairLayout::half_split;
+}
+
+void give_rows(const kvp_plugin& plugin, const Setup& setup, const Feed& feed, Given& given) {
+  for (std::uint32_t i = 0; i < setup.sequences * setup.layers * setup.kv_heads; ++i) {
+    const Place place{.sequence = i / setup.kv_heads / setup.layers,
+                      .layer = i / setup.kv_heads % setup.layers,
+                      .head = i % setup.kv_heads};
+    for (const Token token : feed.tokens) {
+      const double position = has(plugin, KVP_RAW_KEYS) ? 0 : token.position;
+      const KeyVector key = encode_key(token, place, position, layout_of(plugin));
+      const ValueVector value = encode_value(token, place);
+      given.keys.insert(given.keys.end(), key.begin(), key.end());
+      given.values.insert(given.values.end(), value.begin(), value.end());
+    }
+  }
+}
+
+void give_logits(const Setup& setup, std::span<const Token> fed, const Feed& feed, Given& given) {
+  std::vector<Token> keys(fed.begin(), fed.end());
+  keys.insert(keys.end(), feed.tokens.begin(), feed.tokens.end());
+  const std::uint32_t heads = setup.query_heads();
+  for (std::uint32_t i = 0; i < setup.sequences * setup.layers * heads; ++i) {
+    const Payer payer{.sequence = i / heads / setup.layers,
+                      .layer = i / heads % setup.layers,
+                      .query_head = i % heads};
+    for (std::size_t query = fed.size(); query < keys.size(); ++query) {
+      for (std::size_t key = 0; key < keys.size(); ++key) {
+        given.logits.push_back(key > query ? -std::numeric_limits<float>::infinity()
+                                           : feed.stream.logit(payer, keys[query], keys[key]));
+      }
+    }
+  }
+}
+
+// Rows as a plugin tells them.
+struct ToldRows {
+  const std::int64_t* ids;
+  const float* keys;
+  const float* values;
+  const double* positions;
+};
+
+Token token_of(std::int64_t id) {
+  constexpr std::int64_t per_variant = 10'000'000;
+  if (id < 0) return {};
+  return {static_cast<std::int32_t>(id % per_variant), static_cast<std::int32_t>(id / per_variant)};
+}
+
+Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i, const Place& own) {
+  Row row{.value_place = own, .key_place = own};
+  if (has(plugin, KVP_ROWS)) {
+    if (told.keys == nullptr || told.values == nullptr)
+      throw SubjectFailed("it told no keys or values");
+    const KeyReading key = read_key(
+        std::span<const float, key_size>(told.keys + i * key_size, key_size), layout_of(plugin));
+    const ValueReading value =
+        read_value(std::span<const float, value_size>(told.values + i * value_size, value_size));
+    row = {.value = value.token,
+           .key = key.token,
+           .value_place = value.place,
+           .key_place = key.place,
+           .position = key.position,
+           .key_error = key.error};
+  } else {
+    if (told.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
+    row.value = row.key = token_of(told.ids[i]);
+  }
+  if (told.positions != nullptr) row.position = told.positions[i];
+  return row;
+}
+
+void masks(const kvp_unit& told, std::size_t queries, UnitFacts& unit) {
+  unit.mask_width = told.mask_width;
+  const std::size_t bits = queries * told.mask_width;
+  if (bits > 0 && told.visible == nullptr) throw SubjectFailed("it told no mask");
+  if (bits > 0) unit.visible.assign(told.visible, told.visible + bits);
+  if (told.query_positions != nullptr) {
+    unit.query_positions.assign(told.query_positions, told.query_positions + queries);
+  }
+  if (told.weights != nullptr) {
+    unit.weights.assign(told.weights, told.weights + queries * told.returned);
+  }
+}
+
+}  // namespace
+
+Given give(const kvp_plugin& plugin,
+           const Setup& setup,
+           std::span<const Token> fed,
+           const Feed& feed) {
+  Given given;
+  for (const Token token : feed.tokens) given.ids.push_back(id_of(token));
+  if (has(plugin, KVP_ROWS)) give_rows(plugin, setup, feed, given);
+  if (has(plugin, KVP_LOGITS)) give_logits(setup, fed, feed, given);
+  return given;
+}
+
+UnitFacts unit_facts(const kvp_plugin& plugin,
+                     const kvp_unit& told,
+                     std::size_t queries,
+                     const Place& own) {
+  UnitFacts unit;
+  const ToldRows returned{told.returned_ids, told.returned_keys, told.returned_values,
+                          told.returned_positions};
+  const ToldRows stored{told.stored_ids, told.stored_keys, told.stored_values,
+                        told.stored_positions};
+  for (std::size_t i = 0; queries > 0 && i < told.returned; ++i) {
+    unit.returned.push_back(row_at(plugin, returned, i, own));
+  }
+  for (std::size_t i = 0; i < told.stored; ++i) {
+    unit.stored.push_back(row_at(plugin, stored, i, own));
+  }
+  if (queries > 0) masks(told, queries, unit);
+  const auto counted = [](std::int64_t count) {
+    return count < 0 ? std::nullopt
+                     : std::optional<std::uint64_t>(static_cast<std::uint64_t>(count));
+  };
+  unit.reported = counted(told.reported);
+  unit.moved = counted(told.moved);
+  unit.bytes = counted(told.bytes);
+  return unit;
+}
+
+}  // namespace kv

@@ -1,0 +1,146 @@
+#include "properties/remote/remote_family.h"
+
+#include <map>
+#include <mutex>
+
+#include "properties/remote/contract_json.h"
+#include "properties/remote/remote_subject.h"
+#include "properties/remote/request_json.h"
+
+namespace kv {
+namespace {
+
+// Setups that differ in their seed only have one contract.
+std::string key_of(Setup setup) {
+  setup.seed = 0;
+  return setup_json(setup);
+}
+
+class RemoteFamily final : public Family {
+ public:
+  RemoteFamily(StartChild start, const RemoteOptions& options)
+      : pool_(std::make_shared<ConversationPool>(std::move(start), options)) {}
+
+  Result<void> begin() {
+    auto conversation = pool_->take();
+    if (!conversation) return conversation.error();
+    const auto hello = say_hello(**conversation);
+    if (!hello) return hello.error();
+    hello_ = *hello;
+    pool_->give(*std::move(conversation));
+    return {};
+  }
+
+  [[nodiscard]] std::string name() const override { return hello_.name; }
+
+  [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
+    const std::scoped_lock lock(mutex_);
+    const auto [entry, fresh] = contracts_.try_emplace(key_of(setup), Error{});
+    if (fresh) entry->second = ask_contract(setup);
+    return entry->second;
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
+    const auto declared = contract(setup);
+    return make_remote_subject({.pool = pool_,
+                                .setup = setup,
+                                .contract = *declared,
+                                .draws = hello_.draws ? draws : nullptr,
+                                .logits = hello_.logits});
+  }
+
+  bool run_whole(const Case& what, const DrawsOf* draws, History& history) override {
+    RunOptions options{.draws = hello_.draws ? draws : nullptr, .logits = hello_.logits};
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto failed = failures_.find(key_of(what.setup));
+      if (failed != failures_.end()) {
+        history.failure = failed->second;
+        return true;
+      }
+    }
+    bool died = try_run(options, history);
+    if (died && history.failure.find("gave no answer") == std::string::npos) {
+      // Once more, call by call, to see at which it dies and what came before.
+      History again{.what = history.what,
+                    .contract = history.contract,
+                    .events = {},
+                    .coverage = {},
+                    .failure = {}};
+      options.one_by_one = true;
+      try_run(options, again);
+      if (!again.failure.empty()) history = std::move(again);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool uses_draws() const override { return hello_.draws; }
+
+  [[nodiscard]] Setup wanted() const override { return hello_.wanted; }
+
+  [[nodiscard]] bool takes_sizes() const override { return hello_.sizes; }
+
+  [[nodiscard]] bool in_process() const override { return false; }
+
+ private:
+  // True if the process died of it.
+  bool try_run(const RunOptions& options, History& history) {
+    auto conversation = pool_->take();
+    if (!conversation) {
+      history.failure = conversation.error().message;
+      return false;
+    }
+    const auto done = converse(**conversation, options, history);
+    if (!done) history.failure = done.error().message;
+    const bool died = !(*conversation)->alive();
+    pool_->give(*std::move(conversation));
+    return died;
+  }
+
+  // What the process declares, or why it refuses. One that fails over it is not refused: a
+  // contract of the strictest reading stands in, and every run fails with what happened.
+  Result<Contract> ask_contract(const Setup& setup) const {
+    Contract contract;
+    std::optional<std::string> refused;
+    auto conversation = pool_->take();
+    Result<void> told = conversation ? (*conversation)
+                                           ->ask(contract_request(setup), nullptr,
+                                                 [&](const JsonAt& at) {
+                                                   at.only({"contract", "refused"});
+                                                   if (const auto why = at.find("refused")) {
+                                                     refused = why->text("why");
+                                                   } else {
+                                                     contract = read_contract(at.need("contract"),
+                                                                              setup, hello_.name);
+                                                   }
+                                                 })
+                                     : Result<void>(conversation.error());
+    if (conversation) pool_->give(*std::move(conversation));
+    if (!told) {
+      failures_[key_of(setup)] = told.error().message;
+      contract.name = hello_.name;
+      contract.sinks = setup.sinks;
+      contract.recent = setup.recent;
+      contract.budget = setup.budget;
+    } else if (refused) {
+      return Error{Error::Kind::unsupported, hello_.name + " refuses these sizes: " + *refused};
+    }
+    return contract;
+  }
+
+  std::shared_ptr<ConversationPool> pool_;
+  Hello hello_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Result<Contract>> contracts_;
+  mutable std::map<std::string, std::string> failures_;  // by key, of asking for the contract
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Family>> make_remote_family(StartChild start, const RemoteOptions& options) {
+  auto family = std::make_unique<RemoteFamily>(std::move(start), options);
+  if (const auto begun = family->begin(); !begun) return begun.error();
+  return std::unique_ptr<Family>(std::move(family));
+}
+
+}  // namespace kv

@@ -1,0 +1,74 @@
+// Subjects in a process of their own: a program behind the line protocol, or a library loaded by a
+// child of this process. What crashes or hangs there is a finding, and the battery goes on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "properties/family.h"
+#include "properties/history.h"
+#include "properties/remote/child.h"
+#include "properties/remote/json_at.h"
+
+namespace kv {
+
+struct RemoteOptions {
+  double start_seconds = 60;  // for the first answer of a process: it may import much
+  double seconds = 10;        // for every other
+  bool strict = false;        // fields that the protocol does not know are complaints
+};
+
+// What a process says of itself.
+struct Hello {
+  std::string name;
+  bool draws = false;   // leaves its chance to the draws it is given
+  bool logits = false;  // wants the logits of each feed
+  bool sizes = true;    // can be made with other sizes than the wanted ones
+  Setup wanted{.sinks = 2, .recent = 4, .budget = 12};
+};
+
+// One process in conversation. Not thread-safe.
+class Conversation {
+ public:
+  Conversation(std::unique_ptr<Child> child, const RemoteOptions& options)
+      : child_(std::move(child)), options_(options) {}
+
+  // Sends a request; answers what the subject draws; gives its answer to `read`. An error is what
+  // the process died of, or what is wrong with its answer.
+  Result<void> ask(std::string_view request,
+                   const DrawsOf* draws,
+                   const std::function<void(const JsonAt&)>& read);
+
+  [[nodiscard]] bool alive() const { return child_->alive(); }
+
+ private:
+  std::unique_ptr<Child> child_;
+  RemoteOptions options_;
+  bool started_ = false;
+};
+
+Result<Hello> say_hello(Conversation& conversation);
+
+struct RunOptions {
+  const DrawsOf* draws = nullptr;  // null: of the setup's own seed
+  bool logits = false;
+  bool one_by_one = false;
+};
+
+// Runs the calls of `history.what` in as few requests as refusals allow, or one call a request, and
+// fills the events. An error is the subject's failure; history holds what came before.
+Result<void> converse(Conversation& conversation, const RunOptions& options, History& history);
+
+// Parts of an event: why the call was refused, and what it did; `history` is asked for its places.
+std::optional<std::string> read_refusal(const JsonAt& event);
+Facts read_facts(const JsonAt& event, std::size_t queries, const History& history);
+
+// A family whose subjects live where `start` starts a process.
+using StartChild = std::function<Result<std::unique_ptr<Child>>()>;
+
+Result<std::unique_ptr<Family>> make_remote_family(StartChild start, const RemoteOptions& options);
+
+}  // namespace kv

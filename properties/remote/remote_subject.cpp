@@ -1,0 +1,165 @@
+#include "properties/remote/remote_subject.h"
+
+#include <algorithm>
+
+#include "properties/remote/request_json.h"
+
+namespace kv {
+namespace {
+
+// The process that a subject and its forks live in.
+struct Home {
+  explicit Home(const RemoteSubjectOptions& asked) : options(asked) {}
+
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
+  ~Home() {
+    if (conversation) options.pool->give(std::move(conversation));
+  }
+
+  RemoteSubjectOptions options;
+  std::unique_ptr<Conversation> conversation{};
+  std::uint32_t branches = 1;
+  bool begun = false;
+};
+
+class RemoteSubject final : public Subject {
+ public:
+  RemoteSubject(std::shared_ptr<Home> home, std::uint32_t branch, std::vector<Token> fed)
+      : home_(std::move(home)), branch_(branch), fed_(std::move(fed)) {}
+
+  Answer<Facts> feed(const Feed& feed) override {
+    Asked asked = this->asked(Call::Kind::feed, 0);
+    asked.fed.assign(feed.tokens.begin(), feed.tokens.end());
+    const auto text = [&](const RunRequest& request) {
+      return call_json(request, asked, home_->options.logits);
+    };
+    Told told = tell(text, feed.stream, asked.fed.size());
+    if (told.refused) return Refused{*told.refused};
+    fed_.insert(fed_.end(), asked.fed.begin(), asked.fed.end());
+    return std::move(told.facts);
+  }
+
+  Facts look() override {
+    const auto text = [&](const RunRequest&) { return look_json(branch_); };
+    return tell(text, {}, 0).facts;
+  }
+
+  Answer<Done> reset() override {
+    if (auto refused = refusal(asked(Call::Kind::reset, 0))) return Refused{*refused};
+    fed_.clear();
+    return Done{};
+  }
+
+  Answer<std::unique_ptr<Subject>> fork() override {
+    if (auto refused = refusal(asked(Call::Kind::fork, 0))) return Refused{*refused};
+    return std::make_unique<RemoteSubject>(home_, home_->branches++, fed_);
+  }
+
+  Answer<Done> truncate(std::int64_t length) override {
+    if (auto refused = refusal(asked(Call::Kind::truncate, length))) return Refused{*refused};
+    const auto left = static_cast<std::size_t>(std::max<std::int64_t>(0, length));
+    if (left < fed_.size()) fed_.resize(left);
+    return Done{};
+  }
+
+  Answer<Done> reorder(std::span<const std::uint32_t> from) override {
+    Asked asked = this->asked(Call::Kind::reorder, 0);
+    asked.call.from.assign(from.begin(), from.end());
+    if (auto refused = refusal(asked)) return Refused{*refused};
+    return Done{};
+  }
+
+  Answer<Done> shift(std::int64_t begin, std::int64_t delta) override {
+    if (begin != static_cast<std::int64_t>(home_->options.setup.sinks)) {
+      return Refused{"only what follows the sinks can be shifted"};
+    }
+    if (auto refused = refusal(asked(Call::Kind::shift, -delta))) return Refused{*refused};
+    return Done{};
+  }
+
+ private:
+  struct Told {
+    std::optional<std::string> refused;
+    Facts facts;
+  };
+
+  [[nodiscard]] Asked asked(Call::Kind kind, std::int64_t amount) const {
+    return {.call = {.kind = kind, .branch = branch_, .amount = amount}, .fed = {}, .branch = fed_};
+  }
+
+  std::optional<std::string> refusal(const Asked& asked) {
+    return tell([&](const RunRequest& request) { return call_json(request, asked, false); }, {}, 0)
+        .refused;
+  }
+
+  template <typename Text>
+  Told tell(const Text& text, const Stream& stream, std::size_t queries) {
+    Home& home = *home_;
+    if (!home.conversation) {
+      auto conversation = home.options.pool->take();
+      if (!conversation) throw SubjectFailed(conversation.error().message);
+      home.conversation = *std::move(conversation);
+    }
+    const RunRequest request{.setup = home.options.setup,
+                             .stream = stream,
+                             .first = !home.begun,
+                             .own_seed = !home.options.draws};
+    const History shape{.what = {home.options.setup, stream, {}},
+                        .contract = home.options.contract,
+                        .events = {},
+                        .coverage = {},
+                        .failure = {}};
+    Told told;
+    std::string failure;
+    const auto done = home.conversation->ask(
+        run_request(request, text(request)), home.options.draws ? &home.options.draws : nullptr,
+        [&](const JsonAt& at) {
+          if (const auto failed = at.find("failure")) {
+            failure = failed->text("what went wrong");
+            return;
+          }
+          const JsonAt events = at.need("events");
+          if (events.size("a list of events") != 1) return events.expected("one event");
+          told.refused = read_refusal(events[0]);
+          told.facts = read_facts(events[0], told.refused ? 0 : queries, shape);
+        });
+    home.begun = true;
+    if (!done) throw SubjectFailed(done.error().message);
+    if (!failure.empty()) throw SubjectFailed(failure);
+    return told;
+  }
+
+  std::shared_ptr<Home> home_;
+  std::uint32_t branch_;
+  std::vector<Token> fed_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Conversation>> ConversationPool::take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!waiting_.empty()) {
+      auto last = std::move(waiting_.back());
+      waiting_.pop_back();
+      return last;
+    }
+  }
+  auto child = start_();
+  if (!child) return child.error();
+  return std::make_unique<Conversation>(*std::move(child), options_);
+}
+
+void ConversationPool::give(std::unique_ptr<Conversation> conversation) {
+  if (!conversation->alive()) return;
+  const std::scoped_lock lock(mutex_);
+  waiting_.push_back(std::move(conversation));
+}
+
+std::unique_ptr<Subject> make_remote_subject(const RemoteSubjectOptions& options) {
+  return std::make_unique<RemoteSubject>(std::make_shared<Home>(options), 0, std::vector<Token>{});
+}
+
+}  // namespace kv

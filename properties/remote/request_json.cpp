@@ -1,0 +1,128 @@
+#include "properties/remote/request_json.h"
+
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "properties/remote/contract_json.h"
+#include "properties/remote/facts_json.h"
+
+namespace kv {
+namespace {
+
+std::string tokens_json(std::span<const Token> tokens) {
+  std::string text = "[";
+  for (const Token token : tokens) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(id_of(token));
+  }
+  return text + "]";
+}
+
+// [payer][query][position up to the query's own]
+std::string logits_json(const RunRequest& request, const Asked& asked) {
+  std::vector<Token> keys = asked.branch;
+  keys.insert(keys.end(), asked.fed.begin(), asked.fed.end());
+  std::string text = "[";
+  const Setup& setup = request.setup;
+  const std::uint32_t payers = setup.sequences * setup.layers * setup.query_heads();
+  for (std::uint32_t payer = 0; payer < payers; ++payer) {
+    const Payer who{.sequence = payer / setup.query_heads() / setup.layers,
+                    .layer = payer / setup.query_heads() % setup.layers,
+                    .query_head = payer % setup.query_heads()};
+    text += payer == 0 ? "[" : ",[";
+    for (std::size_t query = asked.branch.size(); query < keys.size(); ++query) {
+      text += query == asked.branch.size() ? "[" : ",[";
+      for (std::size_t key = 0; key <= query; ++key) {
+        if (key > 0) text += ',';
+        append_float(text, request.stream.logit(who, keys[query], keys[key]));
+      }
+      text += ']';
+    }
+    text += ']';
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+std::string call_json(const RunRequest& request, const Asked& asked, bool logits) {
+  const Call& call = asked.call;
+  JsonObject object;
+  const auto named = [&](std::string_view verb) -> JsonObject& {
+    return object.add("do", verb).add("branch", std::uint64_t{call.branch});
+  };
+  switch (call.kind) {
+    case Call::Kind::feed:
+      named("feed")
+          .add("position", std::uint64_t{asked.branch.size()})
+          .add_raw("tokens", tokens_json(asked.fed));
+      if (logits) object.add_raw("logits", logits_json(request, asked));
+      break;
+    case Call::Kind::fork:
+      named("fork");
+      break;
+    case Call::Kind::truncate:
+      named("truncate").add("length", call.amount);
+      break;
+    case Call::Kind::reset:
+      named("reset");
+      break;
+    case Call::Kind::reorder: {
+      std::string from = "[";
+      for (const std::uint32_t sequence : call.from) {
+        from += (from.size() > 1 ? "," : "") + std::to_string(sequence);
+      }
+      named("reorder").add_raw("from", from + "]");
+      break;
+    }
+    case Call::Kind::shift:
+      named("shift").add("begin", std::uint64_t{request.setup.sinks}).add("delta", -call.amount);
+      break;
+    case Call::Kind::snapshot:
+      named("snapshot");
+      break;
+  }
+  return object.text();
+}
+
+std::string look_json(std::uint32_t branch) {
+  return JsonObject().add("do", "look").add("branch", std::uint64_t{branch}).text();
+}
+
+std::string hello_request() {
+  return JsonObject().add("ask", "hello").add("protocol", std::uint64_t{protocol_version}).text();
+}
+
+std::string contract_request(const Setup& setup) {
+  return JsonObject().add("ask", "contract").add_raw("setup", setup_json(setup)).text();
+}
+
+std::string stream_json(const Stream& stream) {
+  return JsonObject()
+      .add("kind", word_of(stream.kind))
+      .add("seed", std::uint64_t{stream.seed})
+      .add("planted", std::uint64_t{stream.planted})
+      .add("first_sequence", std::uint64_t{stream.first_sequence})
+      .add("disturbed_sequence", std::int64_t{stream.disturbed_sequence})
+      .add("disturbed_layer", std::int64_t{stream.disturbed_layer})
+      .add("disturbed_query_head", std::int64_t{stream.disturbed_query_head})
+      .add("mirrored_group", std::uint64_t{stream.mirrored_group})
+      .add("offset", static_cast<double>(stream.offset))
+      .text();
+}
+
+std::string run_request(const RunRequest& request, std::string_view calls) {
+  JsonObject object;
+  if (request.first) {
+    object.add("ask", "run")
+        .add_raw("setup", setup_json(request.setup))
+        .add("draws", request.own_seed ? "seed" : "ask");
+  } else {
+    object.add("ask", "more");
+  }
+  return object.add_raw("stream", stream_json(request.stream))
+      .add_raw("calls", "[" + std::string(calls) + "]")
+      .text();
+}
+
+}  // namespace kv

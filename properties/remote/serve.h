@@ -1,0 +1,15 @@
+// The other end of the line protocol: a family of this program, served to a host.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "properties/family.h"
+
+namespace kv {
+
+// Answers requests read from `in` on `out` until `in` ends. `make` is called once; its error is the
+// answer to everything. What the subjects throw is told to the host as a failure.
+void serve_family(const std::function<Result<std::unique_ptr<Family>>()>& make, int in, int out);
+
+}  // namespace kv

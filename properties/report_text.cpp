@@ -1,0 +1,133 @@
+// A report for people.
+#include <algorithm>
+#include <ostream>
+
+#include "base/words.h"
+#include "properties/report_words.h"
+#include "properties/report_writers.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t line_width = 100;
+
+// `text` after `label`, broken at spaces and indented under itself.
+void write_field(std::string_view label, const std::string& text, std::ostream& out) {
+  constexpr std::size_t indent = 14;
+  std::string line = "    " + std::string(label);
+  line.resize(std::max(indent, line.size() + 1), ' ');
+  bool empty = true;
+  for (const std::string_view word : split(text, ' ')) {
+    if (!empty && line.size() + 1 + word.size() > line_width) {
+      out << line << "\n";
+      line.assign(indent, ' ');
+      empty = true;
+    }
+    if (!empty) line += ' ';
+    line += word;
+    empty = false;
+  }
+  out << line << "\n";
+}
+
+void write_indented(const std::string& text, std::ostream& out) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.empty()) out << "      " << line << "\n";
+  }
+}
+
+void write_case(const LawResult& result, std::ostream& out) {
+  const Finding& finding = *result.finding;
+  if (const std::string where = where_of(result); !where.empty()) write_field("where", where, out);
+  write_field("expected", finding.expected, out);
+  write_field("seen", finding.seen, out);
+  if (result.history) {
+    if (const std::string drawn = picture(*result.history, finding); !drawn.empty()) {
+      out << "\n";
+      write_indented(drawn, out);
+      out << "\n";
+    }
+  }
+  const Case& smallest = *result.smallest;
+  write_field("sizes", words_of(smallest.setup), out);
+  std::string stream{word_of(smallest.stream.kind)};
+  if (smallest.stream.planted != 0)
+    stream += ", planted " + std::to_string(smallest.stream.planted);
+  write_field("stream", stream, out);
+  write_field("calls", smallest.calls.empty() ? "none" : words_of(smallest.calls), out);
+  if (!result.legal_if.empty()) {
+    write_field("legal if", "it declared " + result.legal_if, out);
+  }
+}
+
+void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
+  write_field("seen", measured.sentence, out);
+  for (const Statistic& statistic : measured.statistics) {
+    if (statistic.rejected) write_field("rejected", words_of(statistic), out);
+  }
+  if (!measured.smallest.empty()) write_field("smallest", measured.smallest, out);
+}
+
+void write_broken(const LawResult& result, const std::string& subject_words, std::ostream& out) {
+  out << "BROKEN  " << result.law->id << "\n";
+  write_field("law", std::string(result.law->sentence), out);
+  if (result.finding && result.smallest) write_case(result, out);
+  if (result.measured) write_measured(*result.measured, out);
+  if (!result.reproduce.empty()) {
+    out << "    again     " << repeat_line(result, subject_words) << "\n";
+  }
+  out << "\n";
+}
+
+std::string remark_of(const LawResult& result) {
+  if (result.status == Status::broken) return "see above";
+  if (!result.why.empty()) return result.why;
+  if (result.measured) return result.measured->sentence;
+  return std::string(result.law->sentence);
+}
+
+void write_table(const Report& report, std::ostream& out) {
+  std::size_t width = 3;
+  for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
+  for (const LawResult& result : report.laws) {
+    std::string line(result.law->id);
+    line.resize(width + 2, ' ');
+    line += word_of(result.status);
+    line.resize(width + 11, ' ');
+    std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
+    cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
+    std::string remark = remark_of(result);
+    const std::size_t room = line_width - std::min(line_width, line.size() + 8);
+    if (remark.size() > room && result.status == Status::held)
+      remark = remark.substr(0, room - 2) + "..";
+    out << line << cases << "  " << remark << "\n";
+  }
+}
+
+void write_sum(const Report& report, std::ostream& out) {
+  out << "\n"
+      << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
+      << report.count(Status::not_run) << " not run, " << report.count(Status::spared)
+      << " spared; " << report.cases << " cases, level " << word_of(report.effort.level)
+      << ", seed " << report.effort.seed << "\n";
+  if (report.count(Status::broken) > 0) {
+    out << "The subject breaks its laws.\n";
+  } else if (!report.holds()) {
+    out << "No law was tried: this says nothing of the subject.\n";
+  }
+}
+
+}  // namespace
+
+void write_text(const Report& report, const std::string& subject_words, std::ostream& out) {
+  out << report.subject << "\n";
+  for (const std::string& line : report.deviations) out << "  declares " << line << "\n";
+  out << "\n";
+  for (const LawResult& result : report.laws) {
+    if (result.status == Status::broken) write_broken(result, subject_words, out);
+  }
+  write_table(report, out);
+  write_sum(report, out);
+}
+
+}  // namespace kv

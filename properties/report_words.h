@@ -1,0 +1,31 @@
+// Words that all report writers use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "properties/battery.h"
+
+namespace kv {
+
+std::string_view word_of(Status status);
+std::string_view word_of(Level level);
+
+// "feed 3; feed 1; branch 1: feed 2 of variant 1; truncate to 4": calls for people.
+std::string words_of(const Call& call);
+std::string words_of(const std::vector<Call>& calls);
+
+// "sinks 1, recent 2, budget 5, 2 layers".
+std::string words_of(const Setup& setup);
+
+// Where a finding is: "query 5 of call 2 (feed 3), layer 1, head 0".
+std::string where_of(const LawResult& result);
+
+// A statistic in one line: "T1 inclusion of each token: 31.2, 15 degrees, p 0.008 (rejects below
+// 1e-9)".
+std::string words_of(const Statistic& statistic);
+
+// The line that repeats a finding.
+std::string repeat_line(const LawResult& result, const std::string& subject_words);
+
+}  // namespace kv

@@ -1,0 +1,89 @@
+#include "cli/check.h"
+
+#include <boost/json.hpp>
+
+#include "cli/run.h"
+#include "properties/law.h"
+
+namespace kv::cli {
+namespace {
+
+using test::run;
+using testing::HasSubstr;
+
+const char* const subject = "streaming:sinks=2,recent=6,budget=8";
+
+TEST(CheckCommand, HoldsOfOurOwnPolicy) {
+  const auto ran = run({"check", subject, "--filter", "survives"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("survives  held"));
+  EXPECT_THAT(ran.out, HasSubstr("1 laws hold, 0 broken"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(CheckCommand, ListsAndExplainsLaws) {
+  const auto list = run({"check", "--list"});
+  EXPECT_EQ(list.status, 0);
+  for (const Law& law : laws()) EXPECT_THAT(list.out, HasSubstr(std::string(law.id)));
+  for (const Law& law : laws()) {
+    const auto explained = run({"check", "--explain", std::string(law.id)});
+    EXPECT_EQ(explained.status, 0);
+    EXPECT_THAT(explained.out, HasSubstr("why"));
+  }
+  const auto unknown = run({"check", "--explain", "survivs"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'survives'?"));
+}
+
+TEST(CheckCommand, ReproducesOneCase) {
+  const std::string text = "survives/sinks=1,recent=2,budget=3;stream=ties;calls=f3,f1";
+  const auto ran = run({"check", subject, "--reproduce", text});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("1 laws hold"));
+  const auto nothing = run({"check", subject, "--reproduce", "survives"});
+  EXPECT_EQ(nothing.status, 2);
+  const auto useless = run({"check", subject, "--reproduce", text, "--seed", "3"});
+  EXPECT_EQ(useless.status, 2);
+  EXPECT_THAT(useless.err, HasSubstr("--seed has no effect with --reproduce"));
+}
+
+TEST(CheckCommand, WritesJsonAndJunit) {
+  const test::TemporaryFolder folder;
+  const auto ran = run({"check", subject, "--filter", "survives", "--json", folder / "r.json",
+                        "--junit", folder / "r.xml"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto object = boost::json::parse(test::read_text(folder / "r.json")).as_object();
+  EXPECT_TRUE(object.at("holds").as_bool());
+  EXPECT_EQ(object.at("laws").as_array().size(), 1U);
+  EXPECT_THAT(test::read_text(folder / "r.xml"), HasSubstr("<testcase "));
+  EXPECT_EQ(folder.names().size(), 2U);
+  const auto out = run({"check", subject, "--filter", "survives", "--json", "-"});
+  EXPECT_NO_THROW(boost::json::parse(out.out));
+}
+
+TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
+  const auto status = [](const std::vector<std::string>& words) { return run(words).status; };
+  EXPECT_EQ(status({"check"}), 2);
+  EXPECT_EQ(status({"check", "streming"}), 2);
+  EXPECT_EQ(status({"check", subject, "--full", "--nightly"}), 2);
+  EXPECT_EQ(status({"check", subject, "--budget", "30"}), 2);
+  EXPECT_EQ(status({"check", subject, "--budget", "s"}), 2);
+  EXPECT_EQ(status({"check", subject, "--filter", "nothing"}), 2);
+  EXPECT_EQ(status({"check", subject, "--list"}), 2);
+  EXPECT_EQ(status({"check", subject, "--json", "-", "--junit", "-"}), 2);
+  EXPECT_EQ(status({"check", subject, "--json", "/nowhere/r.json"}), 2);
+}
+
+TEST(CheckCommand, RunningNothingIsNoSuccess) {
+  // Dense evicts nothing, so that a law that must see an eviction is spared.
+  const auto ran = run({"check", "dense", "--filter", "resident.sinks"});
+  EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
+}
+
+TEST(CheckCommand, ShowsProgressOnATerminalOnly) {
+  EXPECT_EQ(run({"check", subject, "--filter", "survives"}).err, "");
+  EXPECT_EQ(run({"check", subject, "--filter", "survives", "--quiet"}, true).err, "");
+}
+
+}  // namespace
+}  // namespace kv::cli

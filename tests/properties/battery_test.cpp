@@ -1,0 +1,143 @@
+#include "properties/battery.h"
+
+#include "faulty_family.h"
+#include "properties/spec_subject.h"
+
+namespace kv {
+namespace {
+
+using test::Fault;
+
+BatteryOptions few(std::uint32_t cases = 40) {
+  BatteryOptions options;
+  options.cases = cases;
+  return options;
+}
+
+const LawResult* result_of(const Report& report, std::string_view id) {
+  for (const LawResult& result : report.laws) {
+    if (result.law->id == id) return &result;
+  }
+  return nullptr;
+}
+
+TEST(Battery, HoldsOfARightSubject) {
+  const auto family = test::make_faulty(Fault::none);
+  const auto report = run_battery(*family, few());
+  ASSERT_TRUE(report);
+  for (const LawResult& result : report->laws) {
+    EXPECT_NE(result.status, Status::broken)
+        << result.law->id << ": " << (result.finding ? result.finding->seen : "");
+  }
+  EXPECT_TRUE(report->holds());
+  EXPECT_GT(report->cases, 40U);
+}
+
+TEST(Battery, BreaksWithAShrunkCaseThatReproduces) {
+  const auto family = test::make_faulty(Fault::blind);
+  const auto report = run_battery(*family, few());
+  ASSERT_TRUE(report);
+  ASSERT_GT(report->count(Status::broken), 0U);
+  EXPECT_FALSE(report->holds());
+  for (const LawResult& result : report->laws) {
+    if (result.status != Status::broken || !result.smallest) continue;
+    EXPECT_LE(result.smallest->calls.size(), 3U) << result.reproduce;
+    const auto again = reproduce(*family, result.reproduce);
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(again->laws.size(), 1U);
+    EXPECT_EQ(again->laws[0].status, Status::broken);
+    EXPECT_EQ(again->laws[0].finding->seen, result.finding->seen);
+    EXPECT_EQ(again->laws[0].reproduce, result.reproduce);
+  }
+}
+
+TEST(Battery, GivesTheSameReportWhenItIsRunAgain) {
+  const auto family = test::make_faulty(Fault::blind);
+  const auto first = run_battery(*family, few());
+  const auto second = run_battery(*family, few());
+  ASSERT_TRUE(first && second);
+  ASSERT_EQ(first->laws.size(), second->laws.size());
+  for (std::size_t i = 0; i < first->laws.size(); ++i) {
+    EXPECT_EQ(first->laws[i].status, second->laws[i].status);
+    EXPECT_EQ(first->laws[i].cases, second->laws[i].cases);
+    EXPECT_EQ(first->laws[i].reproduce, second->laws[i].reproduce);
+  }
+}
+
+TEST(Battery, SaysWhatALawNeverSaw) {
+  // One case only: few laws see all that they must.
+  const auto family = test::make_faulty(Fault::none);
+  const auto report = run_battery(*family, few(1));
+  ASSERT_TRUE(report);
+  std::size_t unseen = 0;
+  for (const LawResult& result : report->laws) {
+    if (result.status != Status::not_run) continue;
+    EXPECT_FALSE(result.why.empty()) << result.law->id;
+    unseen += result.why.starts_with("no case showed");
+    if (result.law->must_see.eviction && result.coverage.eviction) {
+      EXPECT_EQ(result.why.find("eviction"), std::string::npos) << result.law->id;
+    }
+  }
+  EXPECT_GT(unseen, 0U);
+}
+
+TEST(Battery, ASubjectThatNeverEvictsIsSparedOfWhatNeedsEvictions) {
+  const auto family = make_spec_family(*parse_spec("dense"));
+  const auto report = run_battery(*family, few(10));
+  ASSERT_TRUE(report);
+  for (const LawResult& result : report->laws) {
+    if (!result.law->must_see.eviction || std::holds_alternative<Measure>(result.law->check)) {
+      continue;
+    }
+    EXPECT_EQ(result.status, Status::spared) << result.law->id;
+  }
+}
+
+TEST(Battery, StopsWhenTimeRunsOut) {
+  const auto family = test::make_faulty(Fault::none);
+  BatteryOptions options = few();
+  double time = 0;
+  options.clock = [&] { return time += 1; };
+  options.seconds = 5;
+  const auto report = run_battery(*family, options);
+  ASSERT_TRUE(report);
+  EXPECT_LE(report->cases, 6U);
+  EXPECT_FALSE(report->holds());
+  const LawResult* survives = result_of(*report, "survives");
+  ASSERT_NE(survives, nullptr);
+  EXPECT_EQ(survives->status, Status::not_run);
+  EXPECT_THAT(survives->why, testing::StartsWith("time ran out after "));
+}
+
+TEST(Battery, TriesWhatTheFilterNames) {
+  const auto family = test::make_faulty(Fault::none);
+  BatteryOptions options = few();
+  options.filter = {"surv*"};
+  const auto report = run_battery(*family, options);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->laws.size(), 1U);
+  EXPECT_EQ(report->laws[0].law->id, "survives");
+  EXPECT_EQ(report->laws[0].status, Status::held);
+  EXPECT_EQ(report->laws[0].cases, 40U);
+  options.filter = {"survivs"};
+  const auto unknown = run_battery(*family, options);
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, testing::HasSubstr("did you mean 'survives'?"));
+}
+
+TEST(Battery, TellsItsProgress) {
+  const auto family = test::make_faulty(Fault::none);
+  BatteryOptions options = few();
+  std::size_t told = 0;
+  options.progress = [&](double share, std::string_view what) {
+    EXPECT_GE(share, 0);
+    EXPECT_LE(share, 1);
+    EXPECT_FALSE(what.empty());
+    ++told;
+  };
+  ASSERT_TRUE(run_battery(*family, options));
+  EXPECT_GT(told, 0U);
+}
+
+}  // namespace
+}  // namespace kv

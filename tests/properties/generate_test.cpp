@@ -1,0 +1,172 @@
+#include "properties/generate.h"
+
+#include <map>
+#include <set>
+
+#include "properties/spec_subject.h"
+
+namespace kv {
+namespace {
+
+using Kind = Call::Kind;
+
+// Cases for a policy with a middle, so that any sizes can be made.
+CaseSource source_with(const Wants& wants, bool takes_sizes = true, std::uint64_t seed = 1) {
+  static const std::unique_ptr<Family> family =
+      make_spec_family(*parse_spec("random:sinks=4,recent=28,budget=64"));
+  CaseScope scope{.wants = wants,
+                  .wanted = family->wanted(),
+                  .takes_sizes = takes_sizes,
+                  .seed = seed,
+                  .contract = {}};
+  scope.contract = [](const Setup& setup) -> std::optional<Contract> {
+    auto contract = family->contract(setup);
+    if (!contract) return {};
+    return *contract;
+  };
+  return CaseSource(scope);
+}
+
+TEST(CaseSource, SweepsEverySizeOfTheEdges) {
+  const CaseSource source = source_with({});
+  std::set<std::uint32_t> sinks;
+  std::set<std::uint32_t> recents;
+  std::set<std::uint32_t> middles;
+  std::size_t wanted = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const Setup setup = source.at(i).value().setup;
+    if (setup.budget == 64) {
+      ++wanted;
+      continue;
+    }
+    sinks.insert(setup.sinks);
+    recents.insert(setup.recent);
+    middles.insert(setup.budget - setup.sinks - setup.recent);
+  }
+  EXPECT_THAT(sinks, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(recents, testing::IsSupersetOf({1, 2, 3, 4}));
+  EXPECT_THAT(middles, testing::IsSupersetOf({1, 2, 3, 4}));
+  EXPECT_EQ(wanted, 12U);
+}
+
+TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
+  const CaseSource source = source_with({});
+  std::map<std::string, int> seen;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const Case what = source.at(i).value();
+    const Setup& setup = what.setup;
+    const std::uint64_t tokens = what.tokens();
+    seen["wraps"] += tokens > 2 * setup.budget;
+    seen["exact"] += tokens == setup.budget;
+    seen["one over"] += tokens == setup.budget + 1;
+    seen["one under"] += tokens + 1 == setup.budget;
+    seen["below sinks"] += tokens < setup.sinks;
+    seen["nothing first"] += what.calls.front().amount == 0;
+    seen["one chunk"] += what.calls.size() == 1 && tokens > setup.budget;
+    bool single = true;
+    bool window = false;
+    bool over_window = false;
+    bool over_budget = false;
+    for (const Call& call : what.calls) {
+      single = single && call.amount <= 1;
+      window = window || call.amount == setup.recent;
+      over_window = over_window || call.amount == setup.recent + 1;
+      over_budget = over_budget || call.amount == setup.budget + 1;
+    }
+    seen["single"] += single;
+    seen["window"] += window;
+    seen["over window"] += over_window;
+    seen["over budget"] += over_budget;
+  }
+  EXPECT_GT(seen["wraps"], 200);
+  EXPECT_LT(seen["wraps"], 360);
+  for (const char* edge : {"exact", "one over", "one under", "below sinks", "nothing first",
+                           "one chunk", "single", "window", "over window", "over budget"}) {
+    EXPECT_GE(seen[edge], 4) << edge;
+  }
+}
+
+TEST(CaseSource, DrawsEveryStreamKindWithPlantsEverywhere) {
+  const CaseSource source = source_with({});
+  std::set<StreamKind> kinds;
+  std::set<std::uint32_t> plants;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const Stream stream = source.at(i).value().stream;
+    kinds.insert(stream.kind);
+    if (stream.kind == StreamKind::hitter) plants.insert(stream.planted);
+  }
+  EXPECT_EQ(kinds.size(), stream_kinds().size());
+  EXPECT_GT(plants.size(), 12U);
+}
+
+TEST(CaseSource, PutsInWhatIsWanted) {
+  const CaseSource source = source_with({.forks = true,
+                                         .truncates = true,
+                                         .resets = true,
+                                         .reorders = true,
+                                         .shifts = true,
+                                         .snapshots = true,
+                                         .several_layers = true,
+                                         .several_heads = true,
+                                         .several_sequences = true});
+  std::map<Kind, int> cases;
+  std::set<std::int32_t> variants;
+  int hostile = 0;
+  int layers = 0;
+  int groups = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Case what = source.at(i).value();
+    std::set<Kind> kinds;
+    for (const Call& call : what.calls) {
+      kinds.insert(call.kind);
+      variants.insert(call.variant);
+      hostile += call.kind == Kind::truncate && call.amount < 0;
+    }
+    for (const Kind kind : kinds) ++cases[kind];
+    layers += what.setup.layers > 1;
+    groups += what.setup.group > 1;
+    EXPECT_LE(what.setup.layers * what.setup.query_heads() * what.setup.sequences, 12U);
+  }
+  for (const Kind kind :
+       {Kind::fork, Kind::truncate, Kind::reset, Kind::reorder, Kind::shift, Kind::snapshot}) {
+    EXPECT_GT(cases[kind], 50) << static_cast<int>(kind);
+  }
+  EXPECT_GT(variants.size(), 3U);
+  EXPECT_GT(hostile, 5);
+  EXPECT_GT(layers, 50);
+  EXPECT_GT(groups, 20);
+}
+
+TEST(CaseSource, GivesTheSameCaseForTheSameIndexAndOthersForOtherSeeds) {
+  const CaseSource source = source_with({});
+  EXPECT_EQ(source.at(17).value(), source_with({}).at(17).value());
+  int same = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    same += source.at(i).value() == source_with({}, true, 2).at(i).value();
+  }
+  EXPECT_LE(same, 1);
+}
+
+TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
+  const CaseSource source = source_with({.several_layers = true}, false);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const Setup setup = source.at(i).value().setup;
+    EXPECT_EQ(setup.sinks, 4U);
+    EXPECT_EQ(setup.recent, 28U);
+    EXPECT_EQ(setup.budget, 64U);
+    EXPECT_EQ(setup.layers, 1U);
+  }
+}
+
+TEST(CaseSource, EveryCasePrintsAndParses) {
+  const CaseSource source = source_with({.forks = true, .truncates = true, .reorders = true});
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Case what = source.at(i).value();
+    const auto parsed = parse_case(what.text());
+    ASSERT_TRUE(parsed) << what.text();
+    EXPECT_EQ(*parsed, what);
+  }
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,120 @@
+// No law on positions, rows, isolation, operations or attention accuses our policies in our cache,
+// whatever the timing, visibility, positions, sharing and chunks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "properties/law_groups.h"
+#include "properties/spec_subject.h"
+
+namespace kv {
+namespace {
+
+std::vector<Law> tried_laws() {
+  std::vector<Law> all;
+  for (auto group : {position_laws, row_laws, isolation_laws, operation_laws, attention_laws}) {
+    for (Law& law : group()) all.push_back(law);
+  }
+  return all;
+}
+
+// A small case with every kind of call, drawn from one number.
+Case drawn_case(std::uint64_t seed) {
+  Rng rng(seed, 1);
+  std::uint32_t index = 0;
+  const auto below = [&](std::uint64_t bound) {
+    return static_cast<std::uint32_t>(rng.below(bound, 0, index++));
+  };
+  Case what;
+  what.setup = {.layers = 1 + below(2), .kv_heads = 1 + below(2), .group = 1 + below(3)};
+  what.setup.sequences = 1 + below(2);
+  what.setup.sinks = below(3);
+  what.setup.recent = 1 + below(4);
+  what.setup.budget = what.setup.sinks + what.setup.recent + below(4);
+  what.setup.seed = seed;
+  what.stream = {.kind = stream_kinds()[below(stream_kinds().size())],
+                 .seed = below(1000),
+                 .planted = below(20)};
+  const auto feed = [&](std::uint32_t branch, std::int32_t variant) {
+    const std::uint32_t amount = below(3) == 0 ? below(2 * what.setup.budget + 2) : below(3);
+    what.calls.push_back(
+        {.kind = Call::Kind::feed, .branch = branch, .amount = amount, .variant = variant});
+  };
+  const std::uint32_t count = 3 + below(8);
+  for (std::uint32_t i = 0; i < count; ++i) feed(0, 0);
+  Call call{.kind = static_cast<Call::Kind>(1 + below(6)), .amount = below(12)};
+  if (call.kind == Call::Kind::reorder) {
+    for (std::uint32_t i = 0; i < what.setup.sequences; ++i) {
+      call.from.push_back(below(what.setup.sequences));
+    }
+  }
+  what.calls.push_back(call);
+  for (std::uint32_t i = 0; i < count; ++i) feed(below(2), static_cast<std::int32_t>(below(2)));
+  return what;
+}
+
+Judgement judged(const Law& law, Family& family, const Case& what, const Contract& contract) {
+  Trial trial(family, what);
+  try {
+    if (const auto* relation = std::get_if<JudgeRelation>(&law.check)) {
+      return (*relation)(trial, contract);
+    }
+    return std::get<JudgeHistory>(law.check)(trial.run(what), contract);
+  } catch (const NotTested& why) {
+    return why;
+  }
+}
+
+std::vector<std::string> specs() {
+  std::vector<std::string> all;
+  for (const PolicyEntry& entry : policy_registry()) {
+    std::string base(entry.name);
+    if (entry.protection.middle != Protection::Middle::unbounded) base += ":budget=16";
+    for (const std::string settings :
+         {"", ";timing=trim-then-attend", ";timing=lazy:3", ";visibility=window,positions=in-cache",
+          ";positions=in-cache", ";timing=trim-then-attend,visibility=window", ";unit=head",
+          ";unit=layer", ";unit=model"}) {
+      all.push_back(base + settings);
+    }
+  }
+  return all;
+}
+
+TEST(LawsB, AccuseNoRightSubject) {
+  const std::vector<Law> laws = tried_laws();
+  const char* const wanted = std::getenv("KVCHECK_LAWS_B_CASES");
+  const std::uint64_t cases = wanted == nullptr ? 6 : std::stoull(wanted);
+  std::vector<std::uint64_t> tested(laws.size());
+  std::uint64_t seed = 0;
+  for (const std::string& text : specs()) {
+    const auto spec = parse_spec(text);
+    if (!spec) continue;
+    const auto family = make_spec_family(*spec);
+    for (std::uint64_t i = 0; i < cases; ++i) {
+      const Case what = drawn_case(++seed);
+      const auto contract = family->contract(what.setup);
+      if (!contract) continue;
+      for (std::size_t at = 0; at < laws.size(); ++at) {
+        if (laws[at].spares(*contract)) continue;
+        const Judgement judgement = judged(laws[at], *family, what, *contract);
+        tested[at] += std::holds_alternative<std::monostate>(judgement) ? 1 : 0;
+        const auto* const finding = std::get_if<Finding>(&judgement);
+        ASSERT_EQ(finding, nullptr)
+            << text << " is accused by " << laws[at].id << " in " << what.text() << "\n  expected "
+            << finding->expected << "\n  seen " << finding->seen << " (event " << finding->event
+            << ", unit " << finding->unit << ")";
+      }
+    }
+  }
+  for (std::size_t at = 0; at < laws.size(); ++at) {
+    if (wanted != nullptr) std::printf("%8lu %s\n", tested[at], laws[at].id.data());
+  }
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,2 @@
+list(APPEND kv_test_sources
+  properties/laws_b_right_test.cpp)

@@ -1,0 +1,91 @@
+#include "properties/report_writers.h"
+
+#include <boost/json.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <sstream>
+
+#include "faulty_family.h"
+
+namespace kv {
+namespace {
+
+Report report_of(test::Fault fault) {
+  const auto family = test::make_faulty(fault);
+  BatteryOptions options;
+  options.cases = 40;
+  auto report = run_battery(*family, options);
+  EXPECT_TRUE(report);
+  return *std::move(report);
+}
+
+TEST(ReportWriters, TextShowsBrokenLawsFirst) {
+  const Report report = report_of(test::Fault::blind);
+  std::ostringstream out;
+  write_text(report, "'a subject'", out);
+  const std::string text = out.str();
+  EXPECT_THAT(text, testing::StartsWith("faulty\n"));
+  for (const LawResult& result : report.laws) {
+    EXPECT_THAT(text, testing::HasSubstr(std::string(result.law->id)));
+    if (result.status != Status::broken) continue;
+    EXPECT_THAT(text, testing::HasSubstr("BROKEN  " + std::string(result.law->id)));
+    EXPECT_THAT(text, testing::HasSubstr("kvcheck check 'a subject' --reproduce '" +
+                                         result.reproduce + "'"));
+  }
+  EXPECT_LT(text.find("BROKEN"), text.find(" held "));
+  EXPECT_THAT(text, testing::HasSubstr("\nThe subject breaks its laws.\n"));
+}
+
+TEST(ReportWriters, JsonHoldsEveryLaw) {
+  const Report report = report_of(test::Fault::blind);
+  std::ostringstream out;
+  write_json(report, out);
+  const auto object = boost::json::parse(out.str()).as_object();
+  EXPECT_FALSE(object.at("holds").as_bool());
+  const auto& laws = object.at("laws").as_array();
+  ASSERT_EQ(laws.size(), report.laws.size());
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const auto& law = laws[i].as_object();
+    EXPECT_EQ(law.at("law").as_string(), report.laws[i].law->id);
+    if (report.laws[i].status != Status::broken) continue;
+    EXPECT_EQ(law.at("status").as_string(), "broken");
+    EXPECT_FALSE(law.at("reproduce").as_string().empty());
+  }
+}
+
+TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
+  Report report = report_of(test::Fault::blind);
+  report.subject = "a<b>&\"c\"\x01";
+  for (LawResult& result : report.laws) {
+    if (result.finding) result.finding->seen = "1 < 2 && \"x\"\n\x1b";
+  }
+  std::ostringstream out;
+  write_junit(report, "s", out);
+  std::istringstream in(out.str());
+  boost::property_tree::ptree tree;
+  ASSERT_NO_THROW(boost::property_tree::read_xml(in, tree));
+  const auto& suite = tree.get_child("testsuites.testsuite");
+  EXPECT_EQ(suite.get<std::string>("<xmlattr>.name"), "kvcheck a<b>&\"c\"?");
+  EXPECT_EQ(suite.get<std::size_t>("<xmlattr>.failures"), report.count(Status::broken));
+  EXPECT_EQ(suite.count("testcase"), report.laws.size());
+  std::size_t failures = 0;
+  for (const auto& [name, child] : suite) {
+    if (name != "testcase" || child.count("failure") == 0) continue;
+    ++failures;
+    EXPECT_THAT(child.get<std::string>("failure.<xmlattr>.message"),
+                testing::StartsWith("1 < 2 && \"x\""));
+  }
+  EXPECT_EQ(failures, report.count(Status::broken));
+}
+
+TEST(ReportWriters, AReportWithoutLawsSaysNothingOfTheSubject) {
+  Report report;
+  report.subject = "nobody";
+  std::ostringstream out;
+  write_text(report, "nobody", out);
+  EXPECT_FALSE(report.holds());
+  EXPECT_THAT(out.str(), testing::HasSubstr("No law was tried"));
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,37 @@
+#include "faulty_family.h"
+#include "properties/battery.h"
+
+namespace kv {
+namespace {
+
+std::string error_of(std::string_view text) {
+  const auto family = test::make_faulty(test::Fault::none);
+  const auto report = reproduce(*family, text);
+  return report ? "" : report.error().message;
+}
+
+TEST(Reproduce, TriesOneLawOnOneCase) {
+  const auto family = test::make_faulty(test::Fault::none);
+  const auto report =
+      reproduce(*family, "survives/sinks=1,recent=2,budget=3;stream=ties;calls=f3,f1,f9");
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->laws.size(), 1U);
+  EXPECT_EQ(report->laws[0].status, Status::held);
+  EXPECT_EQ(report->laws[0].cases, 1U);
+  EXPECT_TRUE(report->laws[0].coverage.wide_chunk);
+  EXPECT_TRUE(report->holds());
+}
+
+TEST(Reproduce, RefusesWhatTriesNothing) {
+  EXPECT_THAT(error_of(""), testing::HasSubstr("unknown law ''"));
+  EXPECT_THAT(error_of("survives"), testing::HasSubstr("names no case"));
+  EXPECT_THAT(error_of("survivs/sinks=1"), testing::HasSubstr("did you mean 'survives'?"));
+  EXPECT_THAT(error_of("survives/sinks=1"), testing::HasSubstr("SETUP;stream=KIND;calls="));
+  EXPECT_THAT(error_of("survives/snks=1,recent=2,budget=3;stream=ties;calls=f3"),
+              testing::HasSubstr("sinks"));
+  // Sizes that the subject refuses: streaming has no middle.
+  EXPECT_NE(error_of("survives/sinks=9,recent=2,budget=3;stream=ties;calls=f3"), "");
+}
+
+}  // namespace
+}  // namespace kv

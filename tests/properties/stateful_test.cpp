@@ -1,0 +1,212 @@
+// Every policy in our cache against its executable specification, as a stateful model: commands
+// append, feed chunks, fork and reset, on any of the branches that there are.
+#include <rapidcheck.h>
+#include <rapidcheck/state.h>
+
+#include <algorithm>
+
+#include "properties/models.h"
+#include "properties/spec_subject.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t seed = 11;
+
+Stream stream() {
+  return {.kind = StreamKind::random, .seed = 5};
+}
+
+// What the commands change: one specification per branch.
+struct Branches {
+  Spec spec;
+  std::vector<Model> models;
+  std::vector<Position> lengths;
+};
+
+// What they are run against.
+struct System {
+  std::vector<std::unique_ptr<Subject>> subjects;
+};
+
+using Command = rc::state::Command<Branches, System>;
+
+Model fresh(const Spec& spec) {
+  return {spec, counter_draws(seed)(0)};
+}
+
+std::vector<float> mass(const std::vector<Position>& visible, Position query) {
+  std::vector<Token> keys;
+  for (const Position p : visible) keys.push_back({static_cast<std::int32_t>(p), 0});
+  std::vector<float> out(keys.size());
+  visible_mass(stream(), {}, {static_cast<std::int32_t>(query), 0}, keys, out);
+  return out;
+}
+
+std::vector<Position> positions(const std::vector<Row>& rows) {
+  std::vector<Position> out;
+  for (const Row& row : rows) out.push_back(static_cast<Position>(row.value.position));
+  return out;
+}
+
+std::vector<Position> seen(const UnitFacts& unit, std::size_t query) {
+  std::vector<Position> out;
+  for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+    if (unit.visible[query * unit.mask_width + row] == 0) continue;
+    out.push_back(static_cast<Position>(unit.returned[row].value.position));
+  }
+  return out;
+}
+
+// Feeds a chunk to a branch; of one token more often than of several.
+class Chunk : public Command {
+ public:
+  explicit Chunk(const Branches& branches)
+      : branch_(*rc::gen::inRange<std::size_t>(0, branches.models.size())),
+        tokens_(*rc::gen::element<std::size_t>(1, 1, 1, 2, 3, 5, 9, 17)) {}
+
+  void checkPreconditions(const Branches& branches) const override {
+    RC_PRE(branch_ < branches.models.size());
+  }
+
+  void apply(Branches& branches) const override {
+    (void)branches.models[branch_].feed(tokens_, mass);
+    branches.lengths[branch_] += static_cast<Position>(tokens_);
+  }
+
+  void run(const Branches& before, System& system) const override {
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < tokens_; ++i) {
+      tokens.push_back({static_cast<std::int32_t>(before.lengths[branch_] + i), 0});
+    }
+    kv::Model model = before.models[branch_];
+    const auto wanted = model.feed(tokens_, mass);
+    const auto facts = std::get<Facts>(system.subjects[branch_]->feed({tokens, stream()}));
+    for (std::size_t query = 0; query < tokens_; ++query) {
+      RC_ASSERT(seen(facts.units[0], query) == wanted[query]);
+    }
+    RC_ASSERT(positions(facts.units[0].stored) == model.stored());
+  }
+
+  void show(std::ostream& out) const override { out << "b" << branch_ << ":f" << tokens_; }
+
+ private:
+  std::size_t branch_;
+  std::size_t tokens_;
+};
+
+class Fork : public Command {
+ public:
+  explicit Fork(const Branches& branches)
+      : branch_(*rc::gen::inRange<std::size_t>(0, branches.models.size())) {}
+
+  void checkPreconditions(const Branches& branches) const override {
+    RC_PRE(branch_ < branches.models.size());
+    RC_PRE(branches.models.size() < 4U);
+  }
+
+  void apply(Branches& branches) const override {
+    const kv::Model copy = branches.models[branch_];
+    branches.models.push_back(copy);
+    branches.lengths.push_back(branches.lengths[branch_]);
+  }
+
+  void run(const Branches& before, System& system) const override {
+    auto copy = system.subjects[branch_]->fork();
+    system.subjects.push_back(std::get<std::unique_ptr<Subject>>(std::move(copy)));
+    RC_ASSERT(positions(system.subjects.back()->look().units[0].stored) ==
+              before.models[branch_].stored());
+  }
+
+  void show(std::ostream& out) const override { out << "b" << branch_ << ":k"; }
+
+ private:
+  std::size_t branch_;
+};
+
+class Reset : public Command {
+ public:
+  explicit Reset(const Branches& branches)
+      : branch_(*rc::gen::inRange<std::size_t>(0, branches.models.size())) {}
+
+  void checkPreconditions(const Branches& branches) const override {
+    RC_PRE(branch_ < branches.models.size());
+  }
+
+  void apply(Branches& branches) const override {
+    branches.models[branch_] = fresh(branches.spec).with(counter_draws(seed)(0));
+    branches.lengths[branch_] = 0;
+  }
+
+  void run(const Branches&, System& system) const override {
+    RC_ASSERT(std::holds_alternative<Done>(system.subjects[branch_]->reset()));
+    RC_ASSERT(system.subjects[branch_]->look().units[0].stored.empty());
+  }
+
+  void show(std::ostream& out) const override { out << "b" << branch_ << ":r"; }
+
+ private:
+  std::size_t branch_;
+};
+
+std::vector<std::string> specs() {
+  std::vector<std::string> all = {"dense", "window:budget=6"};
+  for (const std::string policy :
+       {"streaming:sinks=2,recent=5", "random:sinks=1,recent=3,budget=8",
+        "reservoir:sinks=1,recent=2,budget=7", "reservoir:algorithm=l,sinks=0,recent=1,budget=5",
+        "reservoir:algorithm=bottom-k,sinks=2,recent=3,budget=9",
+        "reservoir-as-printed:sinks=1,recent=3,budget=8", "h2o:sinks=1,recent=3,budget=8",
+        "h2o:normalise=age,recent=2,budget=7", "tova:recent=1,budget=6"}) {
+    for (const std::string timing : {"attend-then-trim", "trim-then-attend", "lazy:3"}) {
+      for (const std::string visibility : {"causal", "window"}) {
+        all.push_back(policy + ";timing=" + timing + ";visibility=" + visibility);
+      }
+    }
+  }
+  return all;
+}
+
+// Runs commands on a subject of `spec` and on the specification of `model`.
+rc::detail::TestResult check(const Spec& spec, const Spec& model, int cases) {
+  const auto family = make_spec_family(spec);
+  rc::detail::TestParams params;
+  params.seed = 1;
+  params.maxSuccess = cases;
+  params.maxSize = 30;
+  return rc::detail::checkTestable(
+      [&] {
+        Branches branches{model, {}, {0}};
+        branches.models.push_back(fresh(model));
+        System system;
+        system.subjects.push_back(family->make(family->wanted(), counter_draws(seed)));
+        rc::state::check(branches, system,
+                         rc::state::gen::execOneOfWithArgs<Chunk, Chunk, Chunk, Fork, Reset>());
+      },
+      rc::detail::TestMetadata{}, params);
+}
+
+TEST(Stateful, EveryPolicyGoesAsItsSpecification) {
+  for (const std::string& text : specs()) {
+    const auto spec = parse_spec(text);
+    ASSERT_TRUE(spec) << text << ": " << spec.error().message;
+    const auto result = check(*spec, *spec, 10);
+    rc::detail::SuccessResult success;
+    ASSERT_TRUE(result.match(success)) << text << "\n" << result;
+    EXPECT_EQ(success.numSuccess, 10) << text;
+  }
+}
+
+TEST(Stateful, AnotherSpecificationIsToldApart) {
+  const auto spec = parse_spec("h2o:sinks=1,recent=3,budget=8");
+  for (const std::string other :
+       {"h2o:sinks=1,recent=3,budget=7", "h2o:sinks=0,recent=4,budget=8",
+        "tova:sinks=1,recent=3,budget=8", "h2o:normalise=age,sinks=1,recent=3,budget=8",
+        "h2o:sinks=1,recent=3,budget=8;timing=trim-then-attend",
+        "h2o:sinks=1,recent=3,budget=8;visibility=window"}) {
+    const auto result = check(*spec, *parse_spec(other), 50);
+    EXPECT_TRUE(result.is<rc::detail::FailureResult>()) << other;
+  }
+}
+
+}  // namespace
+}  // namespace kv
