@@ -22,7 +22,7 @@ double detectable_in_two(const ChanceTest& test, double second_level) {
   const double power = 1 - (1 - wanted_power) / 2;
   const double times = static_cast<double>(second_factor);
   return std::max(detectable(test, first_level, power),
-                  detectable(test, second_level, power, times));
+                  detectable(test, std::min(second_level, 0.5), power, times));
 }
 
 bool doubtful(const ChanceTest& test, double each) {

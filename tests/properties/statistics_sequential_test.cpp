@@ -86,7 +86,7 @@ TEST(Escalation, KeepsItsFamilyError) {
     const auto result = escalate(cells, "family " + std::to_string(i), 1, 0.04);
     alarms += result->rejected.has_value() ? 1 : 0;
   }
-  // The second stage's level is above 1 here, so that only the first half of the error is spent.
+  // At so large an error nothing is left in doubt: only the first half of it is spent.
   EXPECT_LE(alarms, 0.04 * families + 5 * std::sqrt(0.04 * families));
   EXPECT_GE(alarms, 5);
 }
