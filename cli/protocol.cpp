@@ -38,7 +38,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   if (!validation) return validation.error();
   std::size_t wrong = 0;
   for (const Validation::Step& step : validation->steps) {
-    wrong += step.wrong.empty() ? 0 : 1;
+    wrong += step.wrong.empty() ? 0U : 1U;
     streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
     if (words->given("requests")) streams.out << "       " << step.request << "\n";
     if (!step.wrong.empty()) streams.out << "       " << step.wrong << "\n";

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
+#include "reports/escape.h"
 #include "reports/labels.h"
 #include "reports/plot_text.h"
 
