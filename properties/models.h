@@ -79,6 +79,9 @@ class Model {
   // What is stored now, in stream order.
   [[nodiscard]] const std::vector<Position>& stored() const { return stored_; }
 
+  // Those of them that a later query may see, in stream order.
+  [[nodiscard]] const std::vector<Position>& residents() const { return residents_; }
+
   [[nodiscard]] bool doubtful() const { return rule_->doubtful(); }
 
  private:

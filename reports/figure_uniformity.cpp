@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
+#include "reports/escape.h"
 #include "reports/labels.h"
 #include "reports/plot_text.h"
 
@@ -106,7 +107,7 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
   const double first = plot.first_position - 0.5;
   const double last = first + static_cast<double>(n);
   figure.body =
-      plain_axes() + "set border 15\nunset key\n" + label_at(shortened(quoted_label(plot), 60)) +
+      plain_axes() + "set border 15\nunset key\n" + label_at(quoted_label(plot)) +
       "set palette defined (0 '#2166ac', 1 '#92c5de', 2 '#f7f7f7', 3 '#f4a582', 4 '#b2182b')\n"
       "set cbrange [" +
       shortest(1 - farthest) + ":" + shortest(1 + farthest) +

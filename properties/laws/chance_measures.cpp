@@ -41,6 +41,49 @@ std::vector<Test> pair_tests(const Counts& counts) {
   return tests;
 }
 
+constexpr std::uint64_t evidence_streams = 2000;  // times 64 in a nightly run
+constexpr double evidence_level = law_error;
+
+// What a nightly run adds to the fixed tests: evidence that grows with every stream, over newcomers
+// and elders at once.
+void add_evidence(Family& family,
+                  const Effort& effort,
+                  ChanceLaw law,
+                  StatisticalVerdict& verdict) {
+  const Shape shape{.n = 16, .k = 4};
+  const auto sampler = FamilySampler::make(
+      family, {.setup = family.takes_sizes() ? rung_setup(shape) : family.wanted(),
+               .chunks = {},
+               .entering = shape.n});
+  if (!sampler) return;
+  EProcess process((*sampler)->shape(), law);
+  const std::uint64_t root = test_root(effort.seed, "chance.evidence", 1);
+  const std::uint64_t streams = streams_at(evidence_streams, effort, family);
+  Replicate replicate;
+  std::uint64_t seen = 0;
+  while (seen < streams && process.p() >= evidence_level) {
+    if (!(*sampler)->sample(stream_seed(root, seen), replicate)) return;
+    if (replicate.gone.empty()) return;
+    process.add(replicate);
+    ++seen;
+  }
+  Statistic statistic;
+  statistic.name = "E";
+  statistic.what = "evidence against the law, at any time; value: ln E";
+  statistic.where = (*sampler)->where() + ", " + std::to_string(seen) + " streams";
+  statistic.value = process.log_evidence();
+  statistic.p = process.p();
+  statistic.level = evidence_level;
+  statistic.effect = "best alternative: " + process.best();
+  statistic.rejected = statistic.p < statistic.level;
+  if (statistic.rejected && !verdict.broken) {
+    verdict.broken = true;
+    verdict.sentence = process.best() + ", e-value 1/" + number_text(statistic.p);
+    verdict.smallest = statistic.where + ", seed " + std::to_string(effort.seed);
+  }
+  verdict.statistics.push_back(std::move(statistic));
+}
+
 }  // namespace
 
 ChanceLaw claimed_law(const Family& family) {
@@ -74,16 +117,19 @@ StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
 
 StatisticalVerdict measure_acceptance(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
-  return climb(family, effort,
-               {.law = "chance.acceptance",
-                .rungs = decision_rungs,
-                .tests =
-                    [law](const Counts& counts) {
-                      std::vector<Test> tests;
-                      add(tests, acceptance_test(counts, law));
-                      return tests;
-                    },
-                .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
+  StatisticalVerdict verdict =
+      climb(family, effort,
+            {.law = "chance.acceptance",
+             .rungs = decision_rungs,
+             .tests =
+                 [law](const Counts& counts) {
+                   std::vector<Test> tests;
+                   add(tests, acceptance_test(counts, law));
+                   return tests;
+                 },
+             .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
+  if (verdict.ran && effort.level == Level::nightly) add_evidence(family, effort, law, verdict);
+  return verdict;
 }
 
 StatisticalVerdict measure_age_rank(Family& family, const Effort& effort) {

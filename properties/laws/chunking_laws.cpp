@@ -40,6 +40,13 @@ std::optional<std::string> unless_formula(const Contract& contract) {
   return std::nullopt;
 }
 
+// Who is resident: what is stored; or what the last query sees, where hidden rows may wait.
+Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
+  const bool may_wait =
+      contract.timing == Timing::trim_then_attend && contract.visibility == Visibility::window;
+  return may_wait || contract.masks_instead ? visible_to(facts, 0) : tokens_of(facts.stored);
+}
+
 // Both runs end with a call of one token, so that what making room leaves is the same.
 Judgement state(Trial& trial, const Contract& contract) {
   const Partitions cut = partitions_of(trial.what(), contract);
@@ -54,8 +61,8 @@ Judgement state(Trial& trial, const Contract& contract) {
     const auto& wanted = single.events.back().facts.units;
     const auto& units = last.event->facts.units;
     for (std::size_t unit = 0; unit < std::min(units.size(), wanted.size()); ++unit) {
-      const Tokens alone = tokens_of(wanted[unit].stored);
-      const Tokens stored = tokens_of(units[unit].stored);
+      const Tokens alone = residents_of(contract, wanted[unit]);
+      const Tokens stored = residents_of(contract, units[unit]);
       if (alone == stored) continue;
       Finding finding = finding_at(last, unit,
                                    "after " + std::to_string(cut.tokens + 1) + " tokens fed as " +

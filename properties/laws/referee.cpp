@@ -116,7 +116,7 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
     }
     compared_ = true;
     for (std::size_t i = 0; i < per_cell_; ++i) {
-      if (auto finding = compare(step, cell * per_cell_ + i, visible, model.stored())) {
+      if (auto finding = compare(step, cell * per_cell_ + i, visible, model)) {
         return finding;
       }
     }
@@ -127,7 +127,7 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
 std::optional<Finding> Referee::compare(const Step& step,
                                         std::size_t unit,
                                         const std::vector<std::vector<Position>>& visible,
-                                        const std::vector<Position>& stored) const {
+                                        const Model& model) const {
   const Event& event = *step.event;
   const UnitFacts& facts = event.facts.units[unit];
   for (std::size_t query = 0; query < visible.size(); ++query) {
@@ -142,9 +142,20 @@ std::optional<Finding> Referee::compare(const Step& step,
     return finding;
   }
   if (compare_ == Compare::visible) return std::nullopt;
-  const Tokens wanted = tokens_at(stored, event.branch);
-  const Tokens kept = tokens_of(facts.stored);
-  if (kept == wanted) return std::nullopt;
+  return compare_stored(step, unit, model);
+}
+
+// Where queries have windows of their own and rows need not be freed at once, hidden rows may wait
+// in memory for as long as the contract's bound lets them.
+std::optional<Finding> Referee::compare_stored(const Step& step,
+                                               std::size_t unit,
+                                               const Model& model) const {
+  const Event& event = *step.event;
+  const bool may_wait =
+      spec_.visibility == Visibility::window && spec_.timing != Timing::attend_then_trim;
+  const Tokens wanted = tokens_at(may_wait ? model.residents() : model.stored(), event.branch);
+  const Tokens kept = tokens_of(event.facts.units[unit].stored);
+  if (may_wait ? includes(kept, wanted) : kept == wanted) return std::nullopt;
   return finding_at(step, unit, name_ + " stores " + text_of(wanted),
                     "stored are " + text_of(kept));
 }

@@ -39,7 +39,10 @@ class Referee {
   std::optional<Finding> compare(const Step& step,
                                  std::size_t unit,
                                  const std::vector<std::vector<Position>>& visible,
-                                 const std::vector<Position>& stored) const;
+                                 const Model& model) const;
+  std::optional<Finding> compare_stored(const Step& step,
+                                        std::size_t unit,
+                                        const Model& model) const;
 
   const History& history_;
   Spec spec_;

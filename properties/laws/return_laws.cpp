@@ -22,26 +22,34 @@ std::optional<std::string> unless_admitting(const Contract& contract) {
   return std::nullopt;
 }
 
-// How a token was last known to be gone: not stored after an event, or not visible to a query.
-using Gone = std::map<Token, std::string>;
+// How a token was found to be gone.
+struct Departure {
+  bool freed = false;  // not stored any more; else only hidden from a query
+  std::string how{};
+};
+
+// The tokens of a unit's branch, by whether they are still there.
+struct Whereabouts {
+  Tokens alive;   // stored and seen by all queries so far
+  Tokens hidden;  // not seen by some query, but still stored
+  std::map<Token, Departure> gone;
+};
 
 class Departures {
  public:
   explicit Departures(const History& history)
-      : history_(history), gone_(1, std::vector<Gone>(history.units())) {}
+      : history_(history), branches_(1, std::vector<Whereabouts>(history.units())) {}
 
   std::optional<Finding> take(const Step& step) {
     const Event& event = *step.event;
-    const std::size_t branch = event.call.branch;
     if (!event.refused) prepare(event);
-    for (std::size_t unit = 0; unit < std::min(event.facts.units.size(), history_.units());
-         ++unit) {
-      Gone& gone = gone_[branch][unit];
+    std::vector<Whereabouts>& units = branches_[event.call.branch];
+    for (std::size_t unit = 0; unit < std::min(event.facts.units.size(), units.size()); ++unit) {
       const UnitFacts& facts = event.facts.units[unit];
       if (step.fed()) {
-        if (auto finding = see(step, unit, facts, gone)) return finding;
+        if (auto finding = see(step, unit, facts, units[unit])) return finding;
       }
-      if (auto finding = store(step, unit, facts, gone)) return finding;
+      if (auto finding = store(step, unit, facts, units[unit])) return finding;
     }
     return std::nullopt;
   }
@@ -50,53 +58,54 @@ class Departures {
   void prepare(const Event& event) {
     const std::size_t branch = event.call.branch;
     if (event.call.kind == Call::Kind::fork) {
-      const std::vector<Gone> copy = gone_[branch];
-      gone_.resize(event.branches, copy);
+      const std::vector<Whereabouts> copy = branches_[branch];
+      branches_.resize(event.branches, copy);
     } else if (event.call.kind == Call::Kind::reset || event.call.kind == Call::Kind::truncate) {
       // As if never fed: what left because of those tokens may be back.
-      for (Gone& gone : gone_[branch]) gone.clear();
+      Tokens alive = event.branch;
+      std::ranges::sort(alive);
+      for (Whereabouts& unit : branches_[branch]) unit = {.alive = alive, .hidden = {}, .gone = {}};
     } else if (event.call.kind == Call::Kind::reorder) {
-      permute(event.call.from, gone_[branch]);
+      permute(event.call.from, branches_[branch]);
     }
   }
 
-  void permute(const std::vector<std::uint32_t>& from, std::vector<Gone>& gone) const {
+  void permute(const std::vector<std::uint32_t>& from, std::vector<Whereabouts>& units) const {
     const std::size_t sequences = history_.what.setup.sequences;
-    const std::size_t per = gone.size() / sequences;
+    const std::size_t per = units.size() / sequences;
     if (from.size() != sequences) return;
-    std::vector<Gone> moved;
+    std::vector<Whereabouts> moved;
     for (const std::uint32_t sequence : from) {
       for (std::size_t i = 0; i < per; ++i) {
-        moved.push_back(sequence < sequences ? gone[sequence * per + i] : Gone{});
+        moved.push_back(sequence < sequences ? units[sequence * per + i] : Whereabouts{});
       }
     }
-    gone = std::move(moved);
+    units = std::move(moved);
   }
 
   static std::optional<Finding> see(const Step& step,
                                     std::size_t unit,
                                     const UnitFacts& facts,
-                                    Gone& gone) {
+                                    Whereabouts& at) {
     const Event& event = *step.event;
     for (std::size_t query = 0; query < event.fed.size(); ++query) {
       const Tokens seen = visible_to(facts, query);
       for (const Token& token : seen) {
-        const auto found = gone.find(token);
-        if (found == gone.end()) continue;
+        const auto found = at.gone.find(token);
+        if (found == at.gone.end()) continue;
         Finding finding =
             finding_at(step, unit, query,
-                       text_of({token}) + " " + found->second + ", so no later query sees it",
+                       text_of({token}) + " " + found->second.how + ", so no later query sees it",
                        query_text(event, query) + " sees it");
         finding.should_see = minus(seen, {token});
         return finding;
       }
-      const std::size_t up_to = step.tokens_before() + query + 1;
-      for (std::size_t i = 0; i < up_to; ++i) {
-        const Token token = event.branch[i];
-        if (!contains(seen, token)) {
-          gone.emplace(token, "was not visible to query " + text_of({event.fed[query]}));
-        }
+      at.alive = joined(at.alive, {event.fed[query]});
+      for (const Token& token : minus(at.alive, seen)) {
+        at.gone[token] = {false, "was not visible to query " + text_of({event.fed[query]})};
+        at.hidden = joined(at.hidden, {token});
       }
+      at.alive = common(at.alive, seen);
     }
     return std::nullopt;
   }
@@ -105,26 +114,27 @@ class Departures {
   static std::optional<Finding> store(const Step& step,
                                       std::size_t unit,
                                       const UnitFacts& facts,
-                                      Gone& gone) {
+                                      Whereabouts& at) {
     const Tokens stored = tokens_of(facts.stored);
-    for (const Token& token : step.event->branch) {
-      const auto found = gone.find(token);
-      const bool freed = found != gone.end() && found->second.starts_with("was not stored");
-      if (contains(stored, token)) {
-        if (!freed) continue;
-        return finding_at(step, unit, text_of({token}) + " " + found->second + ", so it stays gone",
-                          "it is stored again: " + text_of(stored));
-      }
-      if (!freed) {
-        gone[token] =
-            "was not stored after " + std::to_string(step.event->branch.size()) + " tokens";
-      }
+    for (const Token& token : stored) {
+      const auto found = at.gone.find(token);
+      if (found == at.gone.end() || !found->second.freed) continue;
+      return finding_at(step, unit,
+                        text_of({token}) + " " + found->second.how + ", so it stays gone",
+                        "it is stored again: " + text_of(stored));
     }
+    const std::string how =
+        "was not stored after " + std::to_string(step.event->branch.size()) + " tokens";
+    for (const Token& token : minus(joined(at.alive, at.hidden), stored)) {
+      at.gone[token] = {true, how};
+    }
+    at.alive = common(at.alive, stored);
+    at.hidden = common(at.hidden, stored);
     return std::nullopt;
   }
 
   const History& history_;
-  std::vector<std::vector<Gone>> gone_;  // [branch][unit]
+  std::vector<std::vector<Whereabouts>> branches_;  // [branch][unit]
 };
 
 Judgement no_resurrection(const History& history, const Contract&) {
