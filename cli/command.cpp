@@ -15,6 +15,7 @@
 #include "cli/generate.h"
 #include "cli/interrupt.h"
 #include "cli/policies.h"
+#include "cli/protocol.h"
 #include "cli/replay.h"
 #include "cli/report.h"
 #include "cli/selftest.h"
@@ -174,8 +175,8 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command,   &check_command,    &uniformity_command,
-      &policies_command, &trace_command,  &generate_command, &selftest_command,
+      &replay_command, &report_command,   &check_command,    &uniformity_command, &policies_command,
+      &trace_command,  &generate_command, &protocol_command, &selftest_command,
   };
   return all;
 }

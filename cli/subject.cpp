@@ -1,5 +1,6 @@
 #include "cli/subject.h"
 
+#include "properties/conformance.h"
 #include "properties/remote/plugin_family.h"
 #include "properties/remote/process_family.h"
 #include "properties/spec_subject.h"
@@ -41,6 +42,9 @@ Result<NamedSubject> subject_of(const Words& words) {
     return named(make_process_family(words.value("exec")), "--exec ", words.value("exec"));
   }
   const std::string& operand = words.operands()[0];
+  for (const RegisteredSubject& subject : registered_subjects()) {
+    if (subject.name == operand) return NamedSubject{subject.make(), shell_quoted(operand)};
+  }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
   return NamedSubject{make_spec_family(*spec), shell_quoted(operand)};

@@ -1,12 +1,14 @@
 # install: headers under include/kvcheck, one static library per layer, and a package config, so that
 # find_package(kvcheck) gives another project the targets kvcheck::sim, kvcheck::policies and so on.
-# The command line is a program, not a library: cli/ is not exported.
+# The command line is a program; its library has no headers of its own but carries kvcheck_main
+# (properties/conformance.h), so it goes along, as kvcheck::conformance.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(layers GLOBAL PROPERTY KVCHECK_LAYERS)
-list(REMOVE_ITEM layers cli)
 list(TRANSFORM layers PREPEND kv_ OUTPUT_VARIABLE layer_targets)
+list(REMOVE_ITEM layers cli)
+set_target_properties(kv_cli PROPERTIES EXPORT_NAME conformance)
 install(TARGETS ${layer_targets} EXPORT kvcheck-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
 install(TARGETS kvcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -16,7 +18,10 @@ foreach(layer IN LISTS layers)
 endforeach()
 install(FILES "${PROJECT_BINARY_DIR}/generated/base/version.h"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
+install(FILES python/kvcheck.py python/kvcheck_tensors.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/kvcheck/python)
 install(FILES LICENSE README.md CHANGELOG.md traces/FORMAT.md reports/SCHEMA.md
+              properties/ABI.md properties/PROTOCOL.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT kvcheck-targets NAMESPACE kvcheck:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)
@@ -27,4 +32,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvcheck-config-version.c
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/kvcheck-config.cmake"
               "${PROJECT_BINARY_DIR}/kvcheck-config-version.cmake"
+              cmake/kvcheck_discover_tests.cmake cmake/kvcheck_list_tests.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)

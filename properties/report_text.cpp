@@ -14,7 +14,8 @@ constexpr std::size_t line_width = 100;
 // `text` after `label`, broken at spaces and indented under itself.
 void write_field(std::string_view label, const std::string& text, std::ostream& out) {
   constexpr std::size_t indent = 14;
-  std::string line = "    " + std::string(label);
+  std::string line(label);
+  line.insert(0, 4, ' ');
   line.resize(std::max(indent, line.size() + 1), ' ');
   bool empty = true;
   for (const std::string_view word : split(text, ' ')) {
@@ -121,7 +122,7 @@ void write_sum(const Report& report, std::ostream& out) {
 
 void write_text(const Report& report, const std::string& subject_words, std::ostream& out) {
   out << report.subject << "\n";
-  for (const std::string& line : report.deviations) out << "  declares " << line << "\n";
+  for (const std::string& line : report.deviations) write_field("declares", line, out);
   out << "\n";
   for (const LawResult& result : report.laws) {
     if (result.status == Status::broken) write_broken(result, subject_words, out);

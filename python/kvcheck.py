@@ -34,7 +34,7 @@ sizes. Methods beyond append and kept are optional, and what is missing is refus
     __len__()                   how many rows the cache says it holds
 
 Raise Refused("why") from any of them to refuse, having changed nothing. For caches of tensors see
-kvcheck_tensors.serve. The messages are specified in properties/PROTOCOL.md. Needs nothing but the standard
+kvcheck_tensors.serve. PROTOCOL.md specifies the messages. Needs nothing but the standard
 library.
 """
 
@@ -275,8 +275,8 @@ class _Units:
 class _Server:
     """Answers the host's requests, one line each."""
 
-    def __init__(self, model, hello, contract):
-        self.model, self.hello, self.declared = model, hello, contract
+    def __init__(self, model, hello, contract, defaults):
+        self.model, self.hello, self.declared, self.defaults = model, hello, contract, defaults
         self.read, self.write = sys.stdin, sys.stdout
         sys.stdout = sys.stderr  # what caches print is no answer
         self.branches = []
@@ -298,7 +298,7 @@ class _Server:
 
     def contract_of(self, setup):
         declared = self.declared(setup) if callable(self.declared) else self.declared
-        return dict(declared or {})
+        return dict(self.defaults, **(declared or {}))
 
     def on_hello(self, _):
         return dict(self.hello, protocol=PROTOCOL)
@@ -357,10 +357,10 @@ class _Server:
         return {"units": branch.look()}
 
 
-def serve_model(model, hello, contract):
+def serve_model(model, hello, contract, defaults=()):
     """Serves subjects of your own making: model(setup, contract, ask) gives a branch, an object
     with feed(call), look(), fork(), truncate(), reset(), reorder(), shift() and snapshot()."""
-    _Server(model, hello, contract).run()
+    _Server(model, hello, contract, dict(defaults)).run()
 
 
 def serve(cache, contract=None, name=None, wanted=None):
@@ -378,4 +378,6 @@ def serve(cache, contract=None, name=None, wanted=None):
              "draws": names is None or "draws" in names}
     if wanted:
         hello["wanted"] = wanted
-    serve_model(lambda setup, declared, ask: _Units(server, setup, declared, ask), hello, contract)
+    defaults = {} if hasattr(cache, "positions") else {"positions": "untold"}
+    serve_model(lambda setup, declared, ask: _Units(server, setup, declared, ask), hello, contract,
+                defaults)

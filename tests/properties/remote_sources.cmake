@@ -1,2 +1,6 @@
 list(APPEND kv_test_sources
-  properties/remote_test.cpp)
+  properties/conformance_test.cpp
+  properties/plugin_test.cpp
+  properties/process_test.cpp
+  properties/remote_test.cpp
+  properties/ways_doc_test.cpp)

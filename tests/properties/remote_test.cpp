@@ -1,5 +1,5 @@
-// Subjects in other processes do what they do in this one, and their deaths are findings.
-#include <boost/json.hpp>
+// Subjects served to another process do what they do in this one.
+#include <cmath>
 
 #include "properties/history.h"
 #include "properties/remote/process_family.h"
@@ -10,8 +10,6 @@
 namespace kv {
 namespace {
 
-using testing::HasSubstr;
-
 std::unique_ptr<Family> spec_family(std::string_view text) {
   return make_spec_family(*parse_spec(text));
 }
@@ -19,14 +17,8 @@ std::unique_ptr<Family> spec_family(std::string_view text) {
 Result<std::unique_ptr<Family>> served(const std::function<Result<std::unique_ptr<Family>>()>& make,
                                        const RemoteOptions& options = {}) {
   return make_remote_family(
-      [make] {
-        return Child::run_function([&](int in, int out) { serve_family(make, in, out); });
-      },
+      [make] { return Child::run_function([&](int in, int out) { serve_family(make, in, out); }); },
       options);
-}
-
-std::string python(const std::string& program) {
-  return "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 -c '" + program + "'";
 }
 
 void expect_same(const History& one, const History& other) {
@@ -73,9 +65,8 @@ class Served : public testing::TestWithParam<std::string> {};
 TEST_P(Served, DoesWhatItDoesInThisProcess) {
   const std::string spec = GetParam();
   const auto here = spec_family(spec);
-  const auto there = served([spec]() -> Result<std::unique_ptr<Family>> {
-    return spec_family(spec);
-  });
+  const auto there =
+      served([spec]() -> Result<std::unique_ptr<Family>> { return spec_family(spec); });
   ASSERT_TRUE(there) << there.error().message;
   for (const char* text :
        {"sinks=1,recent=2,budget=5;stream=random,seed=7;calls=f3,f4,f1,f1,f6,f1",
@@ -92,9 +83,8 @@ TEST_P(Served, DoesWhatItDoesInThisProcess) {
 TEST_P(Served, DrawsWhatItIsGiven) {
   const std::string spec = GetParam();
   const auto here = spec_family(spec);
-  const auto there = served([spec]() -> Result<std::unique_ptr<Family>> {
-    return spec_family(spec);
-  });
+  const auto there =
+      served([spec]() -> Result<std::unique_ptr<Family>> { return spec_family(spec); });
   ASSERT_TRUE(there) << there.error().message;
   const Case what =
       *parse_case("sinks=0,recent=1,budget=4,kv-heads=2,seed=1;stream=random;calls=f3,f4,f9");

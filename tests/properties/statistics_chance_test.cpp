@@ -81,9 +81,8 @@ TEST(Chance, DecisionsHaveTheirMeansAndVariances) {
   });
   expect_theory(accepted, 12, 24, 12);
   expect_rate(accepted);
-  const Moments ranks = moments_of(shape, 100, 3000, {}, [](const Counts& counts) {
-    return age_rank_test(counts)->statistic;
-  });
+  const Moments ranks = moments_of(
+      shape, 100, 3000, {}, [](const Counts& counts) { return age_rank_test(counts)->statistic; });
   expect_theory(ranks, 3, 6, 3);
   expect_rate(ranks);
 }
@@ -108,8 +107,7 @@ TEST(Chance, AgeLawsHaveTheirCovariance) {
     double freedom = 0;
     std::uint64_t alarms = 0;
     for (std::uint64_t run = 0; run < 1000; ++run) {
-      const Statistic one =
-          inclusion_test(counted(shape, decide, 5000 + run, 400), law).statistic;
+      const Statistic one = inclusion_test(counted(shape, decide, 5000 + run, 400), law).statistic;
       sum += one.value;
       freedom = one.freedom;
       alarms += one.p < 0.01 ? 1 : 0;
@@ -148,8 +146,9 @@ TEST(Chance, SeesWhatEachTestIsFor) {
   const Counts queue = counted(shape, oldest, 3, 500);
   EXPECT_LT(age_rank_test(queue)->statistic.p, 1e-30);
   EXPECT_GT(acceptance_test(queue, ChanceLaw::uniform)->statistic.p, 1e-4);
-  EXPECT_LT(acceptance_test(counted(shape, algorithm_r(), 4, 50), ChanceLaw::admitting)->statistic.p,
-            1e-9);
+  EXPECT_LT(
+      acceptance_test(counted(shape, algorithm_r(), 4, 50), ChanceLaw::admitting)->statistic.p,
+      1e-9);
 }
 
 // Every 4th token from a random start: each is kept with 1/4, but only four sets ever occur.
@@ -167,7 +166,7 @@ TEST(Chance, PairsSeeWhatInclusionCannot) {
 
 TEST(Chance, SubsetsOfTinyCases) {
   const Counts right = counted({.n = 5, .k = 2}, algorithm_r(), 6, 2000, {.subsets = true});
-  const std::optional<Test> held = subset_test(right);
+  const std::optional<ChanceTest> held = subset_test(right);
   ASSERT_TRUE(held.has_value());
   EXPECT_EQ(held->statistic.freedom, 9);
   EXPECT_GT(held->statistic.p, 1e-4);
@@ -190,7 +189,7 @@ TEST(Chance, DetectableIsWhereThePowerIs) {
   // At the effect that the test says it sees with power 0.99 it must reject about so often.
   const Shape shape{.n = 16, .k = 4};
   const Counts counts = counted(shape, algorithm_r(), 8, 3000);
-  const Test test = *acceptance_test(counts, ChanceLaw::uniform);
+  const ChanceTest test = *acceptance_test(counts, ChanceLaw::uniform);
   const double effect = detectable(test, 1e-3, 0.99);
   const Decide tilted = [effect](Draws& draws, std::uint32_t t, std::uint32_t k) {
     const double share = (1 + effect) * static_cast<double>(k) / static_cast<double>(t);
@@ -219,7 +218,8 @@ TEST(Chance, IndependenceIsTwoSided) {
     };
     apart.add(std::vector{set_of(3 * r), set_of(3 * r + 1), set_of(3 * r + 2)});
     shared.add(std::vector{set_of(3 * r), set_of(3 * r), set_of(3 * r + 2)});
-    disjoint.add(std::vector<std::vector<std::uint32_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}});
+    disjoint.add(
+        std::vector<std::vector<std::uint32_t>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}});
   }
   EXPECT_LT(std::abs(independence_test(apart, ChanceLaw::uniform, "heads").statistic.value), 4);
   EXPECT_GT(independence_test(shared, ChanceLaw::uniform, "heads").statistic.value, 10);

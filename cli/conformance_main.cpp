@@ -1,0 +1,92 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <ostream>
+
+#include "base/words.h"
+#include "cli/check.h"
+#include "cli/output.h"
+#include "properties/conformance.h"
+#include "properties/law.h"
+
+namespace kv {
+namespace {
+
+constexpr int bad_usage = 2;
+constexpr int not_run = 77;  // what CTest's SKIP_RETURN_CODE is set to
+
+int list_tests(std::ostream& out) {
+  for (const RegisteredSubject& subject : registered_subjects()) {
+    for (const Law& law : laws()) out << subject.name << " " << law.id << "\n";
+  }
+  return 0;
+}
+
+bool is_registered(const std::string& word) {
+  for (const RegisteredSubject& subject : registered_subjects()) {
+    if (subject.name == word) return true;
+  }
+  return false;
+}
+
+int one_law(const std::string& subject, const std::string& law, cli::Streams& streams) {
+  if (find_law(law) == nullptr) {
+    const auto ids = law_ids();
+    const std::vector<std::string_view> known(ids.begin(), ids.end());
+    streams.err << "error: " << unknown_word("law", law, known) << "\n";
+    return bad_usage;
+  }
+  const LawVerdict verdict = check_law(subject, law);
+  streams.out << verdict.text;
+  if (verdict.outcome == LawVerdict::Outcome::not_run) return not_run;
+  return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
+}
+
+// Options that take no subject.
+bool wants_none(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    for (const char* other : {"--list", "-l", "--explain", "--help", "-h"}) {
+      if (word.starts_with(other)) return true;
+    }
+  }
+  return false;
+}
+
+int run(std::vector<std::string> words, cli::Streams& streams) {
+  if (words.size() == 1 && words[0] == "--list-tests") return list_tests(streams.out);
+  const auto subjects = registered_subjects();
+  if (subjects.empty()) {
+    streams.err << "error: no subject is registered; see KVCHECK_SUBJECT\n";
+    return bad_usage;
+  }
+  const bool named = !words.empty() && is_registered(words[0]);
+  if (!named && !wants_none(words)) {
+    if (subjects.size() > 1) {
+      std::vector<std::string> names;
+      for (const RegisteredSubject& subject : subjects) names.push_back(subject.name);
+      streams.err << "error: expected the name of a subject first: " << join(names, ", ") << "\n";
+      return bad_usage;
+    }
+    words.insert(words.begin(), subjects[0].name);
+  }
+  if (words.size() == 3 && words[1] == "--law") return one_law(words[0], words[2], streams);
+  return cli::run_command(cli::check_command, words, streams);
+}
+
+}  // namespace
+
+int kvcheck_main(int count, char** words) {
+  std::signal(SIGPIPE, SIG_IGN);
+  cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
+  cli::DescriptorBuffer err_buffer(STDERR_FILENO);
+  std::ostream out(&out_buffer);
+  std::ostream err(&err_buffer);
+  err << std::unitbuf;
+  cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1};
+  const int status =
+      run(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count), streams);
+  out.flush();
+  return status;
+}
+
+}  // namespace kv

@@ -1,0 +1,58 @@
+// A cache in C++: the first tokens stay, and a window of the newest.
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+
+#include "properties/conformance.h"
+
+class SinkWindow : public kv::SimpleCache {
+ public:
+  explicit SinkWindow(const kv::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
+    if (setup.budget < setup.sinks + std::max(setup.recent, 1U)) {
+      throw std::invalid_argument("the budget leaves no room for a window");
+    }
+  }
+
+  std::vector<std::vector<kv::Token>> append(std::span<const kv::Token> tokens) override {
+    std::vector<std::vector<kv::Token>> seen;
+    for (const kv::Token token : tokens) {
+      held_.push_back(token);
+      if (held_.size() > budget_) held_.erase(held_.begin() + sinks_);
+      seen.push_back(kept());
+    }
+    return seen;
+  }
+
+  std::vector<kv::Token> kept() const override { return {held_.begin(), held_.end()}; }
+
+  std::optional<std::size_t> size() const override { return held_.size(); }
+
+  bool reset() override {
+    held_.clear();
+    return true;
+  }
+
+ protected:
+  std::size_t budget() const { return budget_; }
+
+ private:
+  std::ptrdiff_t sinks_;
+  std::size_t budget_;
+  std::deque<kv::Token> held_;
+};
+
+KVCHECK_SUBJECT(SinkWindow)
+
+// The same, but it says that it holds the budget before it does.
+class Broken : public SinkWindow {
+ public:
+  using SinkWindow::SinkWindow;
+
+  std::optional<std::size_t> size() const override { return budget(); }
+};
+
+KVCHECK_SUBJECT(Broken)
+
+int main(int argc, char** argv) {
+  return kv::kvcheck_main(argc, argv);
+}
