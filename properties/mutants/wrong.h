@@ -62,6 +62,7 @@ std::vector<Mutant> mask_mutants();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> position_mutants();
 std::vector<Mutant> shift_mutants();
+std::vector<Mutant> shift_call_mutants();
 std::vector<Mutant> payload_mutants();
 std::vector<Mutant> ring_mutants();
 std::vector<Mutant> rollback_mutants();
