@@ -178,7 +178,7 @@ std::vector<Row> rows() {
 
 struct Named {
   const char* name;
-  std::function<std::optional<Test>(const Counts&)> test;
+  std::function<std::optional<ChanceTest>(const Counts&)> test;
 };
 
 std::vector<Named> tests() {
@@ -197,7 +197,7 @@ Counts counts_of(const MakeStep& make, std::uint64_t root, std::uint64_t streams
 }
 
 // Streams needed, or 0: blind.
-double needed(const Test& test) {
+double needed(const ChanceTest& test) {
   const Statistic& statistic = test.statistic;
   const double drift = statistic.freedom > 0 ? statistic.value - statistic.freedom
                                              : statistic.value * statistic.value - 1;
@@ -236,7 +236,7 @@ void print_power() {
     for (int run = 0; run < runs && spot > 0; ++run) {
       const Counts some = counts_of(row.make, 100 + static_cast<std::uint64_t>(run),
                                     static_cast<std::uint64_t>(std::ceil(spot)));
-      const std::optional<Test> test = tests()[by].test(some);
+      const std::optional<ChanceTest> test = tests()[by].test(some);
       rejected += test && test->statistic.p < level ? 1 : 0;
     }
     std::printf("%s %s | %s |\n", line.c_str(), row.published.c_str(),

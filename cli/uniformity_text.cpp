@@ -19,6 +19,11 @@ std::string padded(std::string text, std::size_t width, bool right = false) {
   return right ? blanks + text : text + blanks;
 }
 
+// Labels leave the budget out.
+std::string title_of(const Spec& spec) {
+  return spec.label() + " at budget " + std::to_string(spec.budget);
+}
+
 std::string plain_p(double p) {
   std::string text = p_text(p);
   return text.starts_with("p = ") ? text.substr(4) : text.substr(2);
@@ -69,7 +74,7 @@ std::string statistics_json(std::span<const Statistic> statistics) {
 
 void print_uniformity(const Spec& spec, const UniformityReport& report, std::ostream& out) {
   const Shape& shape = report.counts.shape();
-  out << spec.label() << ": " << report.counts.streams() << " streams of " << report.tokens
+  out << title_of(spec) << ": " << report.counts.streams() << " streams of " << report.tokens
       << " tokens; " << shape.n << " entered the middle, " << shape.k << " stay; seed "
       << report.seed << "\n\n";
   print_statistics(report.statistics, out);
@@ -129,7 +134,7 @@ std::string uniformity_json(const Spec& spec, const UniformityReport& report) {
 UniformityPlot uniformity_plot(const Spec& spec, const UniformityReport& report) {
   const Counts& counts = report.counts;
   const Shape& shape = counts.shape();
-  UniformityPlot plot{.label = spec.label(),
+  UniformityPlot plot{.label = title_of(spec),
                       .streams = counts.streams(),
                       .first_position = spec.sinks,
                       .capacity = shape.k,

@@ -39,7 +39,8 @@ class SimpleSubject final : public Subject {
   }
 
   Answer<Facts> feed(const Feed& feed) override {
-    Facts facts = look();
+    Facts facts;
+    facts.units.resize(cells_.size());
     for (std::size_t unit = 0; unit < cells_.size(); ++unit) {
       const auto seen = cells_[unit].cache->append(feed.tokens);
       if (seen.size() != feed.tokens.size()) {
@@ -121,7 +122,7 @@ class SimpleSubject final : public Subject {
   template <typename Call>
   Answer<Done> every(const Call& call, const std::string& name) {
     std::size_t done = 0;
-    for (Cell& cell : cells_) done += call(*cell.cache) ? 1 : 0;
+    for (Cell& cell : cells_) done += call(*cell.cache) ? 1U : 0U;
     if (done == cells_.size()) return Done{};
     if (done > 0) throw SubjectFailed("some units did " + name + ", others refused it");
     return Refused{name + " is not offered"};

@@ -21,6 +21,7 @@ reorder(sequences), shift(begin, delta), snapshot() and restore(state). Raise kv
 refuse.
 """
 
+import functools
 import math
 
 import kvcheck
@@ -48,6 +49,7 @@ def _digits(token, place):
     return digits + _sums(digits) + [_CONSTANT]
 
 
+@functools.lru_cache(1 << 16)
 def encode_key(token, place, position):
     """Place is (sequence, layer, head)."""
     digits = _digits(token, place)
@@ -55,6 +57,7 @@ def encode_key(token, place, position):
             + [(d + 1) * math.sin(position * s) for d, s in zip(digits, SPEEDS)])
 
 
+@functools.lru_cache(1 << 16)
 def encode_value(token, place):
     return [d + 1.0 for d in _digits(token, place)]
 
@@ -93,36 +96,39 @@ def read_key(key):
     if abs(position - round(position)) < 0.25:
         position = float(round(position))
     token, place = _token(digits), digits[6:9]
-    exact = encode_key(token, place, position)
+    exact = encode_key(token, tuple(place), position)
     error = math.dist(key, exact) / math.hypot(*exact)
     return token, place, position, error
 
 
-class _Rows:
-    """Nested lists of rows as columns of the protocol. Rows seen before are not read again."""
+_read_keys, _read_values = {}, {}  # what rows say that were read before, by their floats
+_MOST_READ = 1 << 16
 
-    def __init__(self):
-        self.keys, self.values = {}, {}
 
-    def columns(self, keys, values):
-        rows = {"values": [], "keys": [], "value_places": [], "key_places": [], "positions": [],
-                "key_errors": []}
-        if len(keys) != len(values):
-            raise ValueError("%d keys and %d values" % (len(keys), len(values)))
-        for key, value in zip(map(tuple, keys), map(tuple, values)):
-            if key not in self.keys:
-                self.keys[key] = read_key(key)
-            if value not in self.values:
-                self.values[value] = read_value(value)
-            token, place, position, error = self.keys[key]
-            rows["keys"].append(token)
-            rows["key_places"].append(place)
-            rows["positions"].append(position)
-            rows["key_errors"].append(error)
-            token, place = self.values[value]
-            rows["values"].append(token)
-            rows["value_places"].append(place)
-        return rows
+def _columns(keys, values):
+    """Lists of rows as columns of the protocol."""
+    if len(keys) != len(values):
+        raise ValueError("%d keys and %d values" % (len(keys), len(values)))
+    if len(_read_keys) > _MOST_READ or len(_read_values) > _MOST_READ:
+        _read_keys.clear()
+        _read_values.clear()
+    of_keys, of_values = [], []
+    for key in map(tuple, keys):
+        reading = _read_keys.get(key)
+        if reading is None:
+            reading = _read_keys[key] = read_key(key)
+        of_keys.append(reading)
+    for value in map(tuple, values):
+        reading = _read_values.get(value)
+        if reading is None:
+            reading = _read_values[value] = read_value(value)
+        of_values.append(reading)
+    return {"values": [token for token, _ in of_values],
+            "value_places": [place for _, place in of_values],
+            "keys": [token for token, _, _, _ in of_keys],
+            "key_places": [place for _, place, _, _ in of_keys],
+            "positions": [position for _, _, position, _ in of_keys],
+            "key_errors": [error for _, _, _, error in of_keys]}
 
 
 def _listed(tensor):
@@ -136,7 +142,6 @@ class _Model:
         self.cache_class, self.lists = cache_class, lists
         self.setup, self.contract = setup, contract
         self.cache = kvcheck._call_with(cache_class, setup)
-        self.rows = _Rows()
 
     def _tensor(self, nested):
         if self.lists:
@@ -180,13 +185,13 @@ class _Model:
             for layer in range(self.setup["layers"]):
                 for head in range(self.setup["kv_heads"]):
                     keys, values = stored[layer]
-                    unit = {"stored": self.rows.columns(*(
+                    unit = {"stored": _columns(*(
                         [part[sequence][head] for part in (keys, values)] if keys else ([], [])))}
                     if hasattr(self.cache, "length"):
                         unit["reported"] = int(self.cache.length(layer))
                     if told:
                         keys, values = told[layer][0], told[layer][1]
-                        returned = self.rows.columns(keys[sequence][head], values[sequence][head])
+                        returned = _columns(keys[sequence][head], values[sequence][head])
                         unit["returned"] = returned
                         unit["visible"] = self._mask(told[layer], sequence, head, count,
                                                      len(returned["values"]))
@@ -231,5 +236,9 @@ def serve(cache, contract=None, name=None, wanted=None, lists=False):
     hello = {"name": name or cache.__name__}
     if wanted:
         hello["wanted"] = wanted
+    if not lists:
+        import torch
+        torch.set_num_threads(1)  # tensors this small gain nothing from more
+        torch.set_grad_enabled(False)
     kvcheck.serve_model(lambda setup, declared, ask: _Model(cache, lists, setup, declared), hello,
                         contract)

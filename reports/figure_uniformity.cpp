@@ -51,22 +51,26 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
     for (std::size_t i = begin; i < end; ++i) hits += plot.kept[i];
     const double share = static_cast<double>(hits) / static_cast<double>(plot.streams) /
                          static_cast<double>(end - begin);
+    // The mean of neighbours varies less; their covariance is that of k out of n.
+    const auto size = static_cast<double>(end - begin);
+    const auto all = static_cast<double>(n);
+    const double band = plot.band * std::sqrt((all - size) / ((all - 1) * size));
     data.row({plot.first_position + static_cast<double>(begin + end - 1) / 2, share, expected,
-              std::max(0.0, expected - plot.band), std::min(1.0, expected + plot.band)});
+              std::max(0.0, expected - band), std::min(1.0, expected + band)});
     highest = std::max(highest, share);
   }
   data.finish(figure);
   const auto first = static_cast<double>(plot.first_position);
   figure.body = plain_axes() + label_at(what_was_run(plot)) +
-                "set lmargin 9\nset rmargin 3\nset key bottom left horizontal samplen 2 "
-                "width 2 at graph 0, graph 1.02 noenhanced\nset tmargin 4\n"
+                "set lmargin 9\nset rmargin 3\nset key below center horizontal maxrows 1 samplen 2 "
+                "width 2 noenhanced\nset tmargin 3\n"
                 "set xlabel 'position in the stream'\nset ylabel 'share of streams that keep it'\n"
                 "set xrange [" +
                 shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
                 "]\nset yrange [0:" + shortest(std::min(1.05, 1.15 * highest)) + "]\n" + "plot " +
                 points +
                 " using 1:4:5 with filledcurves lc rgb '#c9ddf0' title "
-                "'95 % band, all positions at once', " +
+                "'95 % band', " +
                 points + " using 1:3 with lines lc rgb '#444444' lw 1.2 title 'uniform', " +
                 points + " using 1:2 with " + (n <= 128 ? "points pt 7 ps 0.6" : "lines lw 1.2") +
                 " lc rgb '#b2182b' title 'counted'\n";
@@ -82,8 +86,8 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
   Figure figure{.name = "uniformity-pairs",
                 .title = "Pairs kept together",
                 .caption = {},
-                .width = 560,
-                .height = 480};
+                .width = 540,
+                .height = 440};
   const std::size_t n = plot.kept.size();
   if (plot.pair_ratio.size() != n * n || n == 0) return figure;
   FigureData data({"position_a", "position_b", "ratio"});
@@ -112,7 +116,7 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
       "set cbrange [" +
       shortest(1 - farthest) + ":" + shortest(1 + farthest) +
       "]\nset cblabel 'kept together, times what is expected'\n"
-      "set lmargin 9\nset rmargin 12\nset tmargin 3\nset bmargin 4\n"
+      "set lmargin 9\nset rmargin 13\nset tmargin 2.5\nset bmargin 3.5\n"
       "set size ratio 1\nset xlabel 'position'\nset ylabel 'position'\n"
       "set xrange [" +
       shortest(first) + ":" + shortest(last) + "]\nset yrange [" + shortest(last) + ":" +

@@ -26,7 +26,8 @@ typedef struct {
 } cache_t;
 
 static const char* contract(const kvp_setup* setup) {
-  return setup->budget > setup->sinks ? "{}" : NULL;
+  const uint64_t recent = setup->recent > 0 ? setup->recent : 1;
+  return setup->budget >= setup->sinks + recent ? "{}" : NULL; /* "{}": the strictest reading */
 }
 
 static int create(const kvp_setup* setup, const kvp_host* host, void** cache) {

@@ -1,11 +1,17 @@
 // A cache in C++: the first tokens stay, and a window of the newest.
+#include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 #include "properties/conformance.h"
 
 class SinkWindow : public kv::SimpleCache {
  public:
-  explicit SinkWindow(const kv::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {}
+  explicit SinkWindow(const kv::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
+    if (setup.budget < setup.sinks + std::max(setup.recent, 1U)) {
+      throw std::invalid_argument("the budget leaves no room for a window");
+    }
+  }
 
   std::vector<std::vector<kv::Token>> append(std::span<const kv::Token> tokens) override {
     std::vector<std::vector<kv::Token>> seen;

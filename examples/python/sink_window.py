@@ -7,14 +7,16 @@ import kvcheck
 
 class SinkWindow:
     def __init__(self, sinks, recent, budget):
-        self.sinks, self.recent = sinks, budget - sinks
+        if budget < sinks + max(recent, 1):
+            raise ValueError("the budget leaves no room for a window")
+        self.sinks, self.window = sinks, budget - sinks
         self.ids = []
 
     def append(self, tokens):
         seen = []
         for token in tokens:
             self.ids.append(token)
-            if len(self.ids) > self.sinks + self.recent:
+            if len(self.ids) > self.sinks + self.window:
                 del self.ids[self.sinks]
             seen.append(list(self.ids))
         return seen
@@ -34,8 +36,7 @@ class Broken(SinkWindow):
 
     def append(self, tokens):
         self.ids += tokens
-        del self.ids[self.sinks : len(self.ids) - self.recent]
-        order = {token: i for i, token in enumerate(self.ids)}
+        del self.ids[self.sinks : max(self.sinks, len(self.ids) - self.window)]
         return [[i for i in self.ids if kvcheck.position_of(i) <= kvcheck.position_of(token)]
                 for token in tokens]
 

@@ -8,9 +8,9 @@ import kvcheck_tensors
 
 
 class SinkCache:
-    def __init__(self, layers, sinks, budget):
-        if budget <= sinks:
-            raise ValueError("the budget leaves no window")
+    def __init__(self, layers, sinks, recent, budget):
+        if budget < sinks + max(recent, 1):
+            raise ValueError("the budget leaves no room for a window")
         self.sinks, self.window = sinks, budget - sinks
         self.keys, self.values = [None] * layers, [None] * layers
         self.seen = [0] * layers

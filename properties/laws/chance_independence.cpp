@@ -56,14 +56,15 @@ struct Wanted {
 LadderCell cell_of(std::shared_ptr<FamilySampler> sampler,
                    const Wanted& wanted,
                    std::function<Result<Overlaps>(std::uint64_t root, std::uint64_t streams)> run) {
-  return {.where = wanted.between + ", " + sampler->where(),
-          .streams = wanted.streams,
-          .run = [wanted, run = std::move(run)](
-                     std::uint64_t root, std::uint64_t streams) -> Result<std::vector<Test>> {
-            const Result<Overlaps> overlaps = run(root, streams);
-            if (!overlaps) return overlaps.error();
-            return std::vector<Test>{independence_test(*overlaps, wanted.law, wanted.between)};
-          }};
+  return {
+      .where = wanted.between + ", " + sampler->where(),
+      .streams = wanted.streams,
+      .run = [wanted, run = std::move(run)](
+                 std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
+        const Result<Overlaps> overlaps = run(root, streams);
+        if (!overlaps) return overlaps.error();
+        return std::vector<ChanceTest>{independence_test(*overlaps, wanted.law, wanted.between)};
+      }};
 }
 
 // Units of one stream against each other.

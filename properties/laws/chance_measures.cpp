@@ -27,12 +27,12 @@ constexpr std::array<Rung, 4> decision_rungs = {{{{.n = 5, .k = 4}, 1500},
 constexpr std::array<Rung, 2> chunk_rungs = {
     {{{.n = 16, .k = 4}, 1500}, {{.n = 64, .k = 16}, 200}}};
 
-void add(std::vector<Test>& tests, std::optional<Test> test) {
+void add(std::vector<ChanceTest>& tests, std::optional<ChanceTest> test) {
   if (test) tests.push_back(*std::move(test));
 }
 
-std::vector<Test> pair_tests(const Counts& counts) {
-  std::vector<Test> tests;
+std::vector<ChanceTest> pair_tests(const Counts& counts) {
+  std::vector<ChanceTest> tests;
   // Simulated tails are for those who choose few streams; a ladder has cells with enough.
   const double k = counts.shape().k;
   const double n = counts.shape().n;
@@ -78,7 +78,7 @@ void add_evidence(Family& family,
   statistic.rejected = statistic.p < statistic.level;
   if (statistic.rejected && !verdict.broken) {
     verdict.broken = true;
-    verdict.sentence = process.best() + ", e-value 1/" + number_text(statistic.p);
+    verdict.sentence = process.best() + ", ln E = " + number_text(statistic.value);
     verdict.smallest = statistic.where + ", seed " + std::to_string(effort.seed);
   }
   verdict.statistics.push_back(std::move(statistic));
@@ -101,7 +101,7 @@ StatisticalVerdict measure_inclusion(Family& family, const Effort& effort) {
        .rungs = inclusion_rungs,
        .tests =
            [](const Counts& counts) {
-             return std::vector<Test>{inclusion_test(counts, ChanceLaw::uniform)};
+             return std::vector<ChanceTest>{inclusion_test(counts, ChanceLaw::uniform)};
            },
        .diagnose = [](const Counts& counts) { return follows(counts, ChanceLaw::uniform); }});
 }
@@ -123,7 +123,7 @@ StatisticalVerdict measure_acceptance(Family& family, const Effort& effort) {
              .rungs = decision_rungs,
              .tests =
                  [law](const Counts& counts) {
-                   std::vector<Test> tests;
+                   std::vector<ChanceTest> tests;
                    add(tests, acceptance_test(counts, law));
                    return tests;
                  },
@@ -138,7 +138,7 @@ StatisticalVerdict measure_age_rank(Family& family, const Effort& effort) {
                 .rungs = decision_rungs,
                 .tests =
                     [](const Counts& counts) {
-                      std::vector<Test> tests;
+                      std::vector<ChanceTest> tests;
                       add(tests, age_rank_test(counts));
                       return tests;
                     },
@@ -151,32 +151,34 @@ StatisticalVerdict measure_contrasts(Family& family, const Effort& effort) {
                 .rungs = decision_rungs,
                 .tests =
                     [](const Counts& counts) {
-                      return std::vector<Test>{trend_test(counts), largest_test(counts)};
+                      return std::vector<ChanceTest>{trend_test(counts), largest_test(counts)};
                     },
                 .diagnose = {}});
 }
 
 StatisticalVerdict measure_age_law(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
-  return climb(
-      family, effort,
-      {.law = "chance.age-law",
-       .rungs = inclusion_rungs,
-       .tests =
-           [law](const Counts& counts) { return std::vector<Test>{inclusion_test(counts, law)}; },
-       .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+  return climb(family, effort,
+               {.law = "chance.age-law",
+                .rungs = inclusion_rungs,
+                .tests =
+                    [law](const Counts& counts) {
+                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
+                    },
+                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
 }
 
 StatisticalVerdict measure_chunks(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
-  return climb(
-      family, effort,
-      {.law = "chance.chunks",
-       .rungs = chunk_rungs,
-       .chunks = {3, 1, 9, 2, 5},
-       .tests =
-           [law](const Counts& counts) { return std::vector<Test>{inclusion_test(counts, law)}; },
-       .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+  return climb(family, effort,
+               {.law = "chance.chunks",
+                .rungs = chunk_rungs,
+                .chunks = {3, 1, 9, 2, 5},
+                .tests =
+                    [law](const Counts& counts) {
+                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
+                    },
+                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
 }
 
 }  // namespace kv

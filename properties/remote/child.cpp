@@ -136,11 +136,16 @@ Result<std::unique_ptr<Child>> Child::run_function(const std::function<void(int,
 }
 
 Child::~Child() {
+  close_one(to_);  // the end of its input: time to go
   if (process_ > 0) {
+    bool reaped = false;
+    for (int tries = 0; tries < 20 && !reaped; ++tries) {
+      reaped = ::waitpid(process_, nullptr, WNOHANG) != 0;
+      if (!reaped) ::poll(nullptr, 0, 5);
+    }
     ::kill(-process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
+    if (!reaped) ::waitpid(process_, nullptr, 0);
   }
-  close_one(to_);
   close_one(from_);
   close_one(errors_);
 }
@@ -198,9 +203,9 @@ Error Child::gone(std::string how) {
   // One that only closed its output is not waited for longer than it takes to see that.
   int status = 0;
   pid_t reaped = 0;
-  for (int tries = 0; tries < 50 && reaped == 0; ++tries) {
+  for (int tries = 0; tries < 100 && reaped == 0; ++tries) {
     reaped = ::waitpid(process_, &status, WNOHANG);
-    if (reaped == 0) ::poll(nullptr, 0, 10);
+    if (reaped == 0) ::poll(nullptr, 0, 5);
   }
   if (reaped == 0) {
     ::kill(-process_, SIGKILL);

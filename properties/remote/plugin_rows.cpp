@@ -65,7 +65,8 @@ Token token_of(std::int64_t id) {
 }
 
 Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i, const Place& own) {
-  Row row{.value = {}, .key = {}, .value_place = own, .key_place = own};
+  Row row;
+  row.value_place = row.key_place = own;
   if (has(plugin, KVP_ROWS)) {
     if (told.keys == nullptr || told.values == nullptr)
       throw SubjectFailed("it told no keys or values");

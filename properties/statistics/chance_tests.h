@@ -21,7 +21,7 @@
 
 namespace kv {
 
-struct Test {
+struct ChanceTest {
   Statistic statistic;
 
   // The effect whose non-centrality is 1 at this many streams, so that non-centrality lambda is
@@ -33,40 +33,40 @@ struct Test {
 };
 
 // The smallest effect that `times` as many streams would have seen at `level` with `power`.
-double detectable(const Test& test, double level, double power, double times = 1);
+double detectable(const ChanceTest& test, double level, double power, double times = 1);
 
 // T1: is every token kept as often as the law says? Under `uniform` the form above; else the
 // quadratic form of the law's whole covariance, a Mahalanobis distance. Detectable: the root mean
 // square deviation of a token's inclusion from the law's, relative to the law's mean.
-Test inclusion_test(const Counts& counts, ChanceLaw law);
+ChanceTest inclusion_test(const Counts& counts, ChanceLaw law);
 
 // T2, uniform only: is every pair kept together as often as any, given how often each is kept?
 //   r_ij = N_ij - R pi2 - (k-1)/(n-2) (d_i + d_j), lambda2 = pi2 (n-k)(n-k-1)/((n-2)(n-3)),
 //   T2 = sum r_ij^2 / (R lambda2): chi-square with n(n-3)/2 degrees, uncorrelated with T1.
 // Nothing where a pair has no freedom (k < 2, n - k < 2 or n < 4). Requires pairs. Detectable: the
 // root mean square deviation of a pair's inclusion, relative.
-std::optional<Test> pair_test(const Counts& counts);
+std::optional<ChanceTest> pair_test(const Counts& counts);
 
 // TA: does the t-th token enter with the law's probability? Independent Bernoulli trials over t.
 // Nothing if no decisions were told. Where the law leaves nothing to chance, one refusal refutes
 // it. Detectable: a relative change of the acceptance common to all t.
-std::optional<Test> acceptance_test(const Counts& counts, ChanceLaw law);
+std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law);
 
 // TE: is the elder who goes uniform among the k by age? Nothing if k = 1 or nobody went.
 // Detectable: the root mean square deviation of a rank's share, relative to 1/k.
-std::optional<Test> age_rank_test(const Counts& counts);
+std::optional<ChanceTest> age_rank_test(const Counts& counts);
 
 // Uniform only. A straight line through inclusion against the order of entering; its deviate has
 // exact variance. Detectable: the relative difference between the last token and the first.
-Test trend_test(const Counts& counts);
+ChanceTest trend_test(const Counts& counts);
 
 // Uniform only. The token farthest from its share, by exact binomial tails times n. Detectable:
 // relative deviation of one token.
-Test largest_test(const Counts& counts);
+ChanceTest largest_test(const Counts& counts);
 
 // Uniform only, tiny n: Pearson over all subsets, one draw a stream. Requires subsets. Nothing if
 // a subset expects fewer than 10. Detectable: root mean square relative deviation of a subset.
-std::optional<Test> subset_test(const Counts& counts);
+std::optional<ChanceTest> subset_test(const Counts& counts);
 
 // The token whose share is farthest from the law's, in words: "token 5 of 16 is kept in 31 % of
 // streams instead of 25 % (28.1 % to 33.9 %), z = 8.2", its bounds for effect_low and effect_high.

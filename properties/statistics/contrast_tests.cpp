@@ -5,13 +5,13 @@
 
 namespace kv {
 
-double detectable(const Test& test, double level, double power, double times) {
+double detectable(const ChanceTest& test, double level, double power, double times) {
   if (test.per_root <= 0) return test.statistic.detectable;
   return test.per_root *
          std::sqrt(noncentrality(test.statistic.freedom, level / test.choices, power) / times);
 }
 
-Test trend_test(const Counts& counts) {
+ChanceTest trend_test(const Counts& counts) {
   const Shape& shape = counts.shape();
   const auto n = static_cast<double>(shape.n);
   const auto k = static_cast<double>(shape.k);
@@ -24,7 +24,7 @@ Test trend_test(const Counts& counts) {
     sum += weight * static_cast<double>(counts.kept()[i]);
     squares += weight * weight;
   }
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "trend";
   statistic.what = "inclusion against the order of entering";
@@ -43,11 +43,11 @@ Test trend_test(const Counts& counts) {
   return test;
 }
 
-Test largest_test(const Counts& counts) {
+ChanceTest largest_test(const Counts& counts) {
   const Shape& shape = counts.shape();
   const double share = static_cast<double>(shape.k) / static_cast<double>(shape.n);
   const auto streams = static_cast<double>(counts.streams());
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "largest";
   statistic.what = "the token farthest from k/n, by exact tails times n";

@@ -27,12 +27,12 @@ std::uint64_t count_of(std::span<const std::uint64_t> counts, const CellRange& c
 }
 
 // Newcomers that must all stay: any that went refutes the law.
-Test certain_acceptance(const Counts& counts) {
+ChanceTest certain_acceptance(const Counts& counts) {
   const auto accepted = counts.accepted();
   const std::uint64_t asked = counts.told() * accepted.size();
   const std::uint64_t refused =
       asked - std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
-  Test test;
+  ChanceTest test;
   test.statistic.name = "TA";
   test.statistic.what = "no newcomer may go by its own decision";
   test.statistic.value = static_cast<double>(refused);
@@ -74,7 +74,7 @@ void acceptance_effect(const Counts& counts,
 
 }  // namespace
 
-std::optional<Test> acceptance_test(const Counts& counts, ChanceLaw law) {
+std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
   if (counts.told() == 0) return std::nullopt;
   if (law == ChanceLaw::admitting) return certain_acceptance(counts);
   const Shape& shape = counts.shape();
@@ -92,7 +92,7 @@ std::optional<Test> acceptance_test(const Counts& counts, ChanceLaw law) {
   }
   const std::vector<CellRange> cells = pooled(in, out, least_expected);
   if (cells.empty()) return std::nullopt;
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "TA";
   statistic.what = law == ChanceLaw::uniform ? "the t-th token stays at its own decision with k/t"
@@ -113,7 +113,7 @@ std::optional<Test> acceptance_test(const Counts& counts, ChanceLaw law) {
   return test;
 }
 
-std::optional<Test> age_rank_test(const Counts& counts) {
+std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   const auto ranks = counts.ranks();
   const std::uint64_t gone = std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0});
   if (ranks.size() < 2 || gone == 0) return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<Test> age_rank_test(const Counts& counts) {
   const std::vector<double> in(ranks.size(), expected);
   const std::vector<CellRange> cells = pooled(in, in, least_expected);
   if (cells.size() < 2) return std::nullopt;
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "TE";
   statistic.what = "the elder who goes is any of the k alike, by age";

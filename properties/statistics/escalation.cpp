@@ -10,7 +10,7 @@ namespace {
 
 struct Looked {
   std::size_t cell = 0;
-  Test test;
+  ChanceTest test;
 };
 
 std::string place_of(const LadderCell& cell, std::uint64_t streams, bool again) {
@@ -18,21 +18,21 @@ std::string place_of(const LadderCell& cell, std::uint64_t streams, bool again) 
 }
 
 // What both stages together would see, each with half of what may be missed.
-double detectable_in_two(const Test& test, double second_level) {
+double detectable_in_two(const ChanceTest& test, double second_level) {
   const double power = 1 - (1 - wanted_power) / 2;
   const double times = static_cast<double>(second_factor);
   return std::max(detectable(test, first_level, power),
-                  detectable(test, second_level, power, times));
+                  detectable(test, std::min(second_level, 0.5), power, times));
 }
 
-bool doubtful(const Test& test, double each) {
+bool doubtful(const ChanceTest& test, double each) {
   return test.statistic.p < first_level && test.statistic.p >= each;
 }
 
 // One look's statistic, from the fresh data where its first p was doubtful.
-Statistic settled(const Test& look,
+Statistic settled(const ChanceTest& look,
                   const LadderCell& cell,
-                  const std::optional<std::vector<Test>>& again,
+                  const std::optional<std::vector<ChanceTest>>& again,
                   double each) {
   Statistic statistic = look.statistic;
   const double second_level = each / first_level;
@@ -41,7 +41,7 @@ Statistic settled(const Test& look,
   statistic.level = each;
   if (again && doubtful(look, each)) {
     const auto same = std::ranges::find_if(
-        *again, [&](const Test& test) { return test.statistic.name == statistic.name; });
+        *again, [&](const ChanceTest& test) { return test.statistic.name == statistic.name; });
     if (same != again->end()) {
       statistic = same->statistic;
       statistic.where = place_of(cell, cell.streams * second_factor, true);
@@ -64,9 +64,9 @@ Result<Escalated> escalate(const std::vector<LadderCell>& cells,
     return cell.run(test_root(seed, std::string(name) + " " + cell.where, stage), streams);
   };
   Escalated result;
-  std::vector<std::vector<Test>> looks;
+  std::vector<std::vector<ChanceTest>> looks;
   for (const LadderCell& cell : cells) {
-    Result<std::vector<Test>> tests = run(cell, 1);
+    Result<std::vector<ChanceTest>> tests = run(cell, 1);
     if (!tests) return tests.error();
     result.tests += tests->size();
     looks.push_back(*std::move(tests));
@@ -74,15 +74,16 @@ Result<Escalated> escalate(const std::vector<LadderCell>& cells,
   const double each =
       family_error / (2 * static_cast<double>(std::max<std::size_t>(1, result.tests)));
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    std::optional<std::vector<Test>> again;
+    std::optional<std::vector<ChanceTest>> again;
     // Once a smaller cell is refuted, doubts about larger ones change nothing.
-    if (!result.rejected &&
-        std::ranges::any_of(looks[c], [&](const Test& test) { return doubtful(test, each); })) {
-      Result<std::vector<Test>> tests = run(cells[c], 2);
+    if (!result.rejected && std::ranges::any_of(looks[c], [&](const ChanceTest& test) {
+          return doubtful(test, each);
+        })) {
+      Result<std::vector<ChanceTest>> tests = run(cells[c], 2);
       if (!tests) return tests.error();
       again = *std::move(tests);
     }
-    for (const Test& look : looks[c]) {
+    for (const ChanceTest& look : looks[c]) {
       result.statistics.push_back(settled(look, cells[c], again, each));
       if (!result.statistics.back().rejected) continue;
       if (!result.rejected) {

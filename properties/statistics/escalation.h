@@ -30,7 +30,7 @@ struct LadderCell {
 
   // Runs so many streams of a root and tests them: the same tests in the same order whenever
   // streams are many enough.
-  std::function<Result<std::vector<Test>>(std::uint64_t root, std::uint64_t streams)> run;
+  std::function<Result<std::vector<ChanceTest>>(std::uint64_t root, std::uint64_t streams)> run;
 };
 
 struct Escalated {

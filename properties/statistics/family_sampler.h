@@ -14,8 +14,8 @@ namespace kv {
 // How one stream is fed.
 struct FeedPlan {
   Setup setup;
-  std::vector<std::uint32_t> chunks;  // sizes in turn; the last call feeds a single token
-  std::uint32_t entering = 0;         // tokens that are to enter the middle, at least; above k
+  std::vector<std::uint32_t> chunks{};  // sizes in turn; the last call feeds a single token
+  std::uint32_t entering = 0;           // tokens that are to enter the middle, at least; above k
 };
 
 class FamilySampler final : public Sampler {

@@ -88,7 +88,7 @@ double law_form(const Counts& counts,
 }
 
 // Too few streams for any cell: p over simulated ones, where the law is the uniform one.
-void fill_small(const Counts& counts, ChanceLaw law, Test& test) {
+void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   Statistic& statistic = test.statistic;
   if (law != ChanceLaw::uniform) return;
   const std::vector<CellRange> singles = [&] {
@@ -137,11 +137,11 @@ Largest largest_deviation(const Counts& counts, ChanceLaw law) {
   return largest;
 }
 
-Test inclusion_test(const Counts& counts, ChanceLaw law) {
+ChanceTest inclusion_test(const Counts& counts, ChanceLaw law) {
   const Shape& shape = counts.shape();
   const auto streams = static_cast<double>(counts.streams());
   KV_CHECK(counts.streams() > 0);
-  Test test;
+  ChanceTest test;
   test.statistic.name = "T1";
   test.statistic.what = "inclusion of each token against " + formula_of(law, shape);
   add_effect(counts, law, test.statistic);
@@ -164,13 +164,13 @@ Test inclusion_test(const Counts& counts, ChanceLaw law) {
   return test;
 }
 
-std::optional<Test> subset_test(const Counts& counts) {
+std::optional<ChanceTest> subset_test(const Counts& counts) {
   const auto subsets = counts.subsets();
   KV_CHECK(!subsets.empty());
   const auto cells = static_cast<double>(subsets.size());
   const double expected = static_cast<double>(counts.streams()) / cells;
   if (expected < least_expected) return std::nullopt;
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "subsets";
   statistic.what = "each of the " + std::to_string(subsets.size()) + " sets of " +

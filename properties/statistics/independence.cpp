@@ -52,7 +52,7 @@ void Overlaps::add(std::span<const std::vector<std::uint32_t>> sets) {
   ++groups_;
 }
 
-Test independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view between) {
+ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view between) {
   KV_CHECK(overlaps.groups() > 0);
   const OverlapLaw overlap = overlap_law(law, overlaps.shape());
   const auto groups = static_cast<double>(overlaps.groups());
@@ -62,7 +62,7 @@ Test independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view
       groups * (pairs * overlap.variance + 2 * pairs * (members - 2) * overlap.common);
   const double excess = static_cast<double>(overlaps.shared()) - groups * pairs * overlap.mean;
 
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "Z";
   statistic.what = "overlap of what different " + std::string(between) + " keep";

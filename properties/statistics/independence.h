@@ -42,6 +42,6 @@ class Overlaps {
 
 // Z, two-sided: sharing draws gives too much overlap, stratifying them too little. `between` names
 // the members: "heads". Detectable: the correlation of two members' inclusions (1: copies).
-Test independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view between);
+ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view between);
 
 }  // namespace kv

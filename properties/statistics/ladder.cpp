@@ -140,8 +140,8 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
     cells.push_back(
         {.where = site.sampler->where(),
          .streams = streams_at(site.streams, effort, family),
-         .run = [&ask, sampler = site.sampler](std::uint64_t root,
-                                               std::uint64_t streams) -> Result<std::vector<Test>> {
+         .run = [&ask, sampler = site.sampler](
+                    std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
            Result<Counts> counts = count(*sampler, ask.wanted, root, streams);
            if (!counts) return counts.error();
            return ask.tests(*counts);

@@ -31,7 +31,7 @@ struct Ask {
   std::span<const Rung> rungs;
   CountsWanted wanted{};
   std::vector<std::uint32_t> chunks{};  // empty: token by token
-  std::function<std::vector<Test>(const Counts& counts)> tests;
+  std::function<std::vector<ChanceTest>(const Counts& counts)> tests;
 
   // What else to say when a test rejects: the law that is followed instead. May be null.
   std::function<std::string(const Counts& counts)> diagnose;

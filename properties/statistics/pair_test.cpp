@@ -54,7 +54,7 @@ double pair_value(const Counts& counts, Farthest& farthest) {
 
 }  // namespace
 
-std::optional<Test> pair_test(const Counts& counts) {
+std::optional<ChanceTest> pair_test(const Counts& counts) {
   const Shape& shape = counts.shape();
   KV_CHECK(counts.has_pairs());
   if (shape.n < 4 || shape.k < 2 || shape.n - shape.k < 2) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Test> pair_test(const Counts& counts) {
   const auto streams = static_cast<double>(counts.streams());
   const double pairs = form.n * (form.n - 1) / 2;
 
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "T2";
   statistic.what = "each pair of tokens, given how often each is kept";

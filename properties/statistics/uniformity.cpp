@@ -19,12 +19,12 @@ CountsWanted wanted_of(const Shape& shape) {
   return {.pairs = shape.n <= most_paired, .subsets = shape.n <= 7};
 }
 
-void add(std::vector<Test>& tests, std::optional<Test> test) {
+void add(std::vector<ChanceTest>& tests, std::optional<ChanceTest> test) {
   if (test) tests.push_back(*std::move(test));
 }
 
-std::vector<Test> tests_of(const Counts& counts) {
-  std::vector<Test> tests;
+std::vector<ChanceTest> tests_of(const Counts& counts) {
+  std::vector<ChanceTest> tests;
   tests.push_back(inclusion_test(counts, ChanceLaw::uniform));
   tests.push_back(trend_test(counts));
   tests.push_back(largest_test(counts));
@@ -75,7 +75,7 @@ LadderCell cell_of(const Spec& spec,
                    const UniformityOptions& options) {
   return {.where = "n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k),
           .streams = streams,
-          .run = [=](std::uint64_t root, std::uint64_t count) -> Result<std::vector<Test>> {
+          .run = [=](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
             const auto more = [&](std::uint64_t /*done*/) {
               return !options.more || options.more(1);
             };
@@ -156,7 +156,7 @@ Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOp
   const LadderCell cell = {
       .where = "n=" + std::to_string(shape->n) + " k=" + std::to_string(shape->k),
       .streams = options.trials,
-      .run = [&](std::uint64_t root, std::uint64_t count) -> Result<std::vector<Test>> {
+      .run = [&](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
         const auto more = [&](std::uint64_t done) {
           return !options.more ||
                  options.more(static_cast<double>(done) / static_cast<double>(count));
@@ -164,7 +164,7 @@ Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOp
         Result<Counts> counts = collect_threads(sampler_of(spec, options.tokens), wanted_of(*shape),
                                                 root, count, options.threads, more);
         if (!counts) return counts.error();
-        std::vector<Test> tests = tests_of(*counts);
+        std::vector<ChanceTest> tests = tests_of(*counts);
         if (!first) first = *std::move(counts);
         return tests;
       }};

@@ -21,7 +21,7 @@ struct UniformityOptions {
   std::uint32_t threads = 1;
 
   // Told the share done, from any thread, one at a time or not; false stops. May be null.
-  std::function<bool(double share)> more;
+  std::function<bool(double share)> more{};
 };
 
 struct UniformityReport {

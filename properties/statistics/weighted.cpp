@@ -102,10 +102,10 @@ std::vector<double> weighted_subsets(WeightedLaw law,
                                         : proportional_subsets(weights, k);
 }
 
-std::optional<Test> weighted_test(const Counts& counts, std::span<const double> subsets) {
+std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const double> subsets) {
   KV_CHECK(counts.subsets().size() == subsets.size());
   const auto streams = static_cast<double>(counts.streams());
-  Test test;
+  ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "weighted";
   statistic.what = "each kept set against the law of the weights";

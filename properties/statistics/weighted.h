@@ -34,6 +34,6 @@ std::vector<double> proportional_inclusions(std::span<const double> weights, std
 // Pearson over the kept sets, those that expect fewer than 10 pooled in one; nothing if that leaves
 // one cell. A set without probability that occurred refutes the law. Requires subsets in `counts`.
 // Detectable: root mean square relative deviation of a set.
-std::optional<Test> weighted_test(const Counts& counts, std::span<const double> subsets);
+std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const double> subsets);
 
 }  // namespace kv

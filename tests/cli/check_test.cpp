@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "cli/run.h"
 #include "properties/law.h"
+#include "tests/cli/run.h"
 
 namespace kv::cli {
 namespace {

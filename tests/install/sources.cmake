@@ -1,1 +1,4 @@
-list(APPEND kv_test_sources install/install_test.cpp)
+list(APPEND kv_test_sources
+  install/examples_test.cpp
+  install/install_test.cpp
+  install/prefix.cpp)

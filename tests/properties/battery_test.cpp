@@ -1,7 +1,7 @@
 #include "properties/battery.h"
 
-#include "faulty_family.h"
 #include "properties/spec_subject.h"
+#include "tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

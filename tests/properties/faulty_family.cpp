@@ -1,4 +1,4 @@
-#include "faulty_family.h"
+#include "tests/properties/faulty_family.h"
 
 #include <csignal>
 #include <utility>

@@ -1,9 +1,9 @@
 // Shared libraries behind the C interface: what they tell arrives, and their deaths are findings.
 #include <cstdlib>
 
-#include "cli/run.h"
 #include "properties/history.h"
 #include "properties/remote/plugin_family.h"
+#include "tests/cli/run.h"
 
 namespace kv {
 namespace {

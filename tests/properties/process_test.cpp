@@ -1,9 +1,9 @@
 // Programs behind the line protocol: what they say is held to it, and their deaths are findings.
 #include "properties/remote/process_family.h"
 
-#include "cli/run.h"
 #include "properties/history.h"
 #include "properties/remote/validate.h"
+#include "tests/cli/run.h"
 
 namespace kv {
 namespace {

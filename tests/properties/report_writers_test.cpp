@@ -5,7 +5,7 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
 
-#include "faulty_family.h"
+#include "tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
-#include "faulty_family.h"
 #include "properties/battery.h"
+#include "tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

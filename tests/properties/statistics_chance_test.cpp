@@ -166,7 +166,7 @@ TEST(Chance, PairsSeeWhatInclusionCannot) {
 
 TEST(Chance, SubsetsOfTinyCases) {
   const Counts right = counted({.n = 5, .k = 2}, algorithm_r(), 6, 2000, {.subsets = true});
-  const std::optional<Test> held = subset_test(right);
+  const std::optional<ChanceTest> held = subset_test(right);
   ASSERT_TRUE(held.has_value());
   EXPECT_EQ(held->statistic.freedom, 9);
   EXPECT_GT(held->statistic.p, 1e-4);
@@ -189,7 +189,7 @@ TEST(Chance, DetectableIsWhereThePowerIs) {
   // At the effect that the test says it sees with power 0.99 it must reject about so often.
   const Shape shape{.n = 16, .k = 4};
   const Counts counts = counted(shape, algorithm_r(), 8, 3000);
-  const Test test = *acceptance_test(counts, ChanceLaw::uniform);
+  const ChanceTest test = *acceptance_test(counts, ChanceLaw::uniform);
   const double effect = detectable(test, 1e-3, 0.99);
   const Decide tilted = [effect](Draws& draws, std::uint32_t t, std::uint32_t k) {
     const double share = (1 + effect) * static_cast<double>(k) / static_cast<double>(t);

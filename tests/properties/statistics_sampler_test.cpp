@@ -89,7 +89,8 @@ TEST(FamilySampler, SeesTheStreamsOfTheFastOne) {
       ASSERT_TRUE((*sampler)->sample(seed, one).has_value());
       ASSERT_TRUE(fast.sample(seed, other).has_value());
       EXPECT_EQ(one.kept, other.kept);
-      if (spec.timing != Timing::lazy) EXPECT_EQ(one.gone, other.gone);
+      if (spec.timing == Timing::lazy) continue;  // told by the fast one alone
+      EXPECT_EQ(one.gone, other.gone);
     }
   }
 }

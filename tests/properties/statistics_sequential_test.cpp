@@ -12,27 +12,28 @@ namespace kv {
 namespace {
 
 LadderCell cell_of(const Shape& shape, const Decide& decide, std::uint64_t streams) {
-  return {
-      .where = "n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k),
-      .streams = streams,
-      .run = [=](std::uint64_t root, std::uint64_t count) -> Result<std::vector<Test>> {
-        const Counts counts = counted(shape, decide, root, count);
-        return std::vector<Test>{inclusion_test(counts, ChanceLaw::uniform), trend_test(counts)};
-      }};
+  return {.where = "n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k),
+          .streams = streams,
+          .run = [=](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
+            const Counts counts = counted(shape, decide, root, count);
+            return std::vector<ChanceTest>{inclusion_test(counts, ChanceLaw::uniform),
+                                           trend_test(counts)};
+          }};
 }
 
 // A cell whose p-values are given: the first look's, then the second's.
 LadderCell scripted(double first, double second, int& runs) {
-  return {.where = "scripted",
-          .streams = 10,
-          .run = [=, &runs](std::uint64_t, std::uint64_t streams) -> Result<std::vector<Test>> {
-            ++runs;
-            Test test;
-            test.statistic.name = "T";
-            test.statistic.p = streams == 10 ? first : second;
-            test.per_root = 0.1;
-            return std::vector<Test>{test};
-          }};
+  return {
+      .where = "scripted",
+      .streams = 10,
+      .run = [=, &runs](std::uint64_t, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
+        ++runs;
+        ChanceTest test;
+        test.statistic.name = "T";
+        test.statistic.p = streams == 10 ? first : second;
+        test.per_root = 0.1;
+        return std::vector<ChanceTest>{test};
+      }};
 }
 
 TEST(Escalation, AsksAgainOnlyInDoubt) {
@@ -70,7 +71,7 @@ TEST(Escalation, NamesTheSmallestCell) {
 TEST(Escalation, ErrorsEndIt) {
   const std::vector<LadderCell> cells = {
       {.where = "x", .streams = 1, .run = [](std::uint64_t, std::uint64_t) {
-         return Result<std::vector<Test>>(io_error("gone"));
+         return Result<std::vector<ChanceTest>>(io_error("gone"));
        }}};
   EXPECT_FALSE(escalate(cells, "test", 1, 1e-9).has_value());
 }
@@ -85,7 +86,7 @@ TEST(Escalation, KeepsItsFamilyError) {
     const auto result = escalate(cells, "family " + std::to_string(i), 1, 0.04);
     alarms += result->rejected.has_value() ? 1 : 0;
   }
-  // The second stage's level is above 1 here, so that only the first half of the error is spent.
+  // At so large an error nothing is left in doubt: only the first half of it is spent.
   EXPECT_LE(alarms, 0.04 * families + 5 * std::sqrt(0.04 * families));
   EXPECT_GE(alarms, 5);
 }

@@ -1,6 +1,6 @@
-#include "faulty_family.h"
 #include "properties/battery.h"
 #include "properties/child.h"
+#include "tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

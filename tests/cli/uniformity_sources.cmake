@@ -1,0 +1,1 @@
+list(APPEND kv_test_sources cli/uniformity_test.cpp)

@@ -1,0 +1,106 @@
+// The examples, as somebody else has them: an installed kvcheck and a copy of the example. The good
+// one of each holds, and the broken one is caught with a case that a person can read.
+#include "tests/install/prefix.h"
+
+namespace kv {
+namespace {
+
+using test::Prefix;
+using testing::HasSubstr;
+
+class Examples : public testing::Test {
+ protected:
+  // A copy of an example, away from the tree.
+  std::string copied(const std::string& name) const {
+    std::filesystem::copy(KVCHECK_SOURCE_DIR "/examples/" + name, prefix_ / name,
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing);
+    return prefix_ / name;
+  }
+
+  std::string python(const std::string& program) const {
+    return "PYTHONPATH='" + prefix_ / "prefix/share/kvcheck/python" + "' " + interpreter_ + " '" +
+           program + "'";
+  }
+
+  void expect_holds(const std::string& words) const {
+    const auto ran = prefix_.run(prefix_.kvcheck() + " check --quiet " + words);
+    EXPECT_EQ(ran.status, 0) << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr("0 broken"));
+  }
+
+  // Broken, with a picture and the line that repeats it.
+  void expect_caught(const std::string& words, const std::string& law) const {
+    const auto ran = prefix_.run(prefix_.kvcheck() + " check --quiet " + words);
+    EXPECT_EQ(ran.status, 1) << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr(law));
+    EXPECT_THAT(ran.output, HasSubstr("query"));
+    EXPECT_THAT(ran.output, HasSubstr("--reproduce"));
+  }
+
+  const Prefix& prefix_ = Prefix::get();
+  std::string interpreter_ = "python3";
+};
+
+TEST_F(Examples, Python) {
+  const std::string program = python(copied("python") + "/sink_window.py");
+  expect_holds("--exec \"" + program + "\"");
+  expect_caught("--exec \"" + program + " --broken\"", "visible");
+  const auto right = prefix_.run(prefix_.kvcheck() + " protocol \"" + program + "\"");
+  EXPECT_EQ(right.status, 0) << right.output;
+}
+
+TEST_F(Examples, Torch) {
+  for (const char* python3 : {"python3", "/usr/bin/python3"}) {
+    interpreter_ = python3;
+    if (prefix_.run(interpreter_ + " -c 'import torch'").status == 0) break;
+    interpreter_.clear();
+  }
+  if (interpreter_.empty()) GTEST_SKIP() << "there is no PyTorch here (Debian: python3-torch)";
+  const std::string program = python(copied("torch") + "/sink_cache.py");
+  expect_holds("--exec \"" + program + "\"");
+  expect_caught("--exec \"" + program + " --broken\"", "value");
+}
+
+TEST_F(Examples, SharedLibraryInC) {
+  const std::string source = copied("c_plugin") + "/sink_window.c";
+  for (const char* flags : {"", "-DBROKEN"}) {
+    const std::string library = prefix_ / (*flags == 0 ? "good.so" : "broken.so");
+    const auto built = prefix_.run(
+        "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " + std::string(flags) + " -I'" +
+        prefix_ / "prefix/include/kvcheck" + "' '" + source + "' -o '" + library + "'");
+    ASSERT_EQ(built.status, 0) << built.output;
+    if (*flags == 0) {
+      expect_holds("--plugin '" + library + "'");
+    } else {
+      expect_caught("--plugin '" + library + "'", "value");
+    }
+  }
+}
+
+TEST_F(Examples, ProjectInCpp) {
+  const std::string cmake = "'" KVCHECK_CMAKE "'";
+  const std::string source = copied("cpp");
+  const std::string build = prefix_ / "cpp-build";
+  const auto configured =
+      prefix_.run(cmake + " -S '" + source + "' -B '" + build + "' -G Ninja -DCMAKE_PREFIX_PATH='" +
+                  prefix_ / "prefix" + "' -DCMAKE_BUILD_TYPE=Release");
+  ASSERT_EQ(configured.status, 0) << configured.output;
+  const auto built = prefix_.run(cmake + " --build '" + build + "'");
+  ASSERT_EQ(built.status, 0) << built.output;
+
+  const auto holds = prefix_.run("'" + build + "/my_laws' SinkWindow --quiet");
+  EXPECT_EQ(holds.status, 0) << holds.output;
+  const auto caught = prefix_.run("'" + build + "/my_laws' Broken --quiet");
+  EXPECT_EQ(caught.status, 1) << caught.output;
+  EXPECT_THAT(caught.output, HasSubstr("--reproduce"));
+
+  const auto listed = prefix_.run("cd '" + build + "' && ctest -N");
+  EXPECT_THAT(listed.output, HasSubstr("my_laws.SinkWindow.survives"));
+  const auto one = prefix_.run("cd '" + build + "' && ctest -R SinkWindow.survives");
+  EXPECT_EQ(one.status, 0) << one.output;
+  EXPECT_THAT(one.output, HasSubstr("100% tests passed"));
+}
+
+}  // namespace
+}  // namespace kv
