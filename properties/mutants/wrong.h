@@ -72,5 +72,6 @@ std::vector<Mutant> score_mutants();
 std::vector<Mutant> chance_mutants();
 std::vector<Mutant> skip_mutants();
 std::vector<Mutant> layer_mutants();
+std::vector<Mutant> promise_mutants();
 
 }  // namespace kv

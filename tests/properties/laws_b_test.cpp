@@ -148,6 +148,14 @@ const std::vector<Broken>& table() {
       {"operation.shift", "shift-call-does-nothing", "plain-shifting",
        "sinks=1,recent=3,budget=4;stream=random;calls=f4,f4,d3,f1",
        "expected: token 5 moves from position 5 to 2; seen: it is at position 5"},
+      {"isolation.sharing", "shares-in-name-only", "plain-per-layer",
+       "sinks=0,recent=1,budget=8,kv-heads=2;stream=drift,seed=1;calls=f12,f3,f5,f4",
+       "expected: as unit 0: query 8 of the call sees 0 1 2 3 4 5 6 8; seen: it sees 0 1 2 3 4 5 7 "
+       "8"},
+      {"operation.refusal", "refuses-halfway", "plain-streaming",
+       "sinks=1,recent=2,budget=3;stream=random;calls=f3,f1",
+       "expected: as if what was refused had not been asked: query 0 of the call sees 0 2 3; seen: "
+       "it sees 0 3"},
       {"attention.sums-to-one", "weights-not-renormalised", "plain-h2o",
        "sinks=1,recent=1,budget=3;stream=random;calls=f3,f1",
        "expected: the weights of query 0 sum to 1; seen: they sum to 0.75"},
