@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "properties/mutants.h"
 #include "properties/plain_family.h"
+#include "properties/plain_shifting.h"
 #include "properties/spec_subject.h"
 
 namespace kv {
@@ -211,6 +212,10 @@ std::span<const RightSubject> right_subjects() {
     out.push_back({"plain-score-ordered", "slots in the order of scores, declared unordered",
                    make_score_ordered});
     out.push_back({"plain-refuses", "refuses every operation", make_refuses_all});
+    out.push_back({"plain-shifting", "shifts when it is told to", []() -> std::unique_ptr<Family> {
+                     return std::make_unique<PlainFamily<PlainShifting>>("plain-shifting",
+                                                                         PlainOptions{});
+                   }});
     add_specs(out, std::make_index_sequence<policies.size() * settings.size()>());
     out.push_back({"h2o;unit=head", "each query head keeps its own",
                    [] { return make_preset("h2o;unit=head;visibility=window"); }});

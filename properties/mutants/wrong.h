@@ -62,6 +62,7 @@ std::vector<Mutant> mask_mutants();
 std::vector<Mutant> window_mutants();
 std::vector<Mutant> position_mutants();
 std::vector<Mutant> shift_mutants();
+std::vector<Mutant> shift_call_mutants();
 std::vector<Mutant> payload_mutants();
 std::vector<Mutant> ring_mutants();
 std::vector<Mutant> rollback_mutants();
@@ -72,5 +73,6 @@ std::vector<Mutant> chance_mutants();
 std::vector<Mutant> skip_mutants();
 std::vector<Mutant> layer_mutants();
 std::vector<Mutant> bookkeeping_mutants();
+std::vector<Mutant> promise_mutants();
 
 }  // namespace kv

@@ -1,2 +1,3 @@
 list(APPEND kv_test_sources
-  properties/laws_b_right_test.cpp)
+  properties/laws_b_right_test.cpp
+  properties/laws_b_test.cpp)

@@ -1,0 +1,44 @@
+// What is declared or answered, and not done.
+#include "properties/mutants/wrong.h"
+
+namespace kv {
+namespace {
+
+class SharesInNameOnly final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
+
+  static void declare(Contract& contract) {
+    Wrong::declare(contract);
+    contract.unit = Unit::layer;
+  }
+};
+
+class RefusesHalfway final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  Answer<Done> truncate(std::int64_t length) override {
+    Answer<Done> answer = Wrong::truncate(length);
+    if (!std::holds_alternative<Refused>(answer)) return answer;
+    for (PlainGroup& group : state_.groups) {
+      if (!group.rows.empty()) group.rows.pop_back();
+    }
+    return answer;
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> promise_mutants() {
+  return {
+      mutant<SharesInNameOnly>("shares-in-name-only",
+                               "heads declare to share residents, and each decides alone", "made"),
+      mutant<RefusesHalfway>("refuses-halfway", "a rollback takes a row away and is then refused",
+                             "made"),
+  };
+}
+
+}  // namespace kv
