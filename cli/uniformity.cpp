@@ -148,7 +148,7 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
 }  // namespace
 
 const Command uniformity_command = {
-    "uniformity", "test whether a policy keeps a uniform sample of all that left the recent window", help, run,
-    table};
+    "uniformity", "test whether a policy keeps a uniform sample of all that left the recent window",
+    help, run, table};
 
 }  // namespace kv::cli
