@@ -43,11 +43,10 @@ constexpr std::array<Option, 14> table = {{
 }};
 
 constexpr std::string_view help =
-    "Tries every law that applies on a key/value cache, and shows the smallest case of what is\n"
-    "broken.\n"
+    "Holds a key/value cache to every law, and shows the smallest case of what it breaks.\n"
     "\n"
     "Usage:  kvcheck check SUBJECT [OPTIONS]\n"
-    "        kvcheck check --plugin LIB.so [OPTIONS]\n"
+    "        kvcheck check --plugin LIB [OPTIONS]\n"
     "        kvcheck check --exec COMMAND [OPTIONS]\n"
     "        kvcheck check --list\n"
     "        kvcheck check --explain LAW\n"
@@ -197,7 +196,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command check_command = {
     .name = "check",
-    .summary = "try every law on a cache, and show the smallest case of what is broken",
+    .summary = "hold a key/value cache to every law, and show the smallest case of what it breaks",
     .help = help,
     .run = run,
     .options = table,

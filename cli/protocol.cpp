@@ -14,13 +14,15 @@ constexpr std::array<Option, 2> table = {{
 }};
 
 constexpr std::string_view help =
-    "Holds a program to the line protocol, before any law is tried: says hello, asks for\n"
-    "contracts, runs cases with every kind of call, and checks each field of every answer,\n"
-    "fields that the protocol does not know included.\n"
+    "Holds a program to the line protocol.\n"
     "\n"
     "Usage:  kvcheck protocol COMMAND\n"
     "\n"
     "COMMAND is one word for the shell: quote it. The protocol is specified in PROTOCOL.md.\n"
+    "\n"
+    "Before any law is tried it says hello, asks for contracts, runs cases with every kind of\n"
+    "call, and checks each field of every answer, fields that the protocol does not know\n"
+    "included.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -51,7 +53,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command protocol_command = {
     .name = "protocol",
-    .summary = "hold a program's messages to the line protocol",
+    .summary = "hold a program to the line protocol",
     .help = help,
     .run = run,
     .options = table,

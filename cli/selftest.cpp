@@ -30,10 +30,12 @@ constexpr std::array<Option, 9> table = {{
 }};
 
 constexpr std::string_view help =
-    "Tries the laws on subjects that are wrong on purpose and on right ones: every mutant must be\n"
-    "killed by some law, every law must kill one, and no right subject may be accused.\n"
+    "Holds the laws to mutants and to right subjects.\n"
     "\n"
     "Usage:  kvcheck selftest [OPTIONS]\n"
+    "\n"
+    "A mutant is a cache that is wrong on purpose. Every mutant must be killed by some law, every\n"
+    "law must kill one, and no right subject may be accused.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -114,7 +116,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command selftest_command = {
     .name = "selftest",
-    .summary = "try the laws on mutants, which they must kill, and on right subjects",
+    .summary = "hold the laws to mutants and to right subjects",
     .help = help,
     .run = run,
     .options = table,

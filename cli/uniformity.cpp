@@ -39,8 +39,7 @@ constexpr std::array<Option, 8> table = {{
 }};
 
 constexpr std::string_view help =
-    "Tests whether what a policy keeps is a uniform random sample of all that left the recent "
-    "window.\n"
+    "Tests whether a policy keeps a uniform sample of all that left the recent window.\n"
     "\n"
     "Usage:  kvcheck uniformity SPEC [--tokens N] [--trials R] [OPTIONS]\n"
     "\n"
@@ -149,7 +148,7 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
 }  // namespace
 
 const Command uniformity_command = {
-    "uniformity", "test whether a policy keeps a uniform sample, and draw what it keeps", help, run,
-    table};
+    "uniformity", "test whether a policy keeps a uniform sample of all that left the recent window",
+    help, run, table};
 
 }  // namespace kv::cli

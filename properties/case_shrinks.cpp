@@ -175,6 +175,7 @@ class Shrinks {
 
   [[nodiscard]] bool fits(const Setup& setup) const {
     const auto tight = [](const Setup& s) { return s.sinks + s.recent <= s.budget; };
+    if (setup.budget == 0 && what_.setup.budget > 0) return false;  // would mean no limit
     return tight(setup) || !tight(what_.setup);
   }
 

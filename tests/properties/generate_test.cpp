@@ -19,7 +19,7 @@ CaseSource source_with(const Wants& wants, bool takes_sizes = true, std::uint64_
                   .takes_sizes = takes_sizes,
                   .seed = seed,
                   .contract = {}};
-  scope.contract = [](const Setup& setup) -> std::optional<Contract> {
+  scope.contract = [](const kv::Setup& setup) -> std::optional<Contract> {
     auto contract = family->contract(setup);
     if (!contract) return {};
     return *contract;
@@ -34,7 +34,7 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
   std::set<std::uint32_t> middles;
   std::size_t wanted = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    const Setup setup = source.at(i).value().setup;
+    const kv::Setup setup = source.at(i).value().setup;
     if (setup.budget == 64) {
       ++wanted;
       continue;
@@ -54,7 +54,7 @@ TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
   std::map<std::string, int> seen;
   for (std::uint64_t i = 0; i < 400; ++i) {
     const Case what = source.at(i).value();
-    const Setup& setup = what.setup;
+    const kv::Setup& setup = what.setup;
     const std::uint64_t tokens = what.tokens();
     seen["wraps"] += tokens > 2 * setup.budget;
     seen["exact"] += tokens == setup.budget;
@@ -150,7 +150,7 @@ TEST(CaseSource, GivesTheSameCaseForTheSameIndexAndOthersForOtherSeeds) {
 TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
   const CaseSource source = source_with({.several_layers = true}, false);
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const Setup setup = source.at(i).value().setup;
+    const kv::Setup setup = source.at(i).value().setup;
     EXPECT_EQ(setup.sinks, 4U);
     EXPECT_EQ(setup.recent, 28U);
     EXPECT_EQ(setup.budget, 64U);

@@ -72,7 +72,7 @@ TEST(Shrink, StopsAtItsBounds) {
     ++runs;
     return what.tokens() > 3;
   };
-  const Shrunk few = shrink(CaseTree(parsed(big), true), slow, {.candidates = 10});
+  const Shrunk few = shrink(CaseTree(parsed(big), true), slow, {.candidates = 10, .clock = {}});
   EXPECT_EQ(few.tried, 10U);
   EXPECT_EQ(runs, 10U);
   double time = 0;
