@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "properties/laws/chance_measures.h"
@@ -8,7 +9,7 @@
 namespace kv {
 namespace {
 
-constexpr std::uint64_t most_runs = 20000;
+constexpr std::uint64_t most_runs = 50000;
 
 struct Cell {
   Shape shape;
@@ -77,21 +78,25 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   }
   const ChanceLaw claimed = claimed_law(family);
   std::uint64_t runs = 0;
+  std::array<bool, 4> too_many{};  // by k: longer streams have more outcomes still
   for (const Shape& shape : tiny_shapes(effort.level == Level::quick ? 6 : 7)) {
+    if (too_many[shape.k]) continue;
     const Result<Cell> cell = enumerate_cell(family, shape);
     const std::string refusal = cell ? cell->law.refusal : cell.error().message;
     if (!refusal.empty()) {
       // Sizes that the subject refuses, or that have too many outcomes, are passed over.
       if (verdict.why_not.empty()) verdict.why_not = refusal;
+      too_many[shape.k] = cell.has_value();
       continue;
     }
     runs += cell->law.runs;
     verdict.ran = true;
     verdict.statistics.push_back(distance_of(*cell, claimed));
-    if (!verdict.statistics.back().rejected || verdict.broken) continue;
+    if (!verdict.statistics.back().rejected) continue;
     verdict.broken = true;
     verdict.sentence = worst_token(*cell, claimed);
     verdict.smallest = cell->where;
+    break;  // larger witnesses say no more
   }
   if (!verdict.ran) return verdict;
   verdict.why_not.clear();

@@ -7,7 +7,7 @@
 namespace kv {
 namespace {
 
-constexpr std::uint64_t most_outcomes = 64;
+constexpr std::uint64_t most_outcomes = 256;
 
 class TapeDraws final : public Draws {
  public:
