@@ -1,6 +1,7 @@
 // Draws: the only door through which a policy meets chance.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/position.h"
@@ -26,21 +27,36 @@ class Draws {
   virtual double uniform(Position position, std::uint32_t index) = 0;
 };
 
-// The Draws of real runs: stateless, keyed by seed and stream.
+// The Draws of real runs: every one a function of seed, stream, position and index alone.
+//
+// Samplers make their first draw (index 0) for one position after the other. Once two positions
+// follow each other, the first draws of the next few are made together and kept until asked for.
 class CounterDraws final : public Draws {
  public:
   explicit CounterDraws(Rng rng) : rng_(rng) {}
 
   std::uint64_t below(std::uint64_t bound, Position position, std::uint32_t index) override {
-    return rng_.below(bound, position, index);
+    if (index != 0) return rng_.below(bound, position, index);
+    return rng_.below_from(first_bits(position), bound, position);
   }
 
   double uniform(Position position, std::uint32_t index) override {
-    return rng_.uniform(position, index);
+    return open_unit(index == 0 ? first_bits(position) : rng_.bits(position, index));
   }
 
  private:
+  std::uint64_t first_bits(Position position) {
+    if (position - run_begin_ >= run_size_) make_run(position);
+    return run_[position - run_begin_];
+  }
+
+  // A run from `position` on, of one unless it follows the last run.
+  void make_run(Position position);
+
   Rng rng_;
+  Position run_begin_ = 0;
+  Position run_size_ = 0;
+  std::array<std::uint64_t, run_of_positions> run_{};
 };
 
 }  // namespace kv

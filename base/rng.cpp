@@ -49,17 +49,61 @@ std::uint64_t Rng::bits(Position position, std::uint32_t index) const {
   return block(position, index, 0);
 }
 
+// One array for each word of the counters, so that the compiler computes several blocks in one
+// register; a block alone waits for each multiplication in turn.
+std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
+                                                             std::uint32_t index) const {
+  using Words = std::array<std::uint32_t, run_of_positions>;
+  Words a{};
+  Words b{};
+  Words c{};
+  Words d{};
+  for (std::uint32_t i = 0; i < run_of_positions; ++i) {
+    a[i] = index;
+    b[i] = 0;
+    c[i] = first + i;
+    d[i] = stream_;
+  }
+  std::uint32_t key_0 = low(seed_);
+  std::uint32_t key_1 = high(seed_);
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < run_of_positions; ++i) {
+      const std::uint64_t product_0 = multiplier_0 * a[i];
+      const std::uint64_t product_1 = multiplier_1 * c[i];
+      a[i] = high(product_1) ^ b[i] ^ key_0;
+      b[i] = low(product_1);
+      c[i] = high(product_0) ^ d[i] ^ key_1;
+      d[i] = low(product_0);
+    }
+    key_0 += weyl_0;
+    key_1 += weyl_1;
+  }
+  std::array<std::uint64_t, run_of_positions> bits{};
+  for (std::size_t i = 0; i < run_of_positions; ++i) {
+    bits[i] = static_cast<std::uint64_t>(b[i]) << 32 | a[i];
+  }
+  return bits;
+}
+
 std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t index) const {
+  return below_from(block(position, index, 0), bound, position, index);
+}
+
+std::uint64_t Rng::below_from(std::uint64_t bits,
+                              std::uint64_t bound,
+                              Position position,
+                              std::uint32_t index) const {
   KV_CHECK(bound > 0);
   __extension__ using Wide = unsigned __int128;
   // The product's low half is rejected below 2^64 mod bound; then every result has equally many
   // preimages. The bound itself is a cheap over-estimate of that threshold.
-  for (std::uint32_t round = 0;; ++round) {
-    const Wide product = static_cast<Wide>(block(position, index, round)) * bound;
+  for (std::uint32_t round = 1;; ++round) {
+    const Wide product = static_cast<Wide>(bits) * bound;
     const auto remainder = static_cast<std::uint64_t>(product);
     if (remainder >= bound || remainder >= (0 - bound) % bound) {
       return static_cast<std::uint64_t>(product >> 64);
     }
+    bits = block(position, index, round);
   }
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,9 @@ namespace kv {
 // The Philox 4x32-10 block function: 128 bits of counter and 64 of key to 128 random bits.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
+
+// How many positions Rng::bits_of_run serves.
+inline constexpr std::size_t run_of_positions = 4;
 
 // The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) whatever the bits, so that its
 // logarithm is finite and 1 - x is never 0. With 53 bits the largest would round to 1.
@@ -38,11 +42,21 @@ class Rng {
   // 64 uniform random bits for the index-th draw made on behalf of `position`.
   [[nodiscard]] std::uint64_t bits(Position position, std::uint32_t index = 0) const;
 
+  // bits() of `first` and the positions after it, for little more than the cost of one.
+  [[nodiscard]] std::array<std::uint64_t, run_of_positions> bits_of_run(
+      Position first, std::uint32_t index = 0) const;
+
   // Uniform on {0, ..., bound - 1}, without bias (Lemire's multiply-and-reject). Requires bound >
   // 0.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound,
                                     Position position,
                                     std::uint32_t index = 0) const;
+
+  // The same, given bits(position, index).
+  [[nodiscard]] std::uint64_t below_from(std::uint64_t bits,
+                                         std::uint64_t bound,
+                                         Position position,
+                                         std::uint32_t index = 0) const;
 
   // Uniform on the open interval (0, 1): open_unit of 64 bits.
   [[nodiscard]] double uniform(Position position, std::uint32_t index = 0) const;

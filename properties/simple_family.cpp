@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "properties/conformance.h"
+#include "properties/wanted.h"
 
 namespace kv {
 namespace {
@@ -164,7 +165,7 @@ class SimpleFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override { return {.sinks = 2, .recent = 4, .budget = 12}; }
+  [[nodiscard]] Setup wanted() const override { return first_accepted(*this); }
 
  private:
   std::string name_;

@@ -301,7 +301,15 @@ class _Server:
         return dict(self.defaults, **(declared or {}))
 
     def on_hello(self, _):
-        return dict(self.hello, protocol=PROTOCOL)
+        hello = dict(self.hello, protocol=PROTOCOL)
+        for wanted in ({"sinks": 2, "recent": 4}, {"sinks": 2, "recent": 10},
+                       {"sinks": 0, "recent": 4}, {"sinks": 0, "recent": 12}):
+            if "wanted" in hello:
+                break
+            setup = dict(wanted, layers=1, kv_heads=1, group=1, sequences=1, budget=12, seed=0)
+            if "contract" in self.on_contract({"setup": setup}):
+                hello["wanted"] = setup
+        return hello
 
     def on_contract(self, request):
         try:
@@ -311,6 +319,8 @@ class _Server:
             return {"contract": contract}
         except (Refused, ValueError) as refused:
             return {"refused": str(refused) or "these sizes are not possible"}
+        except Exception:  # the run will fail of it, and be told
+            return {"contract": contract}
 
     def on_run(self, request):
         self.branches = []

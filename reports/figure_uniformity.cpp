@@ -45,8 +45,8 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
   FigureData data({"position", "share", "expected", "band_low", "band_high"});
   const std::string points = data.begin(plot.label);
   double highest = expected + plot.band;
-  for (std::size_t begin = 0; begin < n; begin += width) {
-    const std::size_t end = std::min(n, begin + width);
+  for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
+    end = n - begin < 2 * width ? n : begin + width;
     std::uint64_t hits = 0;
     for (std::size_t i = begin; i < end; ++i) hits += plot.kept[i];
     const double share = static_cast<double>(hits) / static_cast<double>(plot.streams) /
@@ -64,7 +64,8 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
   figure.body = plain_axes() + label_at(what_was_run(plot)) +
                 "set lmargin 9\nset rmargin 3\nset key below center horizontal maxrows 1 samplen 2 "
                 "width 2 noenhanced\nset tmargin 3\n"
-                "set xlabel 'position in the stream'\nset ylabel 'share of streams that keep it'\n"
+                "set xlabel 'position in the stream' offset 0,0.5\nset ylabel 'share of streams "
+                "that keep it'\n"
                 "set xrange [" +
                 shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
                 "]\nset yrange [0:" + shortest(std::min(1.05, 1.15 * highest)) + "]\n" + "plot " +

@@ -40,6 +40,16 @@ std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit
   return stream_of(layer, unit_key(info, first, unit).second);
 }
 
+// The numbers come in registers. They have just been stored one by one; the compiler would load
+// them in pairs, which waits until the stores are through.
+template <typename Sums>
+[[gnu::noinline]] void add_to(Sums& sums, double mass, double kl, double overlap, double error) {
+  sums.retained_mass += mass;
+  sums.kl_to_dense += kl;
+  sums.topk_overlap += overlap;
+  sums.output_error += error;
+}
+
 }  // namespace
 
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit) {
@@ -90,7 +100,7 @@ CellState::CellState(const Trace& trace,
                   stream_of_unit(info_, first, spec_.unit));
     UnitCache cache(spec_, std::make_unique<CounterDraws>(rng));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
-    units_.emplace_back(std::move(shape), std::move(cache), info_.tokens);
+    units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
     if (part_.residency.size() < residencies) {
       part_.residency.push_back(
           {info_.layers[first.layer], first.head,
@@ -116,11 +126,9 @@ void CellState::begin_query(Position query) {
       note_evictions(unit, index, query);
       unit.stored_now = unit.cache.stored();
     }
-    const Visible visible = unit.cache.next_query();
+    unit.view.visible = &unit.cache.next_query();
     note_evictions(unit, index, query);
-    unit.view = {visible, unit.gone, spec_.positions, unit.cache.wants_rows()};
-
-    const std::size_t seen = visible.size();
+    const std::size_t seen = unit.view.visible->size();
     if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
     unit.stored += static_cast<double>(unit.stored_now);
     unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
@@ -139,15 +147,10 @@ void CellState::add_row(std::size_t lane,
                         SeenRows& seen) {
   UnitState& unit = units_[unit_of_lane_[lane]];
   const HeadMetrics metrics = seen.measure(row, source, unit.view);
-  const auto add_to = [&](auto& sums) {
-    sums.retained_mass += metrics.retained_mass;
-    sums.kl_to_dense += metrics.kl_to_dense;
-    sums.topk_overlap += metrics.topk_overlap;
-    sums.output_error += metrics.output_error;
-  };
-  add_to(sums_[lane]);
   SeriesSums& point = point_of(lane);
-  add_to(point);
+  const auto [mass, kl, overlap, error] = metrics;
+  add_to(sums_[lane], mass, kl, overlap, error);
+  add_to(point, mass, kl, overlap, error);
   ++point.rows;
   if (!unit.view.wants_row) return;
   if (!unit.shared()) return unit.cache.observe(seen.mass());

@@ -84,8 +84,12 @@ class CellState {
 
  private:
   struct UnitState {
-    UnitState(UnitShape its_shape, UnitCache its_cache, std::size_t tokens)
-        : shape(std::move(its_shape)), cache(std::move(its_cache)), gone(tokens) {}
+    UnitState(UnitShape its_shape, UnitCache its_cache, std::size_t tokens, Positions positions)
+        : shape(std::move(its_shape)), cache(std::move(its_cache)), gone(tokens) {
+      view.gone = gone;  // where they stand does not change when the unit moves
+      view.positions = positions;
+      view.wants_row = cache.wants_rows();
+    }
 
     // Whether several query heads vote together.
     [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }

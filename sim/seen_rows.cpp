@@ -50,7 +50,7 @@ double distance_ratio(std::span<const float> a, std::span<const float> reference
 SeenRows::SeenRows(std::size_t top_k) : top_k_(top_k) {}
 
 HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, const View& view) {
-  const Visible& visible = view.visible;
+  const Visible& visible = *view.visible;
   size_ = visible.size();
   if (mass_.size() < size_) mass_.resize(size_ * 2);
   const bool computed = !dense.logits.empty();
@@ -82,9 +82,9 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
 void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
   logits_.resize(std::max(logits_.size(), size_));
   if (view.positions == Positions::in_cache) {
-    in_cache_logits(dense, source, view.visible);
+    in_cache_logits(dense, source, *view.visible);
   } else {
-    gather(dense.logits.data(), view.visible, logits_.data());
+    gather(dense.logits.data(), *view.visible, logits_.data());
   }
   std::copy_n(logits_.data(), size_, mass_.data());
   log_sum_ = kernels().softmax(mass_.data(), size_);

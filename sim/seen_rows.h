@@ -16,7 +16,7 @@ namespace kv {
 
 // What one query of a cell may see, and what is asked of its row.
 struct View {
-  Visible visible;
+  const Visible* visible = nullptr;
   std::span<const std::uint8_t> gone;  // [tokens]: 1 where the position was evicted
   Positions positions = Positions::absolute;
   bool wants_row = false;  // whether mass() is asked for afterwards

@@ -44,11 +44,15 @@ void UnitCache::begin_chunk(std::size_t tokens) {
   }
 }
 
-Visible UnitCache::next_query() {
+const Visible& UnitCache::next_query() {
   KV_CHECK(query_ < seen_);
   ++query_;
   if (visibility_ == Visibility::window) release_all_but(recent_, query_);
-  return {{0, std::min(sinks_, query_)}, middle_, {tail_, std::max(tail_, query_)}};
+  // In place: whoever copied what was stored piece by piece at once would wait for it.
+  visible_.sinks = {0, std::min(sinks_, query_)};
+  visible_.middle = middle_;
+  visible_.recent = {tail_, std::max(tail_, query_)};
+  return visible_;
 }
 
 void UnitCache::observe(std::span<const float> mass) {

@@ -64,8 +64,8 @@ class UnitCache {
   // last chunk ended.
   void begin_chunk(std::size_t tokens);
 
-  // What the chunk's next query sees. The view holds until the next call that is not const.
-  Visible next_query();
+  // What the chunk's next query sees. It holds until the next call that is not const.
+  const Visible& next_query();
 
   // Gives the policy the row of the query just asked: [visible], by rank. Only if wants_rows().
   void observe(std::span<const float> mass);
@@ -145,6 +145,7 @@ class UnitCache {
   Position seen_ = 0;
   Position chunk_end_ = 0;        // seen_ once the chunk is begun
   Position query_ = 0;            // the next query to be asked
+  Visible visible_;               // of the query just asked
   Position tail_;                 // first position of the tail; >= sinks_ always
   std::vector<Position> middle_;  // strictly increasing, all in [sinks_, tail_)
   std::uint64_t entered_ = 0;     // tokens ever released

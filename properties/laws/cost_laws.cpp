@@ -27,10 +27,11 @@ std::optional<std::string> unless_bounded(const Contract& contract) {
   return std::nullopt;
 }
 
-// Where trims are rare enough to be told from copies at every token.
+// Where trims are rare enough to be told from copies at every token; one unit shows it.
 Setup roomy(const Trial& trial, const Contract& contract) {
   Setup setup = trial.what().setup;
   if (!trial.family().takes_sizes()) return setup;
+  setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
   setup.budget = std::max(64U, std::min(4 * contract.slack, 512U));
   setup.sinks = std::min(setup.sinks, setup.budget / 4);
   setup.recent = setup.budget / 2;

@@ -103,18 +103,6 @@ Judgement mask_width(const History& history, const Contract&) {
       });
 }
 
-Judgement units(const History& history, const Contract&) {
-  for (const Step& step : steps_of(history)) {
-    const std::size_t told = step.event->facts.units.size();
-    if (told == history.units()) continue;
-    return finding_at(step, 0,
-                      "every call tells of " + std::to_string(history.units()) +
-                          " units (sequences x layers x heads)",
-                      "it tells of " + std::to_string(told));
-  }
-  return {};
-}
-
 Law stored_law() {
   return {.id = "size.stored",
           .sentence = "After every call no more rows are stored than the contract allows.",
@@ -199,26 +187,11 @@ Law mask_width_law() {
           .check = &mask_width};
 }
 
-Law units_law() {
-  return {.id = "size.units",
-          .sentence = "Every call tells of every sequence, layer and head.",
-          .why =
-              "A cache keeps residents for each sequence, layer and key/value head. A unit that is "
-              "missing from an answer is one that nobody looks at, and its faults would pass "
-              "unseen. Caches kept per query head must declare unit=head, since they hold more "
-              "rows than grouped attention was meant to.",
-          .seen_in = "SnapKV #16; HeadKV #3; H2O #32",
-          .wants = {.several_layers = true, .several_heads = true, .several_sequences = true},
-          .must_see = {.eviction = false},
-          .spares = never,
-          .check = &units};
-}
-
 }  // namespace
 
 std::vector<Law> size_laws() {
-  std::vector<Law> laws = {stored_law(),   full_law(),       visible_law(),
-                           reported_law(), mask_width_law(), units_law()};
+  std::vector<Law> laws = {stored_law(), full_law(), visible_law(), reported_law(),
+                           mask_width_law()};
   for (Law& law : cost_laws()) laws.push_back(std::move(law));
   return laws;
 }

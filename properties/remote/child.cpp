@@ -39,11 +39,15 @@ int timer_of(double seconds) {
   return timer;
 }
 
+std::string signal_words(int number) {
+  return "was killed by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
+}
+
 std::string status_words(int status) {
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    return "was killed by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
-  }
+  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
+  // What a shell makes of a signal that killed its command.
+  const int number = WEXITSTATUS(status) - 128;
+  if (number > 0 && number < NSIG) return signal_words(number);
   return "exited with status " + std::to_string(WEXITSTATUS(status));
 }
 

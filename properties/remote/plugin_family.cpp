@@ -7,6 +7,7 @@
 #include "properties/remote/contract_json.h"
 #include "properties/remote/plugin_subject.h"
 #include "properties/remote/serve.h"
+#include "properties/wanted.h"
 
 namespace kv {
 namespace {
@@ -39,7 +40,7 @@ class PluginFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return (plugin_.flags & KVP_DRAWS) != 0; }
 
-  [[nodiscard]] Setup wanted() const override { return Hello().wanted; }
+  [[nodiscard]] Setup wanted() const override { return first_accepted(*this); }
 
  private:
   const kvp_plugin& plugin_;  // never unloaded

@@ -115,7 +115,8 @@ StatisticalVerdict climb_cells(const std::vector<LadderCell>& cells,
   Result<Escalated> climbed = escalate(cells, law, effort.seed, law_error);
   if (!climbed) return not_run(climbed.error().message);
   StatisticalVerdict verdict;
-  if (climbed->tests == 0) return not_run("too few streams for any test");
+  if (climbed->tests == 0)
+    return not_run("nothing to test: it decides about several tokens at a time, or too rarely");
   verdict.ran = true;
   verdict.statistics = std::move(climbed->statistics);
   if (!climbed->rejected) {

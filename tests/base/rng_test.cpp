@@ -157,11 +157,41 @@ TEST(Rng, UnitsHaveStreamsOfTheirOwn) {
   EXPECT_DEATH(stream_of(0, 65536), "65536");
 }
 
-TEST(CounterDraws, AreTheDrawsOfTheirGenerator) {
+TEST(Rng, ARunOfPositionsHasTheBitsOfEach) {
+  for (const std::uint64_t seed : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{1} << 32}) {
+    for (const Position first : {0U, 1U, 77U, 0xfffffffeU}) {
+      for (const std::uint32_t index : {0U, 3U}) {
+        const Rng rng(seed, 5);
+        const auto run = rng.bits_of_run(first, index);
+        for (Position i = 0; i < run_of_positions; ++i) {
+          EXPECT_EQ(run[i], rng.bits(first + i, index)) << seed << " " << first + i;
+        }
+      }
+    }
+  }
+}
+
+// One after the other, back and forth, with leaps, at the end of all positions, and with rejections
+// (bounds above 2^63).
+TEST(CounterDraws, AreTheDrawsOfTheirGeneratorInAnyOrder) {
   const Rng rng(8, 3);
+  const Rng order(9);
   CounterDraws draws(rng);
-  EXPECT_EQ(draws.below(1000, 4, 1), rng.below(1000, 4, 1));
-  EXPECT_EQ(draws.uniform(4, 2), rng.uniform(4, 2));
+  Position position = 0;
+  for (Position step = 0; step < 20000; ++step) {
+    const std::uint64_t kind = order.below(10, step);
+    if (kind == 0) position = static_cast<Position>(order.bits(step, 1));
+    if (kind == 1) position -= static_cast<Position>(order.below(9, step, 2));
+    if (kind == 2 && step % 7 == 0) position = 0xfffffff8U;
+    const auto index = static_cast<std::uint32_t>(kind == 3 ? order.below(4, step, 3) : 0);
+    const std::uint64_t bound = kind == 4 ? (std::uint64_t{1} << 63) + 1 : 1000;
+    if (kind == 5) {
+      ASSERT_EQ(draws.uniform(position, index), rng.uniform(position, index)) << position;
+    } else {
+      ASSERT_EQ(draws.below(bound, position, index), rng.below(bound, position, index)) << position;
+    }
+    ++position;
+  }
 }
 
 TEST(Seeds, DifferByNameByThePublishedHash) {

@@ -95,8 +95,6 @@ const std::vector<Bent>& bent_on_sizes() {
        "10 wide"},
       {"size.mask-width", streaming, [](History& h) { facts(h, 4).visible.pop_back(); },
        "expected: the mask has 1 x 5 cells; seen: it has 4"},
-      {"size.units", streaming, [](History& h) { h.events[2].facts.units.clear(); },
-       "expected: every call tells of 1 units (sequences x layers x heads); seen: it tells of 0"},
       {"size.bytes", streaming,
        [](History& h) {
          for (Event& event : h.events) event.facts.units[0].bytes = 16 * event.branch.size();

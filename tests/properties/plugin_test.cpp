@@ -26,7 +26,7 @@ class Plugin : public testing::Test {
     return built("tests/properties/wrong_plugin.c", flags);
   }
 
-  cli::test::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 constexpr std::string_view plain = "sinks=1,recent=2,budget=5;stream=random;calls=f3,f9,f1";
@@ -107,7 +107,7 @@ TEST_F(Plugin, WhatIsNoPluginIsAnError) {
 TEST_F(Plugin, CheckTakesOne) {
   const std::string library = built("examples/c_plugin/sink_window.c", "-DBROKEN");
   const auto ran =
-      cli::test::run({"check", "--plugin", library, "--filter", "rows.*", "--filter", "row.*"});
+      test::run({"check", "--plugin", library, "--filter", "rows.*", "--filter", "row.*"});
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
 }
 

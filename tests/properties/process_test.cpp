@@ -148,7 +148,7 @@ TEST(Process, DrawsAreThoseOfOurOwnPolicies) {
 TEST(Process, ItsSubjectsCanBeCalledCallByCall) {
   const auto family = make_process_family(example(""));
   ASSERT_TRUE(family);
-  const Setup setup{.sinks = 1, .recent = 2, .budget = 3};
+  const kv::Setup setup{.sinks = 1, .recent = 2, .budget = 3};
   const auto one = (*family)->make(setup, counter_draws(0));
   const auto other = (*family)->make(setup, counter_draws(0));
   const Stream stream;
@@ -206,11 +206,11 @@ TEST(Validate, NamesTheFieldThatIsWrong) {
 }
 
 TEST(ProtocolCommand, HoldsAProgramToTheProtocol) {
-  const auto right = cli::test::run({"protocol", example("")});
+  const auto right = test::run({"protocol", example("")});
   EXPECT_EQ(right.status, 0) << right.out << right.err;
   EXPECT_THAT(right.out, HasSubstr("right  hello"));
   EXPECT_THAT(right.out, HasSubstr("0 of them wrong"));
-  const auto wrong = cli::test::run({"protocol", "while read -r x; do echo '{\"name\":1}'; done"});
+  const auto wrong = test::run({"protocol", "while read -r x; do echo '{\"name\":1}'; done"});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, HasSubstr("the field \"protocol\" is missing"));
   EXPECT_THAT(wrong.out, HasSubstr("answer.name: expected a name (a string), found 1"));

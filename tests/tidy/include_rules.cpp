@@ -16,16 +16,17 @@ const std::map<std::string_view, Names> layers = {
     {"traces", {"base"}},
     {"policies", {"base"}},
     {"sim", {"base", "traces", "policies"}},
-    {"reports", {"base", "traces", "policies", "sim"}},
-    {"cli", {"base", "traces", "policies", "sim", "reports"}},
-    {"bench", {"base", "traces", "policies", "sim", "reports", "cli"}},
-    {"tests", {"base", "traces", "policies", "sim", "reports", "cli"}},
+    {"properties", {"base", "traces", "policies", "sim"}},
+    {"reports", {"base", "traces", "policies", "sim", "properties"}},
+    {"cli", {"base", "traces", "policies", "sim", "properties", "reports"}},
+    {"bench", {"base", "traces", "policies", "sim", "properties", "reports", "cli"}},
+    {"tests", {"base", "traces", "policies", "sim", "properties", "reports", "cli"}},
 };
 
 // Libraries that belong to some folders; tests may use all.
 const std::map<std::string_view, Names> homes = {
-    {"<rapidcheck", {"tests"}},
-    {"<gtest/", {"tests"}},
+    {"<rapidcheck", {"tests", "properties"}},
+    {"<gtest/", {"tests", "properties"}},
     {"<gmock/", {"tests"}},
     {"<benchmark/", {"bench"}},
     {"<boost/program_options", {"cli"}},

@@ -44,7 +44,7 @@ const std::array<Ban, 7> bans = {{
      {},
      "return text; cli/main.cpp prints"},
     {{"throw", "exit(", "abort(", "quick_exit("},
-     {"cli/", "base/check.cpp", "tests/", "bench/"},
+     {"cli/", "base/check.cpp", "properties/", "tests/", "bench/", "examples/"},
      {},
      "return an Error, or KV_CHECK what only a bug can break"},
     {{"new"}, {}, {}, "own with std::vector or std::make_unique"},

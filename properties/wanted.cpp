@@ -1,0 +1,17 @@
+#include "properties/wanted.h"
+
+namespace kv {
+
+Setup first_accepted(const Family& family) {
+  const Setup ordinary{.sinks = 2, .recent = 4, .budget = 12};
+  const Setup all[] = {ordinary,
+                       {.sinks = 2, .recent = 10, .budget = 12},
+                       {.sinks = 0, .recent = 4, .budget = 12},
+                       {.sinks = 0, .recent = 12, .budget = 12}};
+  for (const Setup& setup : all) {
+    if (family.contract(setup)) return setup;
+  }
+  return ordinary;
+}
+
+}  // namespace kv
