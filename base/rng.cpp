@@ -26,7 +26,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product_0 = multiplier_0 * counter[0];
-    const std::uint64_t product_1 = philox_multiplier_1 * counter[2];
+    const std::uint64_t product_1 = multiplier_1 * counter[2];
     counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
                high(product_0) ^ counter[3] ^ key[1], low(product_0)};
     key[0] += philox_weyl_0;
@@ -68,8 +68,8 @@ std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
   std::uint32_t key_1 = high(seed_);
   for (int round = 0; round < 10; ++round) {
     for (std::size_t i = 0; i < run_of_positions; ++i) {
-      const std::uint64_t product_0 = philox_multiplier_0 * a[i];
-      const std::uint64_t product_1 = philox_multiplier_1 * c[i];
+      const std::uint64_t product_0 = multiplier_0 * a[i];
+      const std::uint64_t product_1 = multiplier_1 * c[i];
       a[i] = high(product_1) ^ b[i] ^ key_0;
       b[i] = low(product_1);
       c[i] = high(product_0) ^ d[i] ^ key_1;

@@ -27,7 +27,7 @@ constexpr auto random_claims =
     std::array<Words, 4>{"constant-size", "chunk-invariant", "age-geometric", "admits-newcomers"};
 constexpr auto reservoir_claims =
     std::array<Words, 3>{"constant-size", "chunk-invariant", "uniform"};
-constexpr auto as_printed_claims = std::array<Words, 2>{"constant-size", "age-geometric"};
+constexpr auto as_printed_claims = std::array<Words, 2>{"constant-size", "uniform"};
 constexpr auto score_claims =
     std::array<Words, 3>{"constant-size", "deterministic", "score-driven"};
 
@@ -115,8 +115,9 @@ constexpr auto table = std::array<PolicyEntry, 8>{{
      .claims = as_printed_claims,
      .source = "Pan, Weng, Huang, Pan and Zhao, \"An Experiment of Implementing Reservoir Sampling "
                "to StreamingLLM\", figures 2 and 3",
-     .differs = "kept because it is wrong: not uniform (survival (k/(k+1))^age token by token) and "
-                "different for every chunk size; figure 3's slips in cutting tensors are left out",
+     .differs = "kept because it is wrong: it claims to be uniform as its paper does, and is not "
+                "(survival (k/(k+1))^age token by token, another for every chunk size); figure "
+                "3's slips in cutting tensors are left out",
      .cost = "O(k + m) time and m draws for a trim of m tokens; no state",
      .make = [](const Options&) { return make_reservoir_as_printed(); }},
     {.name = "h2o",

@@ -61,7 +61,8 @@ struct Protection {
 
 // One policy as help, laws and reports see it.
 //
-// `claims` are words that the laws of `kvcheck check` will hold it to:
+// `claims` are what its source promises, in words that the laws of `kvcheck check` hold it to. One
+// policy, kept because it is wrong, does not keep its own:
 //   constant-size     a decision names exactly n - capacity victims, so a full middle stays full
 //   chunk-invariant   the residents after n tokens do not depend on how the n were chunked
 //   uniform           each token that ever left the recent window is in the middle with the same

@@ -223,8 +223,6 @@ std::span<const RightSubject> right_subjects() {
                    [] { return make_preset("tova;unit=layer"); }});
     out.push_back({"reservoir;unit=model", "one sample for all",
                    [] { return make_preset("reservoir;unit=model;timing=trim-then-attend"); }});
-    out.push_back({"reservoir-as-printed", "not uniform, and does not claim to be",
-                   [] { return make_preset("reservoir-as-printed"); }});
     return out;
   }();
   return all;

@@ -60,9 +60,8 @@ class SharingDraws final : public Claiming {
 };
 
 TEST(ChanceLaws, OurPoliciesKeepTheirClaims) {
-  for (const char* text :
-       {"reservoir:sinks=4,recent=4,budget=16", "random:sinks=4,budget=16",
-        "reservoir:budget=16,algorithm=bottom-k", "reservoir-as-printed:budget=16"}) {
+  for (const char* text : {"reservoir:sinks=4,recent=4,budget=16", "random:sinks=4,budget=16",
+                           "reservoir:budget=16,algorithm=bottom-k"}) {
     const auto family = make_spec_family(*parse_spec(text));
     const Contract contract = *family->contract(family->wanted());
     for (const Law& law : statistical_laws()) {
@@ -76,8 +75,9 @@ TEST(ChanceLaws, OurPoliciesKeepTheirClaims) {
 }
 
 TEST(ChanceLaws, ThePrintedReservoirIsNamed) {
-  Claiming family("reservoir-as-printed:sinks=4,recent=28,budget=64", {"uniform"});
-  const StatisticalVerdict verdict = measured("chance.inclusion", family);
+  const auto family =
+      make_spec_family(*parse_spec("reservoir-as-printed:sinks=4,recent=28,budget=64"));
+  const StatisticalVerdict verdict = measured("chance.inclusion", *family);
   EXPECT_TRUE(verdict.broken);
   EXPECT_NE(verdict.sentence.find("inclusion falls geometrically with age: (4/5)^age"),
             std::string::npos)
