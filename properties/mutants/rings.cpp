@@ -50,7 +50,7 @@ class PaddingWraps final : public RingWrong {
   void append(PlainGroup& group, std::span<const Token> tokens) override {
     RingWrong::append(group, tokens);
     if (group.fed < contract_.sinks || tokens.size() < 2) return;
-    for (std::size_t pad = tokens.size(); pad % 4 != 0; ++pad) {
+    for (std::size_t pad = tokens.size(); pad % 8 != 0; ++pad) {
       const std::size_t at = group.fed + (pad - tokens.size()) - contract_.sinks;
       write_over(group, contract_.sinks + at % ring());
     }

@@ -113,7 +113,7 @@ class ScoresStay final : public RollbackWrong {
  public:
   using RollbackWrong::RollbackWrong;
 
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o, .rollback = 6}; }
+  static PlainOptions options() { return {.policy = PlainPolicy::h2o, .rollback = any_depth}; }
 
  private:
   void roll_back(std::uint64_t length) override {
