@@ -15,7 +15,7 @@ struct Glance {
   const History& history;
   const Contract& contract;
   const Event& event;
-  const Line& line;
+  const Lineage& line;
   const UnitFacts& unit;
   std::size_t query = 0;
   std::vector<std::size_t> rows{};

@@ -35,7 +35,7 @@ Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
 Judgement same_everywhere(const History& history, const Contract& contract) {
   if (history.units() < 2) return NotTested{"there is one unit only"};
   Verdicts verdicts("no position was told");
-  walk(history, [&](const Event& event, std::size_t index, const Line& line) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event) || !line.shifts.empty()) return;
     for (std::size_t query = 0; query < event.fed.size(); ++query) {
       // By the number of rows that the query sees, which positions in the cache depend on.
@@ -68,7 +68,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
   calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
   const History history = trial.run(with_calls(trial.what(), calls));
   Verdicts verdicts("reset is refused, or no position was told");
-  walk(history, [&](const Event& event, std::size_t index, const Line& line) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool first = event.branch.size() == event.fed.size();
     if (!line.begun_anew || !first || !is_feed(history, event)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
@@ -90,7 +90,7 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
   Verdicts verdicts("no position of a sink was told");
   using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
   std::map<Key, double> errors;  // as first told, by branch, unit, token, origin and precision
-  walk(history, [&](const Event& event, std::size_t index, const Line&) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
     if (event.call.kind == Call::Kind::reset) errors.clear();
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       for (const Row& row : event.facts.units[unit].stored) {
@@ -149,7 +149,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
   Verdicts verdicts("no key was rotated again");
-  walk(history, [&](const Event& event, std::size_t index, const Line& line) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool moves = contract.positions == PositionMode::shifted;
     if (verdicts.found() || (line.shifts.empty() && !moves)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {

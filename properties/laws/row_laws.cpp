@@ -16,11 +16,11 @@ std::optional<std::string> nowhere(const Contract&) {
 
 // Judges one row of one unit: stored, or returned to attention.
 using CheckRow = std::function<std::optional<Difference>(
-    const Row& row, const Event& event, const Line& line, std::size_t unit)>;
+    const Row& row, const Event& event, const Lineage& line, std::size_t unit)>;
 
 Judgement check_rows(const History& history, const CheckRow& check) {
   Verdicts verdicts("no row was stored");
-  walk(history, [&](const Event& event, std::size_t index, const Line& line) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || event.facts.units.size() != history.units()) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const UnitFacts& facts = event.facts.units[unit];
@@ -46,7 +46,7 @@ std::string word_of(const Place& place) {
 Judgement pairing(const History& history, const Contract&) {
   return check_rows(
       history,
-      [](const Row& row, const Event&, const Line&, std::size_t) -> std::optional<Difference> {
+      [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
         if (row.value != row.key) {
           return Difference{
               "the value of token " + kv::word_of(row.value) + " lies beside its own key",
@@ -63,7 +63,7 @@ Judgement pairing(const History& history, const Contract&) {
 Judgement place(const History& history, const Contract&) {
   const bool per_query_head = history.contract.unit == Unit::head;
   return check_rows(history,
-                    [&](const Row& row, const Event&, const Line& line,
+                    [&](const Row& row, const Event&, const Lineage& line,
                         std::size_t unit) -> std::optional<Difference> {
                       Place home = history.place_of(unit);
                       for (const bool key : {false, true}) {
@@ -91,7 +91,7 @@ Judgement unharmed(const History& history, const Contract& contract) {
     return NotTested{"keys are rotated again: position.norm judges them"};
   }
   return check_rows(history,
-                    [&](const Row& row, const Event&, const Line& line,
+                    [&](const Row& row, const Event&, const Lineage& line,
                         std::size_t) -> std::optional<Difference> {
                       if (!line.shifts.empty() || row.key.position < 0) return std::nullopt;
                       const double most = most_key_error(contract, row, 1);
@@ -109,7 +109,7 @@ Judgement precision(const History& history, const Contract& contract) {
   const bool lower = contract.precision != Precision::f32;
   const std::size_t kept = contract.full_precision_recent;
   Verdicts verdicts("no row was stored");
-  walk(history, [&](const Event& event, std::size_t index, const Line&) {
+  walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
     const std::size_t fed = event.branch.size();
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       std::size_t full = 0;

@@ -5,14 +5,14 @@
 namespace kv {
 namespace {
 
-void reorder(Line& line, const std::vector<std::uint32_t>& from) {
+void reorder(Lineage& line, const std::vector<std::uint32_t>& from) {
   const std::vector<std::vector<std::uint32_t>> old = line.origins;
   for (std::size_t i = 0; i < line.origins.size() && i < from.size(); ++i) {
     if (from[i] < old.size()) line.origins[i] = old[from[i]];
   }
 }
 
-void cut(Line& line, std::size_t length) {
+void cut(Lineage& line, std::size_t length) {
   for (auto& origins : line.origins) {
     if (origins.size() > length) {
       origins.resize(length);
@@ -22,7 +22,7 @@ void cut(Line& line, std::size_t length) {
   for (DoneShift& shift : line.shifts) shift.fed = std::min(shift.fed, length);
 }
 
-void follow(Line& line, const Event& event) {
+void follow(Lineage& line, const Event& event) {
   if (event.refused) return;
   switch (event.call.kind) {
     case Call::Kind::feed:
@@ -54,7 +54,7 @@ void follow(Line& line, const Event& event) {
 }  // namespace
 
 void walk(const History& history, const Visit& visit) {
-  std::vector<Line> lines(1);
+  std::vector<Lineage> lines(1);
   lines[0].origins.resize(history.what.setup.sequences);
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const Event& event = history.events[i];
@@ -63,7 +63,7 @@ void walk(const History& history, const Visit& visit) {
     visit(event, i, lines[event.call.branch]);
     lines[event.call.branch].before = &event;
     if (event.call.kind == Call::Kind::fork && !event.refused) {
-      Line copy = lines[event.call.branch];
+      Lineage copy = lines[event.call.branch];
       lines.push_back(std::move(copy));
     }
   }

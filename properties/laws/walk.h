@@ -17,7 +17,7 @@ struct DoneShift {
 };
 
 // What a branch has been through, the event at hand included.
-struct Line {
+struct Lineage {
   // [sequence][position]: the sequence for which the token's rows were made, which reorder moves.
   std::vector<std::vector<std::uint32_t>> origins;
   std::vector<DoneShift> shifts;
@@ -26,7 +26,7 @@ struct Line {
   const Event* before = nullptr;  // the branch's last event, or its parent's; null: none
 };
 
-using Visit = std::function<void(const Event& event, std::size_t index, const Line& line)>;
+using Visit = std::function<void(const Event& event, std::size_t index, const Lineage& line)>;
 
 void walk(const History& history, const Visit& visit);
 

@@ -22,8 +22,11 @@ void try_all(std::string_view name, Family& family) {
     ASSERT_TRUE(what) << what.error().message;
     const auto history = run_case(family, *what);
     if (!history) continue;
-    EXPECT_EQ(history->failure, "") << name << " " << text;
-    EXPECT_FALSE(history->events.empty());
+    // A mutant may tell of too many units, which ends its history at once.
+    const bool misshapen = history->failure.starts_with("it told of ");
+    EXPECT_TRUE(history->failure.empty() || misshapen) << name << " " << text << "\n"
+                                                       << history->failure;
+    EXPECT_TRUE(!history->events.empty() || misshapen);
     ++tried;
   }
   EXPECT_GE(tried, 2U) << name;

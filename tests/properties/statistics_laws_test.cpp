@@ -83,12 +83,12 @@ TEST(ChanceLaws, ThePrintedReservoirIsNamed) {
             std::string::npos)
       << verdict.sentence;
   EXPECT_NE(verdict.smallest.find("n=8 k=4"), std::string::npos) << verdict.smallest;
-  const StatisticalVerdict exact = measured("chance.exact", family);
+  const StatisticalVerdict exact = measured("chance.exact", *family);
   EXPECT_TRUE(exact.broken);
   EXPECT_NE(exact.sentence.find("instead of"), std::string::npos);
-  EXPECT_TRUE(measured("chance.acceptance", family).broken);
-  EXPECT_TRUE(measured("chance.contrasts", family).broken);
-  EXPECT_FALSE(measured("chance.age-rank", family).broken);
+  EXPECT_TRUE(measured("chance.acceptance", *family).broken);
+  EXPECT_TRUE(measured("chance.contrasts", *family).broken);
+  EXPECT_FALSE(measured("chance.age-rank", *family).broken);
 }
 
 TEST(ChanceLaws, AgeLawsAreToldApart) {
