@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "base/words.h"
 #include "properties/attempt.h"
@@ -82,7 +83,7 @@ class Battery {
   // Tries the campaign's laws; `of` gives the result of each by its index.
   void run(const std::vector<LawResult*>& of) {
     const SharedMemory memory(sizeof(Board));
-    auto* const board = new (memory.data()) Board;
+    auto* const board = std::construct_at(static_cast<Board*>(memory.data()));
     if (family_.in_process()) board->case_seconds = options_.case_seconds;
     const std::string death = run_board(*board);
     cases_ = board->cases;

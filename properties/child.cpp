@@ -57,6 +57,12 @@ class Words {
   int file_;
 };
 
+// Into the child's standard error, which its parent reads.
+void say(std::string_view what) {
+  const std::string line = std::string(what) + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) + 0);
+}
+
 [[noreturn]] void be_child(const std::function<void()>& work, const Words& words) {
   words.take_standard_error();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read its answer
@@ -64,10 +70,10 @@ class Words {
   try {
     work();
   } catch (const std::exception& exception) {
-    std::fprintf(stderr, "%s\n", exception.what());
+    say(exception.what());
     ::_exit(exit_threw);
   } catch (...) {
-    std::fputs("an exception of no known type\n", stderr);
+    say("an exception of no known type");
     ::_exit(exit_threw);
   }
   ::_exit(exit_done);

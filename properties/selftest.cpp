@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "base/check.h"
@@ -113,7 +114,7 @@ std::uint32_t workers_of(const SelftestOptions& options) {
 void run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot* slots) {
   // Processes and not threads: batteries fork, and a fork among threads may keep a lock for ever.
   const SharedMemory counter(sizeof(std::atomic<std::size_t>));
-  auto* const next = new (counter.data()) std::atomic<std::size_t>(0);
+  auto* const next = std::construct_at(static_cast<std::atomic<std::size_t>*>(counter.data()), 0U);
   const auto work = [&](std::uint32_t) {
     for (std::size_t i = (*next)++; i < jobs.size(); i = (*next)++) {
       run_job(jobs[i], options, slots[i]);
