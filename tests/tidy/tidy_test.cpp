@@ -99,8 +99,8 @@ TEST(TidyRule, FindsAnIncludeThatPointsUp) {
       ElementsAre("policies/h2o.h:2: policies may not include sim; arrows point down only"));
   EXPECT_THAT(include_layers({"sim/replay.h", "#include \"sim/spec.h\"\n"}), IsEmpty());
   EXPECT_THAT(include_layers({"traces/trace.h", "#include \"policies/policy.h\"\n"}).size(), 1);
-  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"model/layer.h\"\n"}),
-              ElementsAre("cli/x.cpp:1: there is no folder 'model'"));
+  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"layers/layer.h\"\n"}),
+              ElementsAre("cli/x.cpp:1: there is no folder 'layers'"));
   EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"../base/error.h\"\n"}).size(), 1);
   EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"options.h\"\n"}).size(), 1);
 }
