@@ -23,7 +23,9 @@ std::string find_python() {
 void compare(const std::string& trace) {
   const std::string python = find_python();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
-  const std::string results = testing::TempDir() + "kvcheck_numpy_test.jsonl";
+  // A file for each trace: the tests run in several processes at once.
+  const std::string results = testing::TempDir() + "kvcheck_numpy_test." +
+                              std::filesystem::path(trace).stem().string() + ".jsonl";
   const std::string replay =
       program.string() + " replay " + trace +
       " --policy streaming:sinks=4,recent=60 --policy window:recent=64"
