@@ -16,7 +16,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     model_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
@@ -42,10 +42,11 @@ constexpr std::array<Option, 16> table = {{
     keys_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Runs a model over a text on what each policy leaves, and prints its perplexity.\n"
+    "Runs a real model over a text on what each policy leaves, and prints its perplexity.\n"
     "\n"
     "Usage:  kvcheck eval --model PATH --text FILE [--policy SPEC...] [OPTIONS]\n"
     "\n"
@@ -60,7 +61,9 @@ constexpr std::string_view help =
     "  kvcheck eval --model pythia-70m --text book.txt --policy dense \\\n"
     "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256,512 --tokens 4096\n"
     "  kvcheck eval --model stories260K.bin --tokenizer tok512.bin --text stories.txt \\\n"
-    "      --split '<|endoftext|>' --policy window --budget 64,128 --json -\n";
+    "      --split '<|endoftext|>' --policy window --budget 64,128 --json -\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
 struct EvalPlan {
   OpenedModel opened;
@@ -224,7 +227,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command eval_command = {
     .name = "eval",
-    .summary = "perplexity of a real model on what each policy leaves",
+    .summary = "run a real model over a text on what each policy leaves, and print its perplexity",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

@@ -28,7 +28,7 @@ Result<OpenedModel> opened_model(const Words& words) {
   OpenedModel opened;
   opened.path = words.value("model");
   if (opened.path.empty()) return usage_error("no --model is given");
-  Result<Model> model = open_model(opened.path);
+  Result<LanguageModel> model = open_model(opened.path);
   if (!model) return model.error();
   opened.model = *std::move(model);
   auto tokenizer =

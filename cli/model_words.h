@@ -15,7 +15,7 @@
 namespace kv::cli {
 
 struct OpenedModel {
-  Model model;
+  LanguageModel model;
   std::unique_ptr<Tokenizer> tokenizer;
   std::string path;
 };

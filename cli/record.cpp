@@ -15,7 +15,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 15> table = {{
+constexpr std::array<Option, 16> table = {{
     model_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
@@ -41,10 +41,11 @@ constexpr std::array<Option, 15> table = {{
     {.name = "source", .value = "TEXT", .help = "where text and weights come from, for the trace"},
     {.name = "licence", .value = "TEXT", .help = "their licence, for the trace"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Runs a model over a text with nothing evicted, and writes what kvcheck replay reads.\n"
+    "Runs a real model over a text with nothing evicted, and writes what kvcheck replay reads.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
     "\n"
@@ -55,7 +56,9 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck record --model pythia-70m --text book.txt -o book.qkv.safetensors\n"
     "  kvcheck record --model gpt2 --text book.txt --kind attention --layers 0,5,11 \\\n"
-    "      --tokens 1024 -o book.attention.safetensors\n";
+    "      --tokens 1024 -o book.attention.safetensors\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
 Result<RecordOptions> record_options(const Words& words, const OpenedModel& opened) {
   RecordOptions options;
@@ -151,7 +154,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command record_command = {
     .name = "record",
-    .summary = "run a real model over a text and write a trace of it",
+    .summary = "run a real model over a text with nothing evicted, and write a trace",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

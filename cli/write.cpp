@@ -8,12 +8,12 @@
 #include "base/words.h"
 #include "cli/interrupt.h"
 #include "cli/model_words.h"
-#include "model/sample.h"
+#include "model/token_sampler.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
+constexpr std::array<Option, 14> table = {{
     model_option,
     tokenizer_option,
     {.name = "prompt", .value = "TEXT", .help = "what to go on with [nothing]"},
@@ -41,10 +41,12 @@ constexpr std::array<Option, 13> table = {{
     {.name = "trace-cache", .help = "say on standard error how many rows are held, token by token"},
     storage_option,
     keys_option,
+    {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Lets a model go on with a text, on what a policy leaves of it, and prints it as it comes.\n"
+    "Lets a real model go on with a text, on what a policy leaves of it, and prints it as it "
+    "comes.\n"
     "\n"
     "Usage:  kvcheck write --model PATH [--prompt TEXT] [OPTIONS]\n"
     "\n"
@@ -56,7 +58,9 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck write --model pythia-70m --prompt 'Once upon a time' --temperature 0\n"
     "  kvcheck write --model stories260K.bin --tokenizer tok512.bin --tokens 0 --top-p 0.9 \\\n"
-    "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256\n";
+    "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
 struct WritePlan {
   OpenedModel opened;
@@ -115,7 +119,7 @@ void trace_line(const CachedAttention& attention, Streams& streams) {
 
 Result<void> write_on(const WritePlan& plan, Decoder& decoder, Streams& streams) {
   const ModelConfig& config = plan.opened.model.config;
-  Sampler sampler(plan.sample, Rng(plan.cell.seed));
+  TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
   Token last = plan.prompt.back();
   for (std::size_t written = 0; plan.tokens == 0 || written < plan.tokens; ++written) {
     if (interrupted()) break;
@@ -156,7 +160,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command write_command = {
     .name = "write",
-    .summary = "let a real model go on with a text, on what a policy leaves",
+    .summary = "let a real model go on with a text, on what a policy leaves of it",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "model/model.h"
+#include "model/language_model.h"
 #include "model/tensor_files.h"
 
 namespace kv {
 
 struct Binder {
   TensorFiles& files;
-  Model& model;
+  LanguageModel& model;
 
   // `name`.weight and, if asked for, `name`.bias.
   Result<void> linear(

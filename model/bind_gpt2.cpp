@@ -67,7 +67,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 }  // namespace
 
 Result<void> bind_gpt2(Binder& binder) {
-  Model& model = binder.model;
+  LanguageModel& model = binder.model;
   // Exports of the bare transformer leave the prefix out.
   const std::string prefix = binder.files.has("transformer.wte.weight") ? "transformer." : "";
   Result<void> bound =

@@ -48,7 +48,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 }  // namespace
 
 Result<void> bind_gpt_neox(Binder& binder) {
-  Model& model = binder.model;
+  LanguageModel& model = binder.model;
   Result<void> bound =
       binder.table("gpt_neox.embed_in.weight", model.config.vocabulary, model.embedding);
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {

@@ -29,7 +29,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 }  // namespace
 
 Result<void> bind_llama(Binder& binder) {
-  Model& model = binder.model;
+  LanguageModel& model = binder.model;
   Result<void> bound =
       binder.table("model.embed_tokens.weight", model.config.vocabulary, model.embedding);
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/model.h"
+#include "model/language_model.h"
 
 namespace kv {
 

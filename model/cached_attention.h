@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/kv_store.h"
-#include "model/model.h"
+#include "model/language_model.h"
 #include "sim/cell_state.h"
 #include "sim/rope.h"
 #include "sim/unit_cache.h"

@@ -25,14 +25,14 @@ Result<void> check_chunk(const Spec& spec, std::size_t tokens) {
 
 }  // namespace
 
-Result<Decoder> Decoder::create(const Model& model,
+Result<Decoder> Decoder::create(const LanguageModel& model,
                                 const Spec& spec,
                                 const DecoderOptions& options) {
   if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
   return Decoder(model, spec, options);
 }
 
-Decoder::Decoder(const Model& model, const Spec& spec, const DecoderOptions& options)
+Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options)
     : model_(&model),
       spec_(spec),
       observer_(options.observer),

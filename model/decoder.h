@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "model/blocks.h"
 #include "model/cached_attention.h"
-#include "model/model.h"
+#include "model/language_model.h"
 #include "model/tokenizer.h"
 #include "sim/spec.h"
 
@@ -29,7 +29,7 @@ enum class Logits { all, last };
 class Decoder {
  public:
   // `model` outlives the decoder. Errors: what this model cannot do under this spec.
-  static Result<Decoder> create(const Model& model,
+  static Result<Decoder> create(const LanguageModel& model,
                                 const Spec& spec,
                                 const DecoderOptions& options = {});
 
@@ -47,14 +47,14 @@ class Decoder {
   [[nodiscard]] const CachedAttention& attention() const { return *attention_; }
 
  private:
-  Decoder(const Model& model, const Spec& spec, const DecoderOptions& options);
+  Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
 
   [[nodiscard]] Result<void> check(std::span<const Token> tokens) const;
   void embed(std::span<const Token> tokens);
   void run_layer(std::size_t index);
   void finish(Logits wanted);
 
-  const Model* model_;
+  const LanguageModel* model_;
   Spec spec_;
   AttentionObserver* observer_;
   std::unique_ptr<CachedAttention> attention_;

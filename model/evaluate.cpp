@@ -67,7 +67,7 @@ Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
   return malformed("the text has no two tokens; expected one to predict from another");
 }
 
-Result<Evaluation> evaluate(const Model& model,
+Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
                             std::span<const std::vector<Token>> streams,
                             const DecoderOptions& options,

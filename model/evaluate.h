@@ -45,7 +45,7 @@ using Report = std::function<bool(double)>;
 
 // Feeds every stream from an empty cache in chunks of spec.chunk; every target is scored exactly
 // once whatever the chunk. Errors are the decoder's, and being stopped.
-Result<Evaluation> evaluate(const Model& model,
+Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
                             std::span<const std::vector<Token>> streams,
                             const DecoderOptions& options,

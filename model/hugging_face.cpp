@@ -79,12 +79,12 @@ Matrix Binder::copy(const Matrix& like, std::size_t rows, std::size_t columns, s
   return made;
 }
 
-Result<Model> open_hugging_face(const std::string& folder) {
+Result<LanguageModel> open_hugging_face(const std::string& folder) {
   const Result<ModelConfig> config = read_config(folder + "/config.json");
   if (!config) return config.error();
   Result<TensorFiles> files = TensorFiles::open(folder);
   if (!files) return files.error();
-  Model model;
+  LanguageModel model;
   model.config = *config;
   model.layers.resize(config->layers);
   model.owners = files->owners();

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "model/language_model.h"
 
 namespace kv {
 
 // Every tensor that the configuration asks for must be there with its shape, and no other; known
 // buffers that hold no weights (masks, inverse frequencies) are passed over.
-Result<Model> open_hugging_face(const std::string& folder);
+Result<LanguageModel> open_hugging_face(const std::string& folder);
 
 }  // namespace kv

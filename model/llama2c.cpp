@@ -88,7 +88,7 @@ double expected_bytes(const ModelConfig& config) {
   return real(header_bytes) + numbers * sizeof(float);
 }
 
-void bind(Cursor cursor, Model& model) {
+void bind(Cursor cursor, LanguageModel& model) {
   const ModelConfig& config = model.config;
   model.layers.resize(config.layers);
   const auto each = [&](auto&& take) {
@@ -113,7 +113,7 @@ void bind(Cursor cursor, Model& model) {
 
 }  // namespace
 
-Result<Model> open_llama2c(const std::string& path) {
+Result<LanguageModel> open_llama2c(const std::string& path) {
   Result<MappedFile> opened = MappedFile::open(path);
   if (!opened) return opened.error();
   const auto file = std::make_shared<const MappedFile>(*std::move(opened));
@@ -128,7 +128,7 @@ Result<Model> open_llama2c(const std::string& path) {
                                       : std::string("more than any file has")) +
                      (static_cast<double>(bytes.size()) < expected ? "; the file is cut off" : ""));
   }
-  Model model;
+  LanguageModel model;
   model.config = *config;
   model.owners.push_back(file);
   bind(Cursor(bytes.data() + header_bytes), model);

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "model/language_model.h"
 
 namespace kv {
 
 // The file must have exactly the bytes that its sizes ask for.
-Result<Model> open_llama2c(const std::string& path);
+Result<LanguageModel> open_llama2c(const std::string& path);
 
 }  // namespace kv

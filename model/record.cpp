@@ -132,7 +132,7 @@ Transcript transcript_of(const Tokenizer& tokenizer,
 }
 
 // Runs the model; gives -ln p per token, of the first, which nothing predicts, 0.
-Result<std::vector<float>> run_dense(const Model& model,
+Result<std::vector<float>> run_dense(const LanguageModel& model,
                                      std::span<const Token> tokens,
                                      std::size_t chunk,
                                      Recorder& recorder,
@@ -183,7 +183,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
 
 }  // namespace
 
-Result<void> record(const Model& model,
+Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
                     std::span<const Token> tokens,
                     const RecordOptions& wanted,

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "model/evaluate.h"
-#include "model/model.h"
+#include "model/language_model.h"
 #include "model/tokenizer.h"
 #include "traces/trace.h"
 
@@ -32,7 +32,7 @@ struct RecordOptions {
 // they are all there. Errors: layers or heads that the model does not have; a rotation that traces
 // cannot express (stretched frequencies, for q/k/v); the decoder's, the disk's, and being stopped.
 // Requires at least one token.
-Result<void> record(const Model& model,
+Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
                     std::span<const Token> tokens,
                     const RecordOptions& options,

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "model/model.h"
+#include "model/language_model.h"
 #include "traces/safetensors.h"
 
 namespace kv {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-Model opened(const test::SmallModel& small, Number number = Number::f32) {
+LanguageModel opened(const test::SmallModel& small, Number number = Number::f32) {
   return open_model(small.write("decoder-model", number)).value();
 }
 
@@ -22,7 +22,7 @@ std::vector<Token> some_tokens(std::size_t count) {
 }
 
 // The logits of every token, fed in chunks.
-std::vector<float> logits_of(const Model& model,
+std::vector<float> logits_of(const LanguageModel& model,
                              const std::string& spec,
                              std::size_t chunk,
                              const DecoderOptions& options = {}) {
@@ -39,7 +39,7 @@ std::vector<float> logits_of(const Model& model,
 
 TEST(Decoder, DenseGivesTheSameBitsWhateverTheChunk) {
   for (const Number number : {Number::f32, Number::f16, Number::bf16}) {
-    const Model model = opened(test::small_llama(), number);
+    const LanguageModel model = opened(test::small_llama(), number);
     const std::vector<float> one = logits_of(model, "dense", 1);
     EXPECT_EQ(one.size(), 50U * 32U);
     for (const std::size_t chunk : {2U, 7U, 50U}) EXPECT_EQ(logits_of(model, "dense", chunk), one);
@@ -47,7 +47,7 @@ TEST(Decoder, DenseGivesTheSameBitsWhateverTheChunk) {
 }
 
 TEST(Decoder, ABudgetThatCoversTheTextIsDenseToTheBit) {
-  const Model model = opened(test::small_gpt_neox());
+  const LanguageModel model = opened(test::small_gpt_neox());
   const std::vector<float> dense = logits_of(model, "dense", 5);
   for (const std::string spec :
        {"streaming:sinks=4,budget=50", "window:recent=50", "reservoir:sinks=1,recent=8,budget=50",
@@ -58,7 +58,7 @@ TEST(Decoder, ABudgetThatCoversTheTextIsDenseToTheBit) {
 }
 
 TEST(Decoder, WindowVisibilityDoesNotDependOnTheChunk) {
-  const Model model = opened(test::small_llama());
+  const LanguageModel model = opened(test::small_llama());
   for (const std::string spec : {"streaming:sinks=2,recent=8;visibility=window",
                                  "h2o:recent=4,budget=12;visibility=window;positions=in-cache",
                                  "reservoir:recent=4,budget=12;visibility=window;unit=layer"}) {
@@ -68,7 +68,7 @@ TEST(Decoder, WindowVisibilityDoesNotDependOnTheChunk) {
 }
 
 TEST(Decoder, LastLogitsAreTheLastOfAll) {
-  const Model model = opened(test::small_gpt2());
+  const LanguageModel model = opened(test::small_gpt2());
   Decoder all = Decoder::create(model, parse_spec("dense").value()).value();
   Decoder last = Decoder::create(model, parse_spec("dense").value()).value();
   const std::vector<Token> tokens = some_tokens(9);
@@ -78,7 +78,7 @@ TEST(Decoder, LastLogitsAreTheLastOfAll) {
 }
 
 TEST(Decoder, AConstantCacheStaysConstant) {
-  const Model model = opened(test::small_llama());
+  const LanguageModel model = opened(test::small_llama());
   Decoder decoder =
       Decoder::create(model, parse_spec("streaming:sinks=2,recent=14").value()).value();
   std::size_t bytes = 0;
@@ -97,7 +97,7 @@ TEST(Decoder, AConstantCacheStaysConstant) {
 std::string feed_error(const test::SmallModel& small,
                        const std::string& spec,
                        const std::vector<Token>& tokens) {
-  const Model model = opened(small);
+  const LanguageModel model = opened(small);
   Result<Decoder> decoder = Decoder::create(model, parse_spec(spec).value());
   if (!decoder) return decoder.error().message;
   const Result<void> fed = decoder->feed(tokens);
@@ -119,7 +119,7 @@ TEST(Decoder, RefusesWhatItCannotDo) {
 }
 
 TEST(Decoder, LearnedInCachePositionsGoOnForever) {
-  const Model model = opened(test::small_gpt2());
+  const LanguageModel model = opened(test::small_gpt2());
   Decoder decoder =
       Decoder::create(model, parse_spec("streaming:sinks=3,recent=4;positions=in-cache").value())
           .value();
@@ -150,7 +150,7 @@ class Stories : public Test {
     return tokenizer_->decode(tokens).value();
   }
 
-  Model model_;
+  LanguageModel model_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 

@@ -20,7 +20,7 @@ TEST(Evaluate, NllIsMinusTheLogarithmOfTheSoftmax) {
 }
 
 TEST(Evaluate, EveryTargetIsScoredOnceWhateverTheChunk) {
-  const Model model = open_model(test::small_llama().write("eval-model")).value();
+  const LanguageModel model = open_model(test::small_llama().write("eval-model")).value();
   std::vector<std::vector<Token>> streams(2);
   for (Token i = 0; i < 41; ++i) streams[0].push_back(i * i % 32);
   for (Token i = 0; i < 10; ++i) streams[1].push_back(i % 7);
@@ -68,7 +68,7 @@ class StoryText : public Test {
     return evaluate(model_, parse_spec(spec).value(), streams, {}).value();
   }
 
-  Model model_;
+  LanguageModel model_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::string text_;
 };

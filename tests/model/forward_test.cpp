@@ -59,7 +59,7 @@ struct Case {
 };
 
 // Runs one case and writes down what the reference needs; gives the folder.
-std::string write_case(const Model& model, const Case& wanted, std::size_t index) {
+std::string write_case(const LanguageModel& model, const Case& wanted, std::size_t index) {
   const Spec spec = parse_spec(wanted.spec).value();
   Witness witness;
   DecoderOptions options = wanted.options;
@@ -86,7 +86,7 @@ std::string write_case(const Model& model, const Case& wanted, std::size_t index
 // Whether the reference agrees on every case.
 bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool tell_lies = false) {
   const std::string folder = small.write("forward-model");
-  const Model model = open_model(folder).value();
+  const LanguageModel model = open_model(folder).value();
   std::string command =
       find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -54,7 +54,7 @@ class Record : public Test {
   }
 
   std::string folder_;
-  Model model_;
+  LanguageModel model_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::vector<Token> tokens_;
 };

@@ -6,7 +6,7 @@ list(APPEND kv_test_sources
   model/onnx_files.cpp
   model/onnx_test.cpp
   model/record_test.cpp
-  model/sample_test.cpp
+  model/token_sampler_test.cpp
   model/small_models.cpp
   model/tokenizer_test.cpp
   model/weights_test.cpp)

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "model/model.h"
+#include "model/language_model.h"
 #include "tests/model/small_models.h"
 #include "tests/traces/files.h"
 
@@ -13,7 +13,7 @@ using namespace testing;
 using test::SmallModel;
 
 std::string error_of(const std::string& path) {
-  const Result<Model> model = open_model(path);
+  const Result<LanguageModel> model = open_model(path);
   return model ? "opened" : model.error().message;
 }
 
@@ -43,7 +43,7 @@ std::string checkpoint_error(const std::string& bytes) {
 }
 
 TEST(Weights, ReadALlama2cCheckpointInItsOrder) {
-  const Model model = open_model(test::temporary_file("model.bin", checkpoint())).value();
+  const LanguageModel model = open_model(test::temporary_file("model.bin", checkpoint())).value();
   EXPECT_EQ(model.config.kv_width(), 2U);
   EXPECT_TRUE(model.config.tied);
   EXPECT_EQ(model.config.rope, (Rope{RopeLayout::interleaved, 2, 10000}));
@@ -64,7 +64,7 @@ TEST(Weights, ReadALlama2cCheckpointInItsOrder) {
 
 TEST(Weights, ANegativeVocabularyMeansAnOutputLayerOfItsOwn) {
   const std::string bytes = checkpoint({4, 6, 1, 2, 1, -5, 3}, 158 + 20);
-  const Model model = open_model(test::temporary_file("model.bin", bytes)).value();
+  const LanguageModel model = open_model(test::temporary_file("model.bin", bytes)).value();
   EXPECT_FALSE(model.config.tied);
   EXPECT_EQ(number_at(model.head, 0, 0), 158);
 }
@@ -90,7 +90,7 @@ TEST(Weights, RefuseABrokenCheckpoint) {
 
 TEST(Weights, ReadALlamaDirectory) {
   const SmallModel small = test::small_llama();
-  const Model model = open_model(small.write("model")).value();
+  const LanguageModel model = open_model(small.write("model")).value();
   EXPECT_EQ(model.config.kv_heads, 2U);
   EXPECT_EQ(model.config.begin_token, 1);
   EXPECT_EQ(model.config.end_token, 2);
@@ -102,7 +102,7 @@ TEST(Weights, ReadALlamaDirectory) {
 TEST(Weights, ReadHalfPrecisionWithoutCopying) {
   for (const Number number : {Number::f16, Number::bf16}) {
     const SmallModel small = test::small_llama();
-    const Model model = open_model(small.write("model", number)).value();
+    const LanguageModel model = open_model(small.write("model", number)).value();
     EXPECT_EQ(model.embedding.number, number);
     EXPECT_NEAR(number_at(model.embedding, 3, 5),
                 small.tensors.at("model.embed_tokens.weight").values[3 * 16 + 5], 0.004);
@@ -112,7 +112,7 @@ TEST(Weights, ReadHalfPrecisionWithoutCopying) {
 
 TEST(Weights, Qwen2HasBiasesAndATiedHead) {
   const SmallModel small = test::small_qwen2();
-  const Model model = open_model(small.write("model")).value();
+  const LanguageModel model = open_model(small.write("model")).value();
   EXPECT_EQ(model.layers[0].key.bias,
             small.tensors.at("model.layers.0.self_attn.k_proj.bias").values);
   EXPECT_TRUE(model.layers[0].output.bias.empty());
@@ -121,7 +121,7 @@ TEST(Weights, Qwen2HasBiasesAndATiedHead) {
 
 TEST(Weights, GptNeoxsFusedMatrixIsSplitByHead) {
   const SmallModel small = test::small_gpt_neox();
-  const Model model = open_model(small.write("model")).value();
+  const LanguageModel model = open_model(small.write("model")).value();
   EXPECT_EQ(model.config.rope, (Rope{RopeLayout::half, 4, 10000}));
   const auto& fused = small.tensors.at("gpt_neox.layers.0.attention.query_key_value.weight").values;
   // Head 1's rows begin at 24: 8 of query, 8 of key, 8 of value.
@@ -134,7 +134,7 @@ TEST(Weights, GptNeoxsFusedMatrixIsSplitByHead) {
 
 TEST(Weights, Gpt2sColumnsBecomeRows) {
   const SmallModel small = test::small_gpt2();
-  const Model model = open_model(small.write("model")).value();
+  const LanguageModel model = open_model(small.write("model")).value();
   const auto& fused = small.tensors.at("h.1.attn.c_attn.weight").values;
   EXPECT_EQ(number_at(model.layers[1].key.weight, 2, 3), fused[3 * 48 + 16 + 2]);
   EXPECT_EQ(number_at(model.layers[1].down.weight, 2, 3),
@@ -255,7 +255,7 @@ TEST(Weights, Llama3StretchesSlowPairsOnly) {
 TEST(Weights, ReadStories260K) {
   const std::string path = test::shared_data("stories260K/stories260K.bin");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no model at " << path;
-  const Model model = open_model(path).value();
+  const LanguageModel model = open_model(path).value();
   EXPECT_EQ(model.config.layers, 5U);
   EXPECT_EQ(model.config.kv_heads, 4U);
   EXPECT_EQ(model.config.vocabulary, 512U);

@@ -57,7 +57,7 @@ struct LayerWeights {
   Linear down;  // [width, inner]
 };
 
-struct Model {
+struct LanguageModel {
   ModelConfig config;
   Matrix embedding;  // [vocabulary, width]
   Matrix positions;  // [context, width]; only with learned positions
@@ -76,6 +76,6 @@ struct Model {
 // model.safetensors or its shards), or a llama2.c checkpoint. Weights stay in the mapped files,
 // except fused or transposed ones, which are copied once. Errors are one sentence that names the
 // file, the entry or tensor, what was found there and what was expected.
-Result<Model> open_model(const std::string& path);
+Result<LanguageModel> open_model(const std::string& path);
 
 }  // namespace kv

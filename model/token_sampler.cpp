@@ -1,4 +1,4 @@
-#include "model/sample.h"
+#include "model/token_sampler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace kv {
 
-Token Sampler::draw(std::span<const float> logits, Position position) {
+Token TokenSampler::draw(std::span<const float> logits, Position position) {
   const auto best = std::ranges::max_element(logits);
   if (options_.temperature <= 0) return static_cast<Token>(best - logits.begin());
   weights_.resize(logits.size());

@@ -14,9 +14,9 @@ struct SampleOptions {
   double top_p = 1;        // only the likeliest tokens that together have this probability
 };
 
-class Sampler {
+class TokenSampler {
  public:
-  Sampler(const SampleOptions& options, const Rng& rng) : options_(options), rng_(rng) {}
+  TokenSampler(const SampleOptions& options, const Rng& rng) : options_(options), rng_(rng) {}
 
   // The draw made at `position`; of equal probabilities the lower token counts as likelier.
   // Requires finite logits. Cost: a sort of the vocabulary when top_p < 1.

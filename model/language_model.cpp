@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/language_model.h"
 
 #include <filesystem>
 
@@ -8,7 +8,7 @@
 
 namespace kv {
 
-std::size_t Model::weight_bytes() const {
+std::size_t LanguageModel::weight_bytes() const {
   const auto bytes = [](const Matrix& matrix) { return matrix.rows * matrix.bytes_per_row(); };
   std::size_t total = bytes(embedding) + bytes(positions);
   if (head.data != embedding.data) total += bytes(head);
@@ -21,7 +21,7 @@ std::size_t Model::weight_bytes() const {
   return total;
 }
 
-Result<Model> open_model(const std::string& path) {
+Result<LanguageModel> open_model(const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (!std::filesystem::exists(status)) {

@@ -1,4 +1,4 @@
-#include "model/sample.h"
+#include "model/token_sampler.h"
 
 #include <array>
 #include <cmath>
@@ -7,7 +7,7 @@ namespace kv {
 namespace {
 
 std::array<int, 4> counts(const SampleOptions& options, const std::vector<float>& logits) {
-  Sampler sampler(options, Rng(5));
+  TokenSampler sampler(options, Rng(5));
   std::array<int, 4> found{};
   for (Position i = 0; i < 20000; ++i) {
     ++found[static_cast<std::size_t>(sampler.draw(logits, i))];
@@ -44,8 +44,8 @@ TEST(Sample, TopPKeepsTheLikeliestThatReachIt) {
 }
 
 TEST(Sample, TheSameSeedGivesTheSameText) {
-  Sampler one({}, Rng(7));
-  Sampler two({}, Rng(7));
+  TokenSampler one({}, Rng(7));
+  TokenSampler two({}, Rng(7));
   for (Position i = 0; i < 50; ++i) EXPECT_EQ(one.draw(logits, i), two.draw(logits, i));
 }
 
