@@ -24,7 +24,7 @@ struct Kill {
   const Mutant* mutant = nullptr;
   std::vector<Killer> killers;
   std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
-  std::uint64_t cases = 0;  // that it needed
+  std::uint64_t cases = 0;  // that it needed; statistics, which count as one case, come last
 };
 
 struct Accusation {

@@ -15,8 +15,9 @@ std::string verdict_of(const Kill& kill) {
 std::string killers_of(const Kill& kill, std::string_view separator) {
   std::string text;
   for (const Killer& killer : kill.killers) {
+    const bool statistical = std::holds_alternative<Measure>(killer.law->check);
     text += (text.empty() ? "" : std::string(separator)) + std::string(killer.law->id) + " (" +
-            std::to_string(killer.cases) + ")";
+            (statistical ? "statistics" : std::to_string(killer.cases)) + ")";
   }
   return text;
 }
