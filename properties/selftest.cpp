@@ -181,9 +181,14 @@ Result<SelftestReport> run_selftest(const SelftestOptions& options) {
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   run_jobs(*jobs, options, slots);
-  SelftestReport report;
+  SelftestReport report{.seed = options.seed,
+                        .whole = options.filter.empty(),
+                        .kills = {},
+                        .idle_laws = {},
+                        .accusations = {}};
   for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], report);
-  if (options.filter.empty()) find_idle(report);
+  report.right_subjects = report.right_batteries / options.right_runs;
+  if (report.whole) find_idle(report);
   return report;
 }
 
