@@ -40,9 +40,10 @@ std::string block(const std::string& name, const std::string& lines) {
   return "$" + name + " << EOD\n" + lines + "EOD\n";
 }
 
-// A line from x1 to x2 at y, apart from the next: one path in an SVG, however many there are.
+// A line of its own, drawn as a vector without a head: all of one look are one path in an SVG.
 std::string dash(double x1, double y1, double x2, double y2) {
-  return shortest(x1) + " " + shortest(y1) + "\n" + shortest(x2) + " " + shortest(y2) + "\n\n";
+  return shortest(x1) + " " + shortest(y1) + " " + shortest(x2 - x1) + " " + shortest(y2 - y1) +
+         "\n";
 }
 
 std::string_view group_of(std::string_view law) {
@@ -77,8 +78,8 @@ std::string cells(const KillMatrix& matrix) {
   std::string out;
   for (std::size_t shade = 0; shade < lines.size(); ++shade) {
     // An empty block is an error to gnuplot; a point that is not there is not.
-    out +=
-        block("shade" + std::to_string(shade), lines[shade].empty() ? "NaN NaN\n" : lines[shade]);
+    out += block("shade" + std::to_string(shade),
+                 lines[shade].empty() ? "NaN NaN 0 0\n" : lines[shade]);
   }
   return out;
 }
@@ -111,7 +112,8 @@ std::string axes(const KillMatrix& matrix) {
 
 std::string plots() {
   const auto line = [](const std::string& data, std::string_view colour, const std::string& width) {
-    return "$" + data + " using 1:2 with lines lc rgb '" + std::string(colour) + "' lw " + width;
+    return "$" + data + " using 1:2:3:4 with vectors nohead lc rgb '" + std::string(colour) +
+           "' lw " + width;
   };
   std::string out = "plot " + line("rows", "#ececec", "0.6") + " notitle, " +
                     line("groups", "#b0b0b0", "0.8") + " notitle";
