@@ -85,8 +85,8 @@ void add_uniform_laws(std::vector<Law>& laws) {
       "chance.contrasts", "No single token and no trend over age stands out from k/n.",
       "One token that can never enter hides in a sum over all tokens; a slow drift hides in each "
       "one. Exact binomial tails and a straight line.",
-      "otel-go #8309: item k+1 can never be stored; Storj: audits favoured low ids",
-      claims_uniform, measure_contrasts));
+      "otel-go #8309: item k+1 can never be stored; Storj: audits favoured low ids", claims_uniform,
+      measure_contrasts));
 }
 
 void add_decision_laws(std::vector<Law>& laws) {
