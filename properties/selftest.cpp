@@ -99,12 +99,12 @@ bool chosen(std::string_view name, const std::vector<std::string>& filter) {
 Result<std::vector<Job>> jobs_of(const SelftestOptions& options) {
   std::vector<Job> jobs;
   std::vector<std::string_view> names;
-  for (const Mutant& mutant : mutants()) {
+  for (const Mutant& mutant : options.mutants) {
     names.push_back(mutant.name);
     if (!chosen(mutant.name, options.filter)) continue;
     jobs.push_back({.mutant = &mutant, .seed = options.seed});
   }
-  for (const RightSubject& right : right_subjects()) {
+  for (const RightSubject& right : options.right_subjects) {
     names.push_back(right.name);
     if (!chosen(right.name, options.filter)) continue;
     for (std::uint32_t run = 0; run < options.right_runs; ++run) {
