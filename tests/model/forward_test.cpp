@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "model/decoder.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/model/small_models.h"
 
 namespace kv {

@@ -1,5 +1,5 @@
 // One name, one type: over the whole tree, and with planted violations.
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/tidy/type_rules.h"
 
 namespace kv::tidy {
