@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "model/decoder.h"
-#include "tests/paths.h"
 #include "tests/model/small_models.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {
