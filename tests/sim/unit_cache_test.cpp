@@ -231,7 +231,7 @@ TEST(UnitCache, ReportsSavedBytesThatEndTooEarlyOrGoOn) {
   std::vector<std::byte> bytes = saved(cache);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     UnitCache restored = make_cache(spec);
-    ByteReader reader(std::span(bytes).first(length));
+    ByteReader reader{std::span(bytes).first(length)};
     restored.load(reader);
     EXPECT_FALSE(reader.finished()) << length;
   }
