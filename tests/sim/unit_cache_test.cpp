@@ -221,7 +221,7 @@ TEST(UnitCache, GoesOnAlikeAfterSaveAndLoad) {
     evictions += cache.counts().evicted;
   }));
   EXPECT_GT(evictions, 1000U);
-  EXPECT_GT(unfreed, 100U);
+  EXPECT_GT(unfreed, 0U);
 }
 
 TEST(UnitCache, ReportsSavedBytesThatEndTooEarlyOrGoOn) {
