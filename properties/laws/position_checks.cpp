@@ -125,7 +125,7 @@ Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
                         bool (*wanted)(const Glance& glance)) {
-  Verdicts verdicts("no position was told");
+  Verdicts verdicts({"no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {

@@ -26,15 +26,16 @@ Judgement in_run(Judgement judgement, const History& history) {
 Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
   const Rollback rollback = rollback_of(trial.what());
   const History history = trial.run(with_calls(trial.what(), rollback.with));
-  if (history.events[rollback.at].refused) return NotTested{"truncate is refused"};
+  if (history.events[rollback.at].refused)
+    return NotTested{"truncate is refused", contract.rollback == 0};
   return in_run(glance_at_all(history, contract, check_distances,
                               [](const Glance& glance) { return glance.line.rolled_back; }),
                 history);
 }
 
 Judgement same_everywhere(const History& history, const Contract& contract) {
-  if (history.units() < 2) return NotTested{"there is one unit only"};
-  Verdicts verdicts("no position was told");
+  if (history.units() < 2) return NotTested{"there is one unit only", true};
+  Verdicts verdicts({"no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event) || !line.shifts.empty()) return;
     for (std::size_t query = 0; query < event.fed.size(); ++query) {
@@ -67,7 +68,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
   calls.push_back(cut.at);
   calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
   const History history = trial.run(with_calls(trial.what(), calls));
-  Verdicts verdicts("reset is refused, or no position was told");
+  Verdicts verdicts({"reset is refused, or no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool first = event.branch.size() == event.fed.size();
     if (!line.begun_anew || !first || !is_feed(history, event)) return;
@@ -86,8 +87,8 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
   const std::uint32_t sinks = std::min(contract.sinks, history.what.setup.sinks);
-  if (sinks == 0) return NotTested{"there are no sinks"};
-  Verdicts verdicts("no position of a sink was told");
+  if (sinks == 0) return NotTested{"there are no sinks", contract.sinks == 0};
+  Verdicts verdicts({"no position of a sink was told"});
   using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
   std::map<Key, double> errors;  // as first told, by branch, unit, token, origin and precision
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
@@ -137,7 +138,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
     return NotTested{"a branch of the case does not exist"};
   }
   if (once.events[at].refused || twice.events[at].refused || twice.events[at + 1].refused) {
-    return NotTested{"the shift is refused"};
+    return NotTested{"shift is refused", !contract.shifts};
   }
   Compare compare = comparing(contract, trial.family());
   compare.position_slack = position_slack;
@@ -148,7 +149,8 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
 }
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
-  Verdicts verdicts("no key was rotated again");
+  const bool moved_always = contract.shifts || contract.positions == PositionMode::shifted;
+  Verdicts verdicts({"no key is ever rotated again", !moved_always});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool moves = contract.positions == PositionMode::shifted;
     if (verdicts.found() || (line.shifts.empty() && !moves)) return;

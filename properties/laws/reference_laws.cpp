@@ -22,13 +22,13 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   const auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
   if (!rule_of(*spec)) {
-    return NotTested{"there is no specification of " + std::string(spec->policy->name)};
+    return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
     return NotTested{"the reference has no sinks and the contract does"};
   }
   if (contract.random && !trial.family().uses_draws()) {
-    return NotTested{"the subject leaves its chance to itself"};
+    return NotTested{"the subject leaves its chance to itself", true};
   }
   return *spec;
 }
@@ -151,7 +151,7 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   auto named = named_spec(trial, *contract);
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const auto reduced = reduction_of(std::get<Spec>(named), token_by_token);
-  if (!reduced) return NotTested{"nothing simpler does the same"};
+  if (!reduced) return NotTested{"nothing simpler does the same", true};
   History history = trial.run(what);
   Compared compare = compared(*contract);
   if (reduced->compare == Compared::visible) compare = Compared::visible;
@@ -173,7 +173,7 @@ Judgement reductions(Trial& trial, const Contract&) {
       any |= std::holds_alternative<std::monostate>(judgement);
     }
   }
-  if (!any) return NotTested{"nothing simpler does the same"};
+  if (!any) return NotTested{"nothing simpler does the same", true};
   return {};
 }
 

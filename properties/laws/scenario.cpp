@@ -8,7 +8,7 @@ namespace kv {
 Cut cut_at(const Case& what, Call::Kind kind) {
   const auto at = std::ranges::find_if(
       what.calls, [kind](const Call& call) { return call.kind == kind && call.branch == 0; });
-  if (at == what.calls.end()) throw NotTested{"the case has no such call"};
+  if (at == what.calls.end()) throw NotTested{"no case makes such a call"};
   Cut cut{{what.calls.begin(), at}, *at, {}};
   for (auto call = at + 1; call != what.calls.end(); ++call) {
     if (call->kind == Call::Kind::feed) cut.tail.push_back(feed_call(call->amount));

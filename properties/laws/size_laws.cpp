@@ -78,7 +78,7 @@ Judgement reported(const History& history, const Contract&) {
                               " that are stored" + after_text(step),
                           "it reports " + std::to_string(*facts.reported));
       });
-  if (!told) return NotTested{"the subject reports no length"};
+  if (!told) return NotTested{"the subject reports no length", true};
   return judgement;
 }
 

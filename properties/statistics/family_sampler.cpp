@@ -41,7 +41,7 @@ Result<void> feed_all(Subject& subject, std::span<const std::uint32_t> calls, Us
   for (const std::uint32_t call : calls) {
     tokens.clear();
     for (std::uint32_t i = 0; i < call; ++i) tokens.push_back({static_cast<std::int32_t>(fed++)});
-    const Answer<Facts> answer = subject.feed({tokens, stream});
+    const Answer<Facts> answer = subject.feed({tokens, stream, false});
     if (const auto* refused = std::get_if<Refused>(&answer)) {
       return cannot_count("it refused a chunk: " + refused->why);
     }
