@@ -1,9 +1,12 @@
 #include "properties/payload.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include "base/check.h"
 #include "base/half.h"
@@ -55,7 +58,7 @@ std::optional<Digits> digits_in(const std::array<double, payload_pairs>& numbers
   for (std::size_t i = 0; i < payload_pairs; ++i) {
     const double number = numbers[i] / scale;
     if (!(number > 0.5) || !(number < base + 0.5)) return std::nullopt;
-    digits[i] = static_cast<int>(std::lround(number)) - 1;
+    digits[i] = static_cast<int>(number + 0.5) - 1;
   }
   const auto sums = check_sums(digits);
   if (digits[9] != sums[0] || digits[10] != sums[1]) return std::nullopt;
@@ -111,6 +114,72 @@ double decoded_position(const std::array<double, payload_pairs>& angles) {
   return std::abs(position - whole) < 0.25 ? whole : position;
 }
 
+KeyReading decoded(std::span<const float, key_size> key, PairLayout layout) {
+  std::array<double, payload_pairs> lengths{};
+  std::array<double, payload_pairs> angles{};
+  for (std::size_t pair = 0; pair < payload_pairs; ++pair) {
+    const auto [x, y] = elements(pair, layout);
+    lengths[pair] = std::hypot(static_cast<double>(key[x]), static_cast<double>(key[y]));
+    angles[pair] = std::atan2(static_cast<double>(key[y]), static_cast<double>(key[x]));
+  }
+  const auto digits = digits_in(lengths);
+  if (!digits) return {};
+  KeyReading reading{token_of(*digits), place_of(*digits), decoded_position(angles), 0};
+  const auto exact = exact_key(*digits, reading.position, layout);
+  double off = 0;
+  double whole = 0;
+  for (std::size_t i = 0; i < key_size; ++i) {
+    off += (static_cast<double>(key[i]) - exact[i]) * (static_cast<double>(key[i]) - exact[i]);
+    whole += exact[i] * exact[i];
+  }
+  reading.error = std::sqrt(off / whole);
+  return reading;
+}
+
+// Keys that were read before. The same few are read over and over, since every call tells all rows,
+// and reading one takes two dozen transcendental functions.
+class KnownKeys {
+ public:
+  KnownKeys() : entries_(size) {}
+
+  const KeyReading& read(std::span<const float, key_size> key, PairLayout layout) {
+    Entry& entry = entries_[place(key, layout)];
+    const bool known = entry.filled && entry.layout == layout &&
+                       std::memcmp(entry.key.data(), key.data(), sizeof(entry.key)) == 0;
+    if (known) return entry.reading;
+    std::ranges::copy(key, entry.key.begin());
+    entry.layout = layout;
+    entry.reading = decoded(key, layout);
+    entry.filled = true;
+    return entry.reading;
+  }
+
+ private:
+  static constexpr std::size_t size = 4096;
+
+  struct Entry {
+    KeyVector key{};
+    PairLayout layout = PairLayout::half_split;
+    bool filled = false;
+    KeyReading reading;
+  };
+
+  static std::size_t place(std::span<const float, key_size> key, PairLayout layout) {
+    auto mixed = static_cast<std::uint64_t>(layout);
+    for (const float x : key) {
+      mixed = (std::rotl(mixed, 23) ^ std::bit_cast<std::uint32_t>(x)) * 0x9e3779b97f4a7c15U;
+    }
+    return static_cast<std::size_t>(mixed >> 32U) % size;
+  }
+
+  std::vector<Entry> entries_;
+};
+
+KnownKeys& known_keys() {
+  thread_local KnownKeys keys;
+  return keys;
+}
+
 }  // namespace
 
 KeyVector encode_key(Token token, const Place& place, double position, PairLayout layout) {
@@ -157,25 +226,7 @@ void store_as(std::span<float> vector, Precision precision) {
 }
 
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout) {
-  std::array<double, payload_pairs> lengths{};
-  std::array<double, payload_pairs> angles{};
-  for (std::size_t pair = 0; pair < payload_pairs; ++pair) {
-    const auto [x, y] = elements(pair, layout);
-    lengths[pair] = std::hypot(static_cast<double>(key[x]), static_cast<double>(key[y]));
-    angles[pair] = std::atan2(static_cast<double>(key[y]), static_cast<double>(key[x]));
-  }
-  const auto digits = digits_in(lengths);
-  if (!digits) return {};
-  KeyReading reading{token_of(*digits), place_of(*digits), decoded_position(angles), 0};
-  const auto exact = exact_key(*digits, reading.position, layout);
-  double off = 0;
-  double whole = 0;
-  for (std::size_t i = 0; i < key_size; ++i) {
-    off += (static_cast<double>(key[i]) - exact[i]) * (static_cast<double>(key[i]) - exact[i]);
-    whole += exact[i] * exact[i];
-  }
-  reading.error = std::sqrt(off / whole);
-  return reading;
+  return known_keys().read(key, layout);
 }
 
 ValueReading read_value(std::span<const float, value_size> value) {

@@ -32,7 +32,8 @@ struct Slot {
   std::uint32_t killers;
   std::uint16_t laws[Board::most_laws];
   std::uint64_t cases[Board::most_laws];
-  char words[8192];  // the smallest case, or what repeats the accusation
+  std::uint64_t needed;  // cases of the law that needed the fewest
+  char words[8192];      // the smallest case, or what repeats the accusation
   char error[512];
 };
 
@@ -67,6 +68,7 @@ void run_job(const Job& job, const SelftestOptions& options, Slot& slot) {
   }
   LawResult* const best = quickest(*report);
   if (best == nullptr) return;
+  slot.needed = best->cases;
   if (job.right != nullptr) return keep(best->reproduce, slot.words);
   if (best->measured) return keep(best->measured->sentence, slot.words);
   battery.shrink = true;
@@ -146,10 +148,9 @@ void read_slot(const Job& job, const Slot& slot, SelftestReport& report) {
     }
     return;
   }
-  Kill kill{.mutant = job.mutant, .killers = {}, .smallest = slot.words};
+  Kill kill{.mutant = job.mutant, .killers = {}, .smallest = slot.words, .cases = slot.needed};
   for (std::uint32_t i = 0; i < slot.killers; ++i) {
     kill.killers.push_back({&laws()[slot.laws[i]], slot.cases[i]});
-    kill.cases = i == 0 ? slot.cases[i] : std::min(kill.cases, slot.cases[i]);
   }
   report.kills.push_back(std::move(kill));
 }
@@ -180,9 +181,14 @@ Result<SelftestReport> run_selftest(const SelftestOptions& options) {
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   run_jobs(*jobs, options, slots);
-  SelftestReport report;
+  SelftestReport report{.seed = options.seed,
+                        .whole = options.filter.empty(),
+                        .kills = {},
+                        .idle_laws = {},
+                        .accusations = {}};
   for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], report);
-  if (options.filter.empty()) find_idle(report);
+  report.right_subjects = report.right_batteries / options.right_runs;
+  if (report.whole) find_idle(report);
   return report;
 }
 

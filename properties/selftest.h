@@ -24,7 +24,7 @@ struct Kill {
   const Mutant* mutant = nullptr;
   std::vector<Killer> killers;
   std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
-  std::uint64_t cases = 0;  // that it needed
+  std::uint64_t cases = 0;  // that it needed; statistics, which count as one case, come last
 };
 
 struct Accusation {
@@ -46,10 +46,13 @@ struct SelftestOptions {
 };
 
 struct SelftestReport {
+  std::uint64_t seed = 0;
+  bool whole = false;                 // nothing was filtered
   std::vector<Kill> kills;            // one per mutant tried
   std::vector<const Law*> idle_laws;  // that killed nothing; of a run without filter only
   std::vector<Accusation> accusations;
-  std::uint64_t right_batteries = 0;
+  std::uint64_t right_subjects = 0;
+  std::uint64_t right_batteries = 0;  // of all of them
 
   // Every mutant killed or declared equivalent (and then not killed), no idle law (when nothing was
   // filtered), no accusation.
@@ -62,10 +65,8 @@ bool is_surprise(const Kill& kill);
 // An error if the filter names no mutant and no right subject.
 Result<SelftestReport> run_selftest(const SelftestOptions& options);
 
-// The kill matrix as text for people, as JSON, as CSV (mutant, law, cases) and as Markdown.
+// The kill matrix as text for people, and as JSON, which reports/kill_matrix.h reads.
 void write_text(const SelftestReport& report, std::ostream& out);
 void write_json(const SelftestReport& report, std::ostream& out);
-void write_csv(const SelftestReport& report, std::ostream& out);
-void write_markdown(const SelftestReport& report, std::ostream& out);
 
 }  // namespace kv

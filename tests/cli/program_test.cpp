@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "reports/results.h"
+#include "test_paths.h"
 #include "tests/cli/run.h"
 
 namespace kv {

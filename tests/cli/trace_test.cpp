@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/trace_words.h"
+#include "test_paths.h"
 #include "tests/cli/run.h"
 #include "tests/traces/files.h"
 

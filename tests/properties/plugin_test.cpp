@@ -3,6 +3,7 @@
 
 #include "properties/history.h"
 #include "properties/remote/plugin_family.h"
+#include "test_paths.h"
 #include "tests/cli/run.h"
 
 namespace kv {

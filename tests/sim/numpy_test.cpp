@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "test_paths.h"
+
 namespace kv {
 namespace {
 
