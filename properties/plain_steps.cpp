@@ -81,6 +81,7 @@ std::vector<std::uint8_t> PlainSubject::mask_row(const PlainGroup& group,
                                                  std::span<const Token> chunk,
                                                  std::size_t query) {
   std::vector<std::uint8_t> mask;
+  mask.reserve(returned.size());
   for (const std::size_t row : returned) {
     mask.push_back(may_see(group, group.rows[row], chunk[query]) ? 1 : 0);
   }
