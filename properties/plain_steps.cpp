@@ -59,7 +59,8 @@ PlainCell PlainSubject::make_cell(Token token, std::size_t unit, double position
 std::vector<std::size_t> PlainSubject::stored_rows(const PlainGroup& group) {
   std::vector<std::size_t> rows(group.rows.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return group.rows[row].slot; });
+  const auto slot = [&](std::size_t row) { return group.rows[row].slot; };
+  if (!std::ranges::is_sorted(rows, {}, slot)) std::ranges::stable_sort(rows, {}, slot);
   return rows;
 }
 
