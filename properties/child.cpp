@@ -166,7 +166,8 @@ std::string run_in_children(std::uint32_t count,
 
 void die_of_signals() {
   for (const int signal : {SIGALRM, SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    std::signal(signal, SIG_DFL);
+    // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }
 
