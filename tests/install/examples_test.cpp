@@ -1,7 +1,7 @@
 // The examples, as somebody else has them: an installed kvcheck and a copy of the example. The good
 // one of each holds, and the broken one is caught with a case that a person can read.
-#include "test_paths.h"
 #include "tests/install/prefix.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {
