@@ -144,6 +144,7 @@ std::vector<float> PlainSubject::weigh(const PlainGroup& group,
   std::vector<float> sum(visible.size());
   if (!ranked()) return sum;
   std::vector<Token> keys;
+  keys.reserve(visible.size());
   for (const std::size_t row : visible) keys.push_back(group.rows[row].token);
   const std::uint32_t heads = options_.unit == Unit::head ? 1 : setup_.group;
   std::vector<float> mass(visible.size());
