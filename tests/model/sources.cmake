@@ -9,4 +9,5 @@ list(APPEND kv_test_sources
   model/token_sampler_test.cpp
   model/small_models.cpp
   model/tokenizer_test.cpp
+  model/turn_kernels_test.cpp
   model/weights_test.cpp)
