@@ -172,7 +172,9 @@ const std::vector<Broken>& table() {
        "expected: whatever the tokens from 2 on are: query 0 of the call sees 0 1 2 3; seen: it "
        "sees 0 1 2v3 3v3"},
       {"attention.permutation", "slots-in-the-softmax", "plain-h2o",
-       "sinks=1,recent=1,budget=3;stream=random;calls=f3,f1", "?"},
+       "sinks=1,recent=1,budget=3;stream=random;calls=f3,f1",
+       "expected: all logits being equal, query 1 gives token 1 in slot 1 the weight 0.4878 that "
+       "it gives token 0 in slot 0; seen: it gives 0.5122"},
       {"attention.offset", "logits-instead-of-probabilities", "plain-h2o",
        "sinks=2,recent=4,budget=8;stream=random,seed=19;calls=f2,f2,f1,f1,f3,f1,f7,f2,f9",
        "expected: with a constant added to all logits as without: query 3 of the call sees 0 1 9 "
