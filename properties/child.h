@@ -44,7 +44,8 @@ std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait);
 
-// Within a child: it dies unless this is called again within so many seconds. 0: no limit.
+// Within a child: it dies unless this is called again within so many seconds, those not counted in
+// which it waited for a core. 0: no limit.
 void stay_alive(double seconds);
 
 }  // namespace kv
