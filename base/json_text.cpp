@@ -29,7 +29,18 @@ constexpr std::array<Lead, 9> leads = {{{0x00, 0x7F, 1, 0x80, 0xBF},
                                         {0xF1, 0xF3, 4, 0x80, 0xBF},
                                         {0xF4, 0xF4, 4, 0x80, 0x8F}}};
 
-// The length of the valid UTF-8 sequence at the start of `text`, or 0.
+std::string escaped(char c) {
+  if (c == '"') return "\\\"";
+  if (c == '\\') return "\\\\";
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(c));
+  return text.data();
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto lead = std::ranges::find_if(
@@ -42,18 +53,6 @@ std::size_t utf8_length(std::string_view text) {
   }
   return lead->length;
 }
-
-std::string escaped(char c) {
-  if (c == '"') return "\\\"";
-  if (c == '\\') return "\\\\";
-  if (c == '\n') return "\\n";
-  if (c == '\t') return "\\t";
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(c));
-  return text.data();
-}
-
-}  // namespace
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";

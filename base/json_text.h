@@ -8,6 +8,10 @@
 
 namespace kv {
 
+// The bytes of the UTF-8 character that `text` begins with, or 0 if it begins with none. Requires
+// a text that is not empty.
+std::size_t utf8_length(std::string_view text);
+
 // `text` between quotes, with what JSON forbids escaped. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 

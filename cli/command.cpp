@@ -12,15 +12,18 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/check.h"
+#include "cli/eval.h"
 #include "cli/generate.h"
 #include "cli/interrupt.h"
 #include "cli/policies.h"
 #include "cli/protocol.h"
+#include "cli/record.h"
 #include "cli/replay.h"
 #include "cli/report.h"
 #include "cli/selftest.h"
 #include "cli/trace.h"
 #include "cli/uniformity.h"
+#include "cli/write.h"
 
 namespace kv::cli {
 namespace {
@@ -175,7 +178,8 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command,   &check_command,    &uniformity_command, &policies_command,
+      &replay_command, &report_command,   &check_command,    &uniformity_command,
+      &eval_command,   &write_command,    &record_command,   &policies_command,
       &trace_command,  &generate_command, &protocol_command, &selftest_command,
   };
   return all;

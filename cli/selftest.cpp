@@ -4,17 +4,19 @@
 #include <chrono>
 #include <ostream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "cli/late_file.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "properties/selftest.h"
+#include "reports/kill_matrix.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 9> table = {{
+constexpr std::array<Option, 10> table = {{
     {.name = "runs",
      .value = "N",
      .default_value = "1",
@@ -24,7 +26,10 @@ constexpr std::array<Option, 9> table = {{
     {.name = "workers", .value = "N", .help = "processes at once [one a core]"},
     {.name = "json", .value = "FILE", .help = "the kill matrix as JSON; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "as CSV: mutant, law, cases; - is standard output"},
-    {.name = "markdown", .value = "FILE", .help = "as a table in Markdown; - is standard output"},
+    {.name = "markdown", .value = "FILE", .help = "as a page in Markdown; - is standard output"},
+    {.name = "plot",
+     .value = "DIR",
+     .help = "draw the kill matrix there, with the CSV and the page beside it"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -44,6 +49,7 @@ constexpr std::string_view help =
     "\n"
     "Examples:\n"
     "  kvcheck selftest\n"
+    "  kvcheck selftest --plot docs\n"
     "  kvcheck selftest --runs 20 --json matrix.json\n"
     "  kvcheck selftest --filter reservoir-over-slots\n";
 
@@ -51,38 +57,50 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct Form {
-  const char* option;
-  void (*write)(const SelftestReport&, std::ostream&);
-  LateFile file{};
+struct Outputs {
+  LateFile json;
+  LateFile csv;
+  LateFile markdown;
+  std::string plot;
 };
 
-Result<std::vector<Form>> open_files(const Words& words) {
-  std::vector<Form> forms;
-  forms.push_back({"json", write_json});
-  forms.push_back({"csv", write_csv});
-  forms.push_back({"markdown", write_markdown});
-  for (Form& form : forms) {
-    auto file = LateFile::open(words.value(form.option));
-    if (!file) return file.error();
-    form.file = *std::move(file);
+Result<Outputs> open_outputs(const Words& words) {
+  Outputs outputs;
+  outputs.plot = words.value("plot");
+  const std::array<std::pair<const char*, LateFile*>, 3> files = {
+      {{"json", &outputs.json}, {"csv", &outputs.csv}, {"markdown", &outputs.markdown}}};
+  std::string printed;
+  for (const auto& [option, file] : files) {
+    auto opened = LateFile::open(words.value(option));
+    if (!opened) return opened.error();
+    *file = *std::move(opened);
+    if (!file->is_standard_output()) continue;
+    if (!printed.empty()) {
+      return usage_error("--" + printed + " and --" + option + " both want standard output");
+    }
+    printed = option;
   }
-  return forms;
+  return outputs;
 }
 
-Result<void> write_report(const SelftestReport& report,
-                          std::vector<Form>& forms,
-                          Streams& streams) {
-  bool taken = false;
-  for (Form& form : forms) {
-    if (!form.file.is_wanted()) continue;
-    std::ostringstream text;
-    form.write(report, text);
-    if (auto done = form.file.write(text.str(), streams); !done) return done;
-    taken = taken || form.file.is_standard_output();
+Result<void> write_report(const SelftestReport& report, Outputs& outputs, Streams& streams) {
+  std::ostringstream json;
+  write_json(report, json);
+  const auto matrix = parse_kill_matrix(json.str());
+  if (!matrix) return matrix.error();
+  const std::array<std::pair<LateFile*, std::string>, 3> files = {
+      {{&outputs.json, json.str()},
+       {&outputs.csv, kill_matrix_figure(*matrix).csv},
+       {&outputs.markdown, kill_matrix_page(*matrix, {})}}};
+  bool printed = false;
+  for (const auto& [file, text] : files) {
+    if (!file->is_wanted()) continue;
+    if (auto done = file->write(text, streams); !done) return done;
+    printed = printed || file->is_standard_output();
   }
-  if (!taken) write_text(report, streams.out);
-  return {};
+  if (!printed) write_text(report, streams.out);
+  if (outputs.plot.empty()) return {};
+  return draw_kill_matrix(*matrix, outputs.plot);
 }
 
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
@@ -101,14 +119,14 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   const auto workers = words->count("workers", 1, 1024);
   if (!workers) return workers.error();
   options.workers = static_cast<std::uint32_t>(workers->value_or(0));
-  auto files = open_files(*words);
-  if (!files) return files.error();
+  auto outputs = open_outputs(*words);
+  if (!outputs) return outputs.error();
   Progress progress(streams.err, streams.terminal && !words->given("quiet"));
   options.progress = [&](double share, std::string_view what) { progress.update(share, what); };
   const auto report = run_selftest(options);
   if (!report) return report.error();
   progress.clear();
-  if (auto done = write_report(*report, *files, streams); !done) return done.error();
+  if (auto done = write_report(*report, *outputs, streams); !done) return done.error();
   return report->passed() ? Outcome::done : Outcome::law_broken;
 }
 

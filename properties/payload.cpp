@@ -1,9 +1,12 @@
 #include "properties/payload.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include "base/check.h"
 #include "base/half.h"
@@ -55,7 +58,7 @@ std::optional<Digits> digits_in(const std::array<double, payload_pairs>& numbers
   for (std::size_t i = 0; i < payload_pairs; ++i) {
     const double number = numbers[i] / scale;
     if (!(number > 0.5) || !(number < base + 0.5)) return std::nullopt;
-    digits[i] = static_cast<int>(std::lround(number)) - 1;
+    digits[i] = static_cast<int>(number + 0.5) - 1;
   }
   const auto sums = check_sums(digits);
   if (digits[9] != sums[0] || digits[10] != sums[1]) return std::nullopt;
@@ -111,6 +114,81 @@ double decoded_position(const std::array<double, payload_pairs>& angles) {
   return std::abs(position - whole) < 0.25 ? whole : position;
 }
 
+KeyReading decoded(std::span<const float, key_size> key, PairLayout layout) {
+  std::array<double, payload_pairs> lengths{};
+  std::array<double, payload_pairs> angles{};
+  for (std::size_t pair = 0; pair < payload_pairs; ++pair) {
+    const auto [x, y] = elements(pair, layout);
+    lengths[pair] = std::hypot(static_cast<double>(key[x]), static_cast<double>(key[y]));
+    angles[pair] = std::atan2(static_cast<double>(key[y]), static_cast<double>(key[x]));
+  }
+  const auto digits = digits_in(lengths);
+  if (!digits) return {};
+  KeyReading reading{token_of(*digits), place_of(*digits), decoded_position(angles), 0};
+  const auto exact = exact_key(*digits, reading.position, layout);
+  double off = 0;
+  double whole = 0;
+  for (std::size_t i = 0; i < key_size; ++i) {
+    off += (static_cast<double>(key[i]) - exact[i]) * (static_cast<double>(key[i]) - exact[i]);
+    whole += exact[i] * exact[i];
+  }
+  reading.error = std::sqrt(off / whole);
+  return reading;
+}
+
+ValueReading decoded(std::span<const float, value_size> value) {
+  std::array<double, payload_pairs> numbers{};
+  std::ranges::transform(value, numbers.begin(), [](float x) { return static_cast<double>(x); });
+  const auto digits = digits_in(numbers);
+  if (!digits) return {};
+  return {token_of(*digits), place_of(*digits)};
+}
+
+// Vectors that were read before. The same few are read over and over, since every call tells all
+// rows, and reading a key takes some fifty transcendental functions.
+template <std::size_t n, typename Reading>
+class KnownVectors {
+ public:
+  KnownVectors() : entries_(size) {}
+
+  template <typename Decode>
+  const Reading& read(std::span<const float, n> vector, const Decode& decode) {
+    Entry& entry = entries_[place(vector)];
+    if (entry.filled &&
+        std::memcmp(entry.vector.data(), vector.data(), sizeof(entry.vector)) == 0) {
+      return entry.reading;
+    }
+    std::ranges::copy(vector, entry.vector.begin());
+    entry.reading = decode(vector);
+    entry.filled = true;
+    return entry.reading;
+  }
+
+ private:
+  static constexpr std::size_t size = 4096;
+
+  struct Entry {
+    std::array<float, n> vector{};
+    bool filled = false;
+    Reading reading;
+  };
+
+  // Products of neighbours, each moved by a constant of its place: NH of UMAC (RFC 4418), whose
+  // multiplications do not wait for each other.
+  static std::size_t place(std::span<const float, n> vector) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i + 1 < n; i += 2) {
+      const auto key = 0x9e3779b9U * static_cast<std::uint32_t>(i + 1);
+      const std::uint32_t a = std::bit_cast<std::uint32_t>(vector[i]) + key;
+      const std::uint32_t b = std::bit_cast<std::uint32_t>(vector[i + 1]) + (key ^ 0x85ebca6bU);
+      sum += std::uint64_t{a} * b;
+    }
+    return static_cast<std::size_t>((sum ^ (sum >> 29U)) * 0x9e3779b97f4a7c15U >> 40U) % size;
+  }
+
+  std::vector<Entry> entries_;
+};
+
 }  // namespace
 
 KeyVector encode_key(Token token, const Place& place, double position, PairLayout layout) {
@@ -157,33 +235,15 @@ void store_as(std::span<float> vector, Precision precision) {
 }
 
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout) {
-  std::array<double, payload_pairs> lengths{};
-  std::array<double, payload_pairs> angles{};
-  for (std::size_t pair = 0; pair < payload_pairs; ++pair) {
-    const auto [x, y] = elements(pair, layout);
-    lengths[pair] = std::hypot(static_cast<double>(key[x]), static_cast<double>(key[y]));
-    angles[pair] = std::atan2(static_cast<double>(key[y]), static_cast<double>(key[x]));
-  }
-  const auto digits = digits_in(lengths);
-  if (!digits) return {};
-  KeyReading reading{token_of(*digits), place_of(*digits), decoded_position(angles), 0};
-  const auto exact = exact_key(*digits, reading.position, layout);
-  double off = 0;
-  double whole = 0;
-  for (std::size_t i = 0; i < key_size; ++i) {
-    off += (static_cast<double>(key[i]) - exact[i]) * (static_cast<double>(key[i]) - exact[i]);
-    whole += exact[i] * exact[i];
-  }
-  reading.error = std::sqrt(off / whole);
-  return reading;
+  thread_local std::array<KnownVectors<key_size, KeyReading>, 2> known;
+  return known[layout == PairLayout::half_split ? 0 : 1].read(
+      key, [layout](std::span<const float, key_size> vector) { return decoded(vector, layout); });
 }
 
 ValueReading read_value(std::span<const float, value_size> value) {
-  std::array<double, payload_pairs> numbers{};
-  std::ranges::transform(value, numbers.begin(), [](float x) { return static_cast<double>(x); });
-  const auto digits = digits_in(numbers);
-  if (!digits) return {};
-  return {token_of(*digits), place_of(*digits)};
+  thread_local KnownVectors<value_size, ValueReading> known;
+  return known.read(value,
+                    [](std::span<const float, value_size> vector) { return decoded(vector); });
 }
 
 }  // namespace kv

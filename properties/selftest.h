@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct Kill {
   const Mutant* mutant = nullptr;
   std::vector<Killer> killers;
   std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
-  std::uint64_t cases = 0;  // that it needed
+  std::uint64_t cases = 0;  // that it needed; statistics, which count as one case, come last
 };
 
 struct Accusation {
@@ -35,8 +36,12 @@ struct Accusation {
 };
 
 struct SelftestOptions {
+  // Who is tried.
+  std::span<const Mutant> mutants = kv::mutants();
+  std::span<const RightSubject> right_subjects = kv::right_subjects();
+
   std::uint64_t seed = 1;
-  std::uint32_t right_runs = 1;     // fresh seeds per right subject
+  std::uint32_t right_runs = 1;     // batteries per right subject, each with a seed of its own
   std::vector<std::string> filter;  // names of mutants and right subjects; empty: all
   std::uint32_t workers = 0;        // processes at once, which changes no result; 0: all cores
   std::function<double()> clock;
@@ -46,10 +51,13 @@ struct SelftestOptions {
 };
 
 struct SelftestReport {
+  std::uint64_t seed = 0;
+  bool whole = false;                 // nothing was filtered
   std::vector<Kill> kills;            // one per mutant tried
   std::vector<const Law*> idle_laws;  // that killed nothing; of a run without filter only
   std::vector<Accusation> accusations;
-  std::uint64_t right_batteries = 0;
+  std::uint64_t right_subjects = 0;
+  std::uint64_t right_batteries = 0;  // of all of them
 
   // Every mutant killed or declared equivalent (and then not killed), no idle law (when nothing was
   // filtered), no accusation.
@@ -62,10 +70,8 @@ bool is_surprise(const Kill& kill);
 // An error if the filter names no mutant and no right subject.
 Result<SelftestReport> run_selftest(const SelftestOptions& options);
 
-// The kill matrix as text for people, as JSON, as CSV (mutant, law, cases) and as Markdown.
+// The kill matrix as text for people, and as JSON, which reports/kill_matrix.h reads.
 void write_text(const SelftestReport& report, std::ostream& out);
 void write_json(const SelftestReport& report, std::ostream& out);
-void write_csv(const SelftestReport& report, std::ostream& out);
-void write_markdown(const SelftestReport& report, std::ostream& out);
 
 }  // namespace kv

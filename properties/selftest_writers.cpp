@@ -12,13 +12,21 @@ std::string verdict_of(const Kill& kill) {
   return kill.killers.empty() ? "LIVES" : "killed";
 }
 
-std::string killers_of(const Kill& kill, std::string_view separator) {
+bool is_statistical(const Law& law) {
+  return std::holds_alternative<Measure>(law.check);
+}
+
+std::string killers_of(const Kill& kill) {
   std::string text;
   for (const Killer& killer : kill.killers) {
-    text += (text.empty() ? "" : std::string(separator)) + std::string(killer.law->id) + " (" +
-            std::to_string(killer.cases) + ")";
+    text += (text.empty() ? "" : ", ") + std::string(killer.law->id) + " (" +
+            (is_statistical(*killer.law) ? "statistics" : std::to_string(killer.cases)) + ")";
   }
   return text;
+}
+
+std::string json_of(const Law& law) {
+  return JsonObject().add("law", law.id).add("statistical", is_statistical(law)).text();
 }
 
 std::string json_of(const Kill& kill) {
@@ -38,19 +46,13 @@ std::string json_of(const Kill& kill) {
       .text();
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::string sum_of(const SelftestReport& report) {
   const auto surprises = std::ranges::count_if(report.kills, is_surprise);
   return std::to_string(report.kills.size()) + " mutants, " + std::to_string(surprises) +
          " not as they should be; " + std::to_string(report.idle_laws.size()) +
-         " laws that killed nothing; " + std::to_string(report.right_batteries) +
-         " batteries of right subjects, " + std::to_string(report.accusations.size()) +
-         " accusations\n";
+         " laws that killed nothing; " + std::to_string(report.right_batteries) + " batteries of " +
+         std::to_string(report.right_subjects) + " right subjects, " +
+         std::to_string(report.accusations.size()) + " accusations\n";
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ void write_text(const SelftestReport& report, std::ostream& out) {
     line.resize(width + 14, ' ');
     out << line << "by " << kill.killers.size() << ", first after " << kill.cases << "\n";
     if (!kill.smallest.empty()) out << "    " << kill.smallest << "\n";
-    if (!kill.killers.empty()) out << "    " << killers_of(kill, ", ") << "\n";
+    if (!kill.killers.empty()) out << "    " << killers_of(kill) << "\n";
   }
   out << "\n";
   for (const Law* law : report.idle_laws) out << "IDLE  law " << law->id << " killed nothing\n";
@@ -77,6 +79,8 @@ void write_text(const SelftestReport& report, std::ostream& out) {
 }
 
 void write_json(const SelftestReport& report, std::ostream& out) {
+  std::string tried;
+  for (const Law& law : laws()) tried += (tried.empty() ? "" : ",") + json_of(law);
   std::string kills;
   for (const Kill& kill : report.kills) kills += (kills.empty() ? "" : ",") + json_of(kill);
   std::string idle;
@@ -92,33 +96,16 @@ void write_json(const SelftestReport& report, std::ostream& out) {
   }
   out << JsonObject()
              .add("passed", report.passed())
+             .add("seed", report.seed)
+             .add("whole", report.whole)
+             .add_raw("laws", "[" + tried + "]")
              .add_raw("mutants", "[" + kills + "]")
              .add_raw("idle_laws", "[" + idle + "]")
              .add_raw("accusations", "[" + accusations + "]")
+             .add("right_subjects", report.right_subjects)
              .add("right_batteries", report.right_batteries)
              .text()
       << "\n";
-}
-
-void write_csv(const SelftestReport& report, std::ostream& out) {
-  out << "mutant,law,cases\n";
-  for (const Kill& kill : report.kills) {
-    for (const Killer& killer : kill.killers) {
-      out << quoted(kill.mutant->name) << "," << quoted(killer.law->id) << "," << killer.cases
-          << "\n";
-    }
-  }
-}
-
-void write_markdown(const SelftestReport& report, std::ostream& out) {
-  out << "| Mutant | What is wrong | Seen in | Killed by (cases) |\n|---|---|---|---|\n";
-  for (const Kill& kill : report.kills) {
-    const std::string killers = kill.mutant->equivalent.empty()
-                                    ? killers_of(kill, ", ")
-                                    : "equivalent: " + std::string(kill.mutant->equivalent);
-    out << "| " << kill.mutant->name << " | " << kill.mutant->wrong << " | " << kill.mutant->source
-        << " | " << killers << " |\n";
-  }
 }
 
 }  // namespace kv

@@ -105,7 +105,25 @@ Result<TraceSection> write_section(const ReplayResult& result,
   return section;
 }
 
-Result<void> fill(const StoredRun& run, const ReportFolder& place) {
+Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder& place) {
+  MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
+  const std::string folder = place.path() + "/" + section.folder;
+  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
+  auto drawn = draw_into(kill_matrix_figure(matrix), place, folder);
+  if (!drawn) return drawn.error();
+  section.figure = *std::move(drawn);
+  const std::string drawing = section.figure.svg.empty() ? "" : "kill-matrix.svg";
+  const std::vector<std::pair<const char*, std::string>> files = {
+      {"mutants.csv", to_csv(mutants_table(matrix))},
+      {"laws.csv", to_csv(killing_laws_table(matrix))},
+      {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
+  for (const auto& [name, text] : files) {
+    if (const auto done = write_file(folder + "/" + name, text); !done) return done.error();
+  }
+  return section;
+}
+
+Result<void> fill(const StoredRun& run, const KillMatrix* matrix, const ReportFolder& place) {
   std::vector<TraceSection> sections;
   for (const ReplayResult& trace : run.traces) {
     const std::string name = "trace-" + std::to_string(sections.size() + 1);
@@ -113,14 +131,21 @@ Result<void> fill(const StoredRun& run, const ReportFolder& place) {
     if (!section) return section.error();
     sections.push_back(std::move(*section));
   }
-  return write_file(place.path() + "/index.html", report_page(run.summary, sections));
+  MatrixSection laws;
+  if (matrix != nullptr) {
+    auto section = write_matrix(*matrix, place);
+    if (!section) return section.error();
+    laws = *std::move(section);
+  }
+  return write_file(place.path() + "/index.html", report_page(run.summary, sections, laws));
 }
 
 }  // namespace
 
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
-                          const std::string& folder) {
+                          const std::string& folder,
+                          const KillMatrix* matrix) {
   const auto stored = read_run(results_path, run);
   if (!stored) return stored.error();
   if (stored.value().traces.empty()) {
@@ -131,7 +156,7 @@ Result<void> write_report(const std::string& results_path,
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);
-  if (const auto done = fill(*stored, place); !done) {
+  if (const auto done = fill(*stored, matrix, place); !done) {
     return Error{done.error().kind, place.about_target(done.error().message)};
   }
   return place.commit();

@@ -4,6 +4,8 @@
 //   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
 //   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
 //   DIR/trace-2/...       and so on for the run's other traces
+//   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
+//                         mutants.csv, laws.csv
 //
 // The same run gives the same bytes (with the same gnuplot). Without gnuplot the report has no
 // figures and says so.
@@ -13,14 +15,17 @@
 #include <string>
 
 #include "base/error.h"
+#include "reports/kill_matrix.h"
 
 namespace kv {
 
 // Writes the report of a run (0: the newest) of a results file. The folder is written beside its
 // place and moved there whole; an older report in its place is replaced. Errors: those of
-// read_run(), a place that holds anything but a report, no permission, a full disk.
+// read_run(), a place that holds anything but a report, no permission, a full disk. `matrix`: what
+// the report tells of the laws; null: nothing.
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
-                          const std::string& folder);
+                          const std::string& folder,
+                          const KillMatrix* matrix = nullptr);
 
 }  // namespace kv

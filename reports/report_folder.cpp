@@ -34,7 +34,8 @@ bool report_file(const fs::path& path) {
   return std::ranges::find(suffixes, path.extension().string()) != suffixes.end();
 }
 
-bool trace_folder(const std::string& name) {
+bool own_folder(const std::string& name) {
+  if (name == "laws") return true;
   return name.starts_with("trace-") && name.size() > 6 &&
          name.find_first_not_of("0123456789", 6) == std::string::npos;
 }
@@ -49,7 +50,7 @@ Result<std::string> foreign_entry(const std::string& folder) {
     const std::string first = relative.begin()->string();
     std::error_code ignored;
     const bool is_folder = fs::is_directory(at->symlink_status(ignored));
-    const bool known = at.depth() == 0 ? (is_folder ? trace_folder(first) : first == "index.html")
+    const bool known = at.depth() == 0 ? (is_folder ? own_folder(first) : first == "index.html")
                                        : at.depth() == 1 && !is_folder && report_file(relative);
     if (!known) return relative.string();
   }

@@ -135,16 +135,16 @@ std::string table_of(const TraceSection& section) {
          ", " + link(base + "dense.csv", "dense.csv") + "</p>\n";
 }
 
-std::string figure_of(const TraceSection& section, const DrawnFigure& drawn) {
+std::string figure_of(const std::string& folder, const DrawnFigure& drawn) {
   const Figure& figure = drawn.figure;
-  const std::string base = section.folder + "/" + figure.name;
+  const std::string base = folder + "/" + figure.name;
   std::string out = "<h3>" + html_escaped(figure.title) + "</h3>\n";
   if (drawn.svg.empty()) {
     out += "<p class=\"note\">" + html_escaped(drawn.problem) + "</p>\n";
     return out + "<p class=\"files\">" + link(base + ".csv", "CSV") + "</p>\n";
   }
   return out + "<figure>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         inline_svg(drawn.svg, section.folder + "-" + figure.name + "-", figure.title) +
+         inline_svg(drawn.svg, folder + "-" + figure.name + "-", figure.title) +
          "</div>\n<figcaption>" + html_escaped(figure.caption) + "</figcaption>\n</figure>\n" +
          "<p class=\"files\">" + link(base + ".svg", "SVG") + ", " + link(base + ".png", "PNG") +
          ", " + link(base + ".csv", "CSV") + "</p>\n";
@@ -154,11 +154,31 @@ std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
                     breakable(short_name(section.result->trace)) + "</h2>\n" +
                     facts_of(*section.result) + table_of(section) + words_of(*section.result);
-  for (const DrawnFigure& figure : section.figures) out += figure_of(section, figure);
+  for (const DrawnFigure& figure : section.figures) out += figure_of(section.folder, figure);
   return out + "</section>\n";
 }
 
-std::string head_of(const RunSummary& run, const std::vector<TraceSection>& sections) {
+std::string section_of(const MatrixSection& section) {
+  if (section.matrix == nullptr) return "";
+  const std::string base = section.folder + "/";
+  return "<section id=\"" + section.folder +
+         "\">\n<h2>What the laws catch</h2>\n<p>kvcheck selftest holds the laws of kvcheck check "
+         "to "
+         "caches that are wrong on purpose. " +
+         html_escaped(kill_summary(*section.matrix)) + "</p>\n" +
+         figure_of(section.folder, section.figure) +
+         "<h3>Mutants</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(mutants_table(*section.matrix)) +
+         "</div>\n<h3>Laws</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(killing_laws_table(*section.matrix)) +
+         "</div>\n<p class=\"files\">Files: " + link(base + "mutants.csv", "mutants.csv") + ", " +
+         link(base + "laws.csv", "laws.csv") + ", " +
+         link(base + "kill-matrix.md", "kill-matrix.md") + "</p>\n</section>\n";
+}
+
+std::string head_of(const RunSummary& run,
+                    const std::vector<TraceSection>& sections,
+                    const MatrixSection& matrix) {
   std::string out = "<h1>What eviction policies keep of attention</h1>\n<dl>\n" +
                     item("command", run.command) + item("run", std::to_string(run.id)) +
                     item("version", "kvcheck " + run.version) + "<dt>traces</dt><dd>";
@@ -166,7 +186,11 @@ std::string head_of(const RunSummary& run, const std::vector<TraceSection>& sect
     if (&section != &sections.front()) out += "<br>";
     out += link("#" + section.folder, breakable(short_name(section.result->trace)));
   }
-  out += "</dd>\n</dl>\n";
+  out += "</dd>\n";
+  if (matrix.matrix != nullptr) {
+    out += "<dt>laws</dt><dd>" + link("#" + matrix.folder, "what they catch") + "</dd>\n";
+  }
+  out += "</dl>\n";
   if (run.complete) return out;
   return out +
          "<p class=\"note\">This run did not finish. What follows is what it had stored.</p>\n";
@@ -174,15 +198,18 @@ std::string head_of(const RunSummary& run, const std::vector<TraceSection>& sect
 
 }  // namespace
 
-std::string report_page(const RunSummary& run, const std::vector<TraceSection>& sections) {
+std::string report_page(const RunSummary& run,
+                        const std::vector<TraceSection>& sections,
+                        const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
   out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(run, sections);
+  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(run, sections, matrix);
   for (const TraceSection& section : sections) out += section_of(section);
+  out += section_of(matrix);
   out += "</main>\n<script>";
   out += report_script;
   return out + "</script>\n</body>\n</html>\n";

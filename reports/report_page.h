@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/figure.h"
+#include "reports/kill_matrix.h"
 #include "reports/results.h"
 #include "reports/tables.h"
 
@@ -23,8 +24,17 @@ struct TraceSection {
   std::vector<DrawnFigure> figures;
 };
 
+// Which law kills which mutant, if the report is to tell.
+struct MatrixSection {
+  const KillMatrix* matrix = nullptr;  // null: it is not
+  std::string folder;
+  DrawnFigure figure;
+};
+
 // The whole page. Every text that came from outside is escaped.
-std::string report_page(const RunSummary& run, const std::vector<TraceSection>& sections);
+std::string report_page(const RunSummary& run,
+                        const std::vector<TraceSection>& sections,
+                        const MatrixSection& matrix = {});
 
 // An SVG file's text made fit to stand inside a page: no XML declaration, ids with `prefix`, so
 // that drawings do not answer for each other, and a name for those who cannot see it.

@@ -30,8 +30,8 @@ std::size_t kv_heads_of(const TraceInfo& info, Unit unit) {
   return 1;
 }
 
-// A unit's draws are keyed by the model's number of its layer and by its head or kv-head, so they
-// do not depend on which layers were recorded. Wider units take the number past all heads.
+}  // namespace
+
 std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit) {
   constexpr std::size_t whole = 65535;
   if (unit == Unit::model) return stream_of(whole, whole);
@@ -39,6 +39,8 @@ std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit
   if (unit == Unit::layer) return stream_of(layer, whole);
   return stream_of(layer, unit_key(info, first, unit).second);
 }
+
+namespace {
 
 // The numbers come in registers. They have just been stored one by one; the compiler would load
 // them in pairs, which waits until the stores are through.

@@ -34,6 +34,11 @@ struct UnitShape {
 // The units that `unit` makes of these lanes, in order of their first lane.
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit);
 
+// Whose draws the unit of this lane makes: keyed by the model's number of its layer and by its head
+// or kv-head, so they do not depend on which layers were recorded. Wider units take the number past
+// all heads.
+std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit);
+
 // Running sums of one SeriesPoint.
 struct SeriesSums {
   double retained_mass = 0;

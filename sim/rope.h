@@ -18,6 +18,12 @@ class RopeTable {
  public:
   RopeTable(const Rope& rope, std::size_t positions);
 
+  // The same with turns per position, in radians, of the caller's: one per pair of `rope`.
+  RopeTable(const Rope& rope, std::vector<double> frequencies, std::size_t positions);
+
+  // Makes the table serve at least that many positions.
+  void grow(std::size_t positions);
+
   // Turns the vector of one head as if it stood at `position`: in and out [head_dim], out of place.
   // Without rotation (RopeLayout::none) it copies. Requires position < positions.
   void rotate(const float* in, std::size_t head_dim, Position position, float* out) const;
@@ -25,8 +31,10 @@ class RopeTable {
  private:
   Rope rope_;
   std::size_t pairs_;
-  std::vector<float> cosines_;  // [positions, pairs]
-  std::vector<float> sines_;    // [positions, pairs]
+  std::size_t positions_ = 0;
+  std::vector<double> frequencies_;  // [pairs]
+  std::vector<float> cosines_;       // [positions, pairs]
+  std::vector<float> sines_;         // [positions, pairs]
 };
 
 }  // namespace kv

@@ -1,5 +1,7 @@
 #include "sim/slots.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace kv {
@@ -51,6 +53,18 @@ void Slots::load(ByteReader& reader) {
   reader.get(evicted_);
   reader.get(free_);
   used_ = reader.get<Slot>();
+}
+
+void Slots::list(std::size_t count, std::vector<Slot>& into) const {
+  into.clear();
+  const auto append = [&](const auto& slots) {
+    const std::size_t taken = std::min(slots.size(), count - into.size());
+    into.insert(into.end(), slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(taken));
+  };
+  append(sinks_);
+  append(middle_);
+  append(tail_);
+  KV_CHECK(into.size() == count);
 }
 
 Slot Slots::take() {

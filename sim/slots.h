@@ -39,6 +39,9 @@ class Slots {
   // The slot of the resident of a rank: sinks, then middle, then tail.
   [[nodiscard]] Slot slot_of(std::size_t rank) const;
 
+  // The slots of the residents of ranks 0 to count - 1, in order. Cost: O(count).
+  void list(std::size_t count, std::vector<Slot>& into) const;
+
   // Slots ever used; every slot is below it.
   [[nodiscard]] std::size_t used() const { return used_; }
 

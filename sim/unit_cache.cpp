@@ -55,6 +55,12 @@ const Visible& UnitCache::next_query() {
   return visible_;
 }
 
+Visible UnitCache::visible_to(Position query) const {
+  KV_CHECK(visibility_ == Visibility::causal || !bounded_);
+  KV_CHECK(query_ <= query && query < seen_);
+  return {{0, std::min(sinks_, query + 1)}, middle_, {tail_, std::max(tail_, query + 1)}};
+}
+
 void UnitCache::observe(std::span<const float> mass) {
   KV_CHECK(wants_rows_ && query_ > 0);
   policy_->observe({query_ - 1, mass});

@@ -67,6 +67,11 @@ class UnitCache {
   // What the chunk's next query sees. It holds until the next call that is not const.
   const Visible& next_query();
 
+  // What the query at that position of the chunk under way sees, before it is asked: for units that
+  // span layers, which meet every query of a chunk once per layer. Requires causal visibility:
+  // windows depend on decisions that are still to come.
+  [[nodiscard]] Visible visible_to(Position query) const;
+
   // Gives the policy the row of the query just asked: [visible], by rank. Only if wants_rows().
   void observe(std::span<const float> mass);
 

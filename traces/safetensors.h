@@ -15,8 +15,9 @@
 
 namespace kv {
 
-// The element types that traces use; a file with any other is refused.
-enum class Dtype { u8, i32, i64, f16, bf16, f32 };
+// The element types that traces use, and booleans, which models carry along as masks; a file with
+// any other is refused.
+enum class Dtype { boolean, u8, i32, i64, f16, bf16, f32 };
 
 // As the header spells it: "U8", "I32", ...
 std::string_view dtype_name(Dtype dtype);

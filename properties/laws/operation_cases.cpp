@@ -1,15 +1,46 @@
 #include "properties/laws/operation_cases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "properties/laws/scenario.h"
 
 namespace kv {
+namespace {
+
+// Single tokens behind a tail until it feeds `tokens`: what a rollback left behind shows only when
+// somebody has to leave.
+std::vector<Call> long_enough(std::vector<Call> tail, std::int64_t tokens) {
+  for (const Call& call : tail) tokens -= call.kind == Call::Kind::feed ? call.amount : 0;
+  for (; tokens > 0; --tokens) tail.push_back(feed_call(1));
+  return tail;
+}
+
+bool truncates_first(const Call& call) {
+  return call.kind == Call::Kind::truncate && call.branch == 0;
+}
+
+// Without the truncates before the first that takes something back and leaves something, if there
+// is one: to take back everything is little more than a reset.
+Case telling(const Case& what) {
+  std::int64_t fed = 0;
+  for (auto call = what.calls.begin(); call != what.calls.end(); ++call) {
+    if (call->kind == Call::Kind::feed) fed += call->amount;
+    if (!truncates_first(*call) || call->amount <= 0 || call->amount >= fed) continue;
+    std::vector<Call> calls(what.calls.begin(), call);
+    std::erase_if(calls, truncates_first);
+    calls.insert(calls.end(), call, what.calls.end());
+    return with_calls(what, std::move(calls));
+  }
+  return what;
+}
+
+}  // namespace
 
 // What is taken back is of variant 1. Where the cut is inside a chunk, that chunk is fed whole, and
 // what goes on after it is of variant 1 instead, so that no token is fed twice.
 Rollback rollback_of(const Case& what) {
-  const Cut cut = cut_at(what, Call::Kind::truncate);
+  const Cut cut = cut_at(telling(what), Call::Kind::truncate);
   std::int64_t fed = 0;
   for (const Call& call : cut.head) fed += call.kind == Call::Kind::feed ? call.amount : 0;
   Rollback rollback;
@@ -33,7 +64,7 @@ Rollback rollback_of(const Case& what) {
   rollback.at = rollback.with.size();
   rollback.from = rollback.without.size();
   rollback.with.push_back({.kind = Call::Kind::truncate, .amount = rollback.length});
-  for (Call call : cut.tail) {
+  for (Call call : long_enough(cut.tail, what.setup.budget)) {
     call.variant = tail_variant;
     rollback.with.push_back(call);
     rollback.without.push_back(call);

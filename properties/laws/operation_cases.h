@@ -9,7 +9,7 @@
 namespace kv {
 
 // Tokens fed, taken back, and the rest of the stream fed; and the same as if they had never been
-// fed. The case's first truncate on branch 0 says where the cut is.
+// fed. The first truncate on branch 0 that takes back a part says where the cut is, or the first.
 struct Rollback {
   std::vector<Call> with;
   std::size_t at = 0;  // the truncate's index in `with`

@@ -21,6 +21,15 @@ Judgement in_run(Judgement judgement, const History& history) {
   return judgement;
 }
 
+// Says that a sink was moved, if its position is told and says so.
+std::optional<Difference> sink_moved(const Row& row, const std::string& who, Verdicts& verdicts) {
+  if (std::isnan(row.position)) return std::nullopt;
+  verdicts.tested();
+  if (!differs(row.position, row.key.position)) return std::nullopt;
+  return Difference{who + " stays at position " + std::to_string(row.key.position),
+                    "it is at position " + word_of(row.position), 0};
+}
+
 }  // namespace
 
 Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
@@ -98,13 +107,8 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
         const auto position = row.key.position;
         if (position < 0 || static_cast<std::uint32_t>(position) >= sinks) continue;
         const std::string who = "sink " + word_of(row.key);
-        if (!std::isnan(row.position)) {
-          verdicts.tested();
-          if (differs(row.position, position)) {
-            verdicts.accuse(finding_at({who + " stays at position " + std::to_string(position),
-                                        "it is at position " + word_of(row.position), 0},
-                                       index, unit));
-          }
+        if (const auto moved = sink_moved(row, who, verdicts)) {
+          verdicts.accuse(finding_at(*moved, index, unit));
         }
         const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
         const auto [first, fresh] = errors.try_emplace(key, row.key_error);
@@ -122,7 +126,7 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
 Judgement shift_composes(Trial& trial, const Contract& contract) {
   const Cut cut = cut_at(trial.what(), Call::Kind::shift);
   const std::int64_t whole = std::abs(cut.at.amount) < 2 ? 2 : cut.at.amount;  // cut in two below
-  const auto shifting = [&](std::vector<std::int64_t> amounts) {
+  const auto shifting = [&](const std::vector<std::int64_t>& amounts) {
     std::vector<Call> calls = cut.head;
     for (const std::int64_t amount : amounts) {
       calls.push_back({.kind = Call::Kind::shift, .amount = amount});

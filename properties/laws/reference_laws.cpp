@@ -33,8 +33,8 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   return *spec;
 }
 
-Compare compared(const Contract& contract) {
-  return contract.masks_instead ? Compare::visible : Compare::visible_and_stored;
+Compared compared(const Contract& contract) {
+  return contract.masks_instead ? Compared::visible : Compared::visible_and_stored;
 }
 
 Judgement verdict(Referee& referee, History& history) {
@@ -91,7 +91,7 @@ Judgement dense(const History& history, const Contract& contract) {
 // A simpler spec that must do the same, and what the two have in common.
 struct Reduction {
   Spec spec;
-  Compare compare = Compare::visible_and_stored;
+  Compared compare = Compared::visible_and_stored;
 };
 
 Spec with_policy(Spec spec, std::string_view name) {
@@ -115,7 +115,7 @@ std::optional<Reduction> reduction_of(const Spec& spec, bool token_by_token) {
   } else if (spec.timing == Timing::trim_then_attend && spec.visibility == Visibility::causal &&
              spec.recent > 0 && token_by_token) {
     reduced.spec.visibility = Visibility::window;
-    reduced.compare = Compare::visible;
+    reduced.compare = Compared::visible;
   }
   if (reduced.spec == spec) return std::nullopt;
   return reduced;
@@ -153,8 +153,8 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   const auto reduced = reduction_of(std::get<Spec>(named), token_by_token);
   if (!reduced) return NotTested{"nothing simpler does the same", true};
   History history = trial.run(what);
-  Compare compare = compared(*contract);
-  if (reduced->compare == Compare::visible) compare = Compare::visible;
+  Compared compare = compared(*contract);
+  if (reduced->compare == Compared::visible) compare = Compared::visible;
   Referee referee(history, reduced->spec, compare,
                   contract->reference + " is here " + reduced->spec.canonical() + ", which");
   return verdict(referee, history);

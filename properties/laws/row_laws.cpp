@@ -103,6 +103,13 @@ Judgement unharmed(const History& history, const Contract& contract) {
                     });
 }
 
+// Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
+bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
+  if (contract.precision == Precision::f32) return false;
+  const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
+  return !tiers || position + contract.full_precision_recent < fed;
+}
+
 // The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
   const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
@@ -117,8 +124,11 @@ Judgement precision(const History& history, const Contract& contract) {
         if (row.value.position < 0) continue;
         verdicts.tested();
         const auto position = static_cast<std::size_t>(row.value.position);
-        full += row.full_precision && position >= contract.sinks ? 1 : 0;
-        if (row.full_precision || (lower && position + kept < fed) || (lower && !tiers)) continue;
+        if (row.full_precision) {
+          full += position >= contract.sinks ? 1 : 0;
+          continue;
+        }
+        if (may_be_lower(contract, position, fed)) continue;
         verdicts.accuse(finding_at(
             {"token " + kv::word_of(row.value) + " is stored as it was fed" +
                  (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),

@@ -192,7 +192,7 @@ Law mask_width_law() {
 std::vector<Law> size_laws() {
   std::vector<Law> laws = {stored_law(), full_law(), visible_law(), reported_law(),
                            mask_width_law()};
-  for (Law& law : cost_laws()) laws.push_back(std::move(law));
+  for (const Law& law : cost_laws()) laws.push_back(law);
   return laws;
 }
 

@@ -120,9 +120,10 @@ class ScoresStay final : public RollbackWrong {
     const std::vector<PlainGroup> before = state_.groups;
     RollbackWrong::roll_back(length);
     for (PlainGroup& group : state_.groups) {
-      for (const PlainRow& old : before[index_of(group)].rows) {
-        PlainRow* const row = find(group, static_cast<std::uint64_t>(old.token.position));
-        if (row != nullptr) row->gathered = old.gathered;
+      // Scores are an array of their own, by row.
+      const std::vector<PlainRow>& old = before[index_of(group)].rows;
+      for (std::size_t i = 0; i < std::min(old.size(), group.rows.size()); ++i) {
+        group.rows[i].gathered = old[i].gathered;
       }
     }
   }

@@ -178,7 +178,7 @@ class WeightsLackTheEvicted final : public ScoreWrong {
                            std::size_t query,
                            const Rows& visible,
                            std::vector<std::vector<float>>& per_unit) override {
-    const auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
+    auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
     const float kept =
         static_cast<float>(visible.size()) / static_cast<float>(feed.tokens[query].position + 1);
     for (auto& weights : per_unit) {

@@ -11,6 +11,7 @@
 
 #include "reports/results.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "policies/registry.h"
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace kv::test {

@@ -1,6 +1,7 @@
 list(APPEND kv_test_sources
   cli/command_test.cpp
   cli/generate_test.cpp
+  cli/model_commands_test.cpp
   cli/options_test.cpp
   cli/program_test.cpp
   cli/progress_test.cpp

@@ -6,6 +6,7 @@
 
 #include "cli/trace_words.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 #include "tests/traces/files.h"
 
 namespace kv::cli {

@@ -1,4 +1,5 @@
 #include "tests/install/prefix.h"
+#include "tests/paths.h"
 
 #include <sys/wait.h>
 

@@ -4,6 +4,7 @@
 #include "properties/history.h"
 #include "properties/remote/validate.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

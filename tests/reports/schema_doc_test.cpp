@@ -6,6 +6,7 @@
 #include "reports/export.h"
 #include "reports/schema.h"
 #include "reports/tables.h"
+#include "tests/paths.h"
 #include "tests/reports/fake_replay.h"
 
 namespace kv {

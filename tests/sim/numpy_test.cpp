@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/paths.h"
+
 namespace kv {
 namespace {
 

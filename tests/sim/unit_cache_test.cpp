@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "tests/sim/reference_cache.h"
 
@@ -174,6 +175,72 @@ TEST(UnitCache, ForksIndependently) {
   EXPECT_EQ(positions_of(cache.all()), before);
   for (int t = 0; t < 10; ++t) feed(cache, 3);
   EXPECT_EQ(positions_of(fork.all()), positions_of(cache.all()));
+}
+
+std::vector<std::byte> saved(const UnitCache& cache) {
+  ByteWriter writer;
+  cache.save(writer);
+  return writer.bytes();
+}
+
+std::vector<Slot> slots_of(const UnitCache& cache) {
+  std::vector<Slot> slots;
+  for (std::size_t rank = 0; rank < cache.residents(); ++rank) {
+    slots.push_back(cache.slots().slot_of(rank));
+  }
+  return slots;
+}
+
+TEST(UnitCache, GoesOnAlikeAfterSaveAndLoad) {
+  std::uint64_t evictions = 0;
+  std::uint64_t unfreed = 0;
+  EXPECT_TRUE(rc::check([&] {
+    const Spec spec = spec_of(random_spec());
+    const auto chunks =
+        *rc::gen::container<std::vector<int>>(16, rc::gen::resize(100, rc::gen::inRange(1, 9)));
+    const auto before = *rc::gen::resize(100, rc::gen::inRange<std::size_t>(0, chunks.size()));
+    UnitCache cache = make_cache(spec);
+    for (std::size_t i = 0; i < before; ++i) feed(cache, static_cast<std::size_t>(chunks[i]));
+    unfreed += cache.slots().unfreed();
+
+    UnitCache restored = make_cache(spec);
+    feed(restored, 3);  // what load() finds there is to leave no trace
+    const std::vector<std::byte> bytes = saved(cache);
+    ByteReader reader(bytes);
+    restored.load(reader);
+    RC_ASSERT(reader.finished().has_value());
+    RC_ASSERT(saved(restored) == bytes);
+    RC_ASSERT(slots_of(restored) == slots_of(cache));
+
+    for (std::size_t i = before; i < chunks.size(); ++i) {
+      const auto tokens = static_cast<std::size_t>(chunks[i]);
+      RC_ASSERT(feed(restored, tokens) == feed(cache, tokens));
+      RC_ASSERT(restored.stored() == cache.stored());
+      RC_ASSERT(restored.counts() == cache.counts());
+      RC_ASSERT(slots_of(restored) == slots_of(cache));
+    }
+    evictions += cache.counts().evicted;
+  }));
+  EXPECT_GT(evictions, 1000U);
+  EXPECT_GT(unfreed, 0U);
+}
+
+TEST(UnitCache, ReportsSavedBytesThatEndTooEarlyOrGoOn) {
+  const Spec spec = spec_of("h2o:sinks=1,recent=3,budget=8;timing=lazy:3;visibility=window");
+  UnitCache cache = make_cache(spec);
+  for (int t = 0; t < 40; ++t) feed(cache, 1);
+  std::vector<std::byte> bytes = saved(cache);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    UnitCache restored = make_cache(spec);
+    ByteReader reader{std::span(bytes).first(length)};
+    restored.load(reader);
+    EXPECT_FALSE(reader.finished()) << length;
+  }
+  bytes.push_back(std::byte{0});
+  UnitCache restored = make_cache(spec);
+  ByteReader reader(bytes);
+  restored.load(reader);
+  EXPECT_FALSE(reader.finished());
 }
 
 TEST(UnitCache, NeverEvictsWhenDense) {

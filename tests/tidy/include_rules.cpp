@@ -16,11 +16,12 @@ const std::map<std::string_view, Names> layers = {
     {"traces", {"base"}},
     {"policies", {"base"}},
     {"sim", {"base", "traces", "policies"}},
+    {"model", {"base", "traces", "policies", "sim"}},
     {"properties", {"base", "traces", "policies", "sim"}},
     {"reports", {"base", "traces", "policies", "sim", "properties"}},
-    {"cli", {"base", "traces", "policies", "sim", "properties", "reports"}},
-    {"bench", {"base", "traces", "policies", "sim", "properties", "reports", "cli"}},
-    {"tests", {"base", "traces", "policies", "sim", "properties", "reports", "cli"}},
+    {"cli", {"base", "traces", "policies", "sim", "model", "properties", "reports"}},
+    {"bench", {"base", "traces", "policies", "sim", "model", "properties", "reports", "cli"}},
+    {"tests", {"base", "traces", "policies", "sim", "model", "properties", "reports", "cli"}},
 };
 
 // Libraries that belong to some folders; tests may use all.
@@ -35,7 +36,9 @@ const std::map<std::string_view, Names> homes = {
     {"<tbb/", {"sim"}},
     {"<oneapi/tbb", {"sim"}},
     {"<zip.h", {"traces"}},
-    {"<immintrin.h", {"base"}},
+    {"<immintrin.h", {"base", "model"}},
+    {"<unicode/", {"model"}},
+    {"<Eigen/", {"tests"}},
 };
 
 struct Include {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "tests/paths.h"
 #include "tests/tidy/source_tree.h"
 
 namespace kv::tidy {
@@ -73,10 +74,9 @@ TEST(TidyObjects, BaselineCodeHoldsNoAvx) {
   EXPECT_GT(in_kernels, 100U) << "the count finds nothing even where AVX-512 is meant to be";
 }
 
-TEST(TidyObjects, TheAvxObjectLendsNothingToTheLinker) {
-  if (output_of("command -v nm").empty()) GTEST_SKIP() << "nm is not installed";
-  const std::string symbols = output_of("nm --defined-only '" + std::string(KVCHECK_BINARY_DIR) +
-                                        "/base/libkvcheck_base.a'");
+void expect_nothing_lent(const std::string& archive) {
+  const std::string symbols =
+      output_of("nm --defined-only '" + std::string(KVCHECK_BINARY_DIR) + archive + "'");
   std::string_view object;
   std::vector<std::string> lent;
   std::vector<std::string> offered;
@@ -87,10 +87,16 @@ TEST(TidyObjects, TheAvxObjectLendsNothingToTheLinker) {
     if (std::string_view("WwVvu").find(kind) != std::string_view::npos) lent.emplace_back(line);
     if (std::string_view("TDRB").find(kind) != std::string_view::npos) offered.emplace_back(line);
   }
-  EXPECT_THAT(lent, testing::IsEmpty());
-  EXPECT_THAT(offered, testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(lent, testing::IsEmpty()) << archive;
+  EXPECT_THAT(offered, testing::Not(testing::IsEmpty())) << archive;
   EXPECT_THAT(offered, testing::Each(testing::HasSubstr("avx512")))
-      << "expected only the kernels' table and what it is made of";
+      << archive << ": expected only the kernels' table and what it is made of";
+}
+
+TEST(TidyObjects, TheAvxObjectsLendNothingToTheLinker) {
+  if (output_of("command -v nm").empty()) GTEST_SKIP() << "nm is not installed";
+  expect_nothing_lent("/base/libkvcheck_base.a");
+  expect_nothing_lent("/model/libkvcheck_model.a");
 }
 
 TEST(TidyObjects, CountsAvxByObject) {

@@ -1,6 +1,7 @@
 // The rules of the architecture, each over the whole tree, and each with a planted violation that
 // it must find.
 #include "policies/registry.h"
+#include "tests/paths.h"
 #include "tests/tidy/text_rules.h"
 
 namespace kv::tidy {
@@ -99,8 +100,8 @@ TEST(TidyRule, FindsAnIncludeThatPointsUp) {
       ElementsAre("policies/h2o.h:2: policies may not include sim; arrows point down only"));
   EXPECT_THAT(include_layers({"sim/replay.h", "#include \"sim/spec.h\"\n"}), IsEmpty());
   EXPECT_THAT(include_layers({"traces/trace.h", "#include \"policies/policy.h\"\n"}).size(), 1);
-  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"model/layer.h\"\n"}),
-              ElementsAre("cli/x.cpp:1: there is no folder 'model'"));
+  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"layers/layer.h\"\n"}),
+              ElementsAre("cli/x.cpp:1: there is no folder 'layers'"));
   EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"../base/error.h\"\n"}).size(), 1);
   EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"options.h\"\n"}).size(), 1);
 }

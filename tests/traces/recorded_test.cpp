@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace kv {

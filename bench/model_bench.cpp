@@ -1,0 +1,151 @@
+// The decoder's kernels against what memory gives: one query's attention over the keys and values
+// of all kv-heads, cold, and a product of one token with a matrix. The counter "of_read" is the
+// share of the rate at which the same bytes are summed up, measured in the same run.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "base/check.h"
+#include "base/half.h"
+#include "base/rng.h"
+#include "model/model_kernels.h"
+#include "sim/slots.h"
+
+namespace {
+
+// Of this thread, so that others on the machine count only through the memory they use.
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Shape {
+  std::size_t heads;
+  std::size_t kv_heads;
+  std::size_t dim;
+  kv::Number number;
+};
+
+// Keys and values of one layer, enough copies of it that none stays in the caches.
+class Layers {
+ public:
+  Layers(const Shape& shape, std::size_t residents, bool scattered) : shape_(shape) {
+    const std::size_t size = shape.number == kv::Number::f32 ? 4 : 2;
+    bytes_ = residents * shape.dim * size;
+    const std::size_t layer = 2 * bytes_ * shape.kv_heads;
+    copies_ = std::max<std::size_t>(1, (std::size_t{256} << 20) / layer);
+    memory_.resize(copies_ * layer);
+    for (std::size_t i = 0; i < memory_.size(); i += 2) {
+      const std::uint16_t half = kv::f32_to_f16(static_cast<float>(i % 977) / 977);
+      std::memcpy(memory_.data() + i, &half, 2);
+    }
+    slots_.resize(residents);
+    for (std::size_t i = 0; i < residents; ++i) {
+      slots_[i] = static_cast<kv::Slot>(scattered ? i * 40503 % residents : i);
+    }
+    queries_.assign(shape.heads * shape.dim, 0.01F);
+    mass_.resize(shape.heads * residents);
+    out_.resize(queries_.size());
+  }
+
+  void attend(std::size_t copy) {
+    const std::size_t group = shape_.heads / shape_.kv_heads;
+    const kv::ModelKernels& kernel = kv::model_kernels();
+    for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
+      const std::byte* keys = memory_.data() + ((copy * shape_.kv_heads + h) * 2) * bytes_;
+      const auto rows = [&](const std::byte* from) {
+        return kv::SlotRows{shape_.number, from, shape_.dim, slots_.data(), slots_.size()};
+      };
+      const std::size_t at = h * group * shape_.dim;
+      kernel.logits(rows(keys), queries_.data() + at, group, 0.1F, slots_.size(), mass_.data());
+      for (std::size_t i = 0; i < group; ++i) {
+        kv::kernels().softmax(mass_.data() + i * slots_.size(), slots_.size());
+      }
+      kernel.weigh(rows(keys + bytes_), mass_.data(), group, slots_.size(), out_.data() + at);
+    }
+    benchmark::DoNotOptimize(out_.data());
+  }
+
+  // Reads the same bytes and adds them up.
+  void read(std::size_t copy) {
+    const std::size_t layer = 2 * bytes_ * shape_.kv_heads;
+    bool any = kv::kernels().any_bit(memory_.data() + copy * layer, layer);
+    benchmark::DoNotOptimize(any);
+  }
+
+  [[nodiscard]] std::size_t copies() const { return copies_; }
+
+ private:
+  Shape shape_;
+  std::size_t bytes_ = 0;  // of one kv-head's keys
+  std::size_t copies_ = 0;
+  std::vector<std::byte> memory_;
+  std::vector<kv::Slot> slots_;
+  std::vector<float> queries_;
+  std::vector<float> mass_;
+  std::vector<float> out_;
+};
+
+void BM_decode(benchmark::State& state, const Shape& shape, bool scattered) {
+  Layers layers(shape, static_cast<std::size_t>(state.range(0)), scattered);
+  double reading = 0;
+  double attending = 0;
+  std::size_t copy = 0;
+  for (auto _ : state) {
+    const double begun = cpu_seconds();
+    layers.attend(copy);
+    const double time = cpu_seconds() - begun;
+    state.SetIterationTime(time);
+    attending += time;
+    copy = (copy + 1) % layers.copies();
+    const double read = cpu_seconds();
+    layers.read(copy);
+    reading += cpu_seconds() - read;
+    copy = (copy + 1) % layers.copies();
+  }
+  state.counters["of_read"] = reading / attending;
+}
+
+constexpr Shape plain_f32 = {12, 12, 64, kv::Number::f32};
+constexpr Shape plain_f16 = {12, 12, 64, kv::Number::f16};
+constexpr Shape grouped_f32 = {32, 8, 128, kv::Number::f32};
+constexpr Shape grouped_f16 = {32, 8, 128, kv::Number::f16};
+
+BENCHMARK_CAPTURE(BM_decode, plain_f32, plain_f32, false)->Arg(512)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, plain_f16, plain_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, plain_f32_scattered, plain_f32, true)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, plain_f16_scattered, plain_f16, true)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, grouped_f32, grouped_f32, false)->Arg(512)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
+
+// One token or a chunk times a matrix of 768 x 3072, cold weights.
+void BM_product(benchmark::State& state, kv::Number number) {
+  constexpr std::size_t rows = 3072;
+  constexpr std::size_t columns = 768;
+  const auto tokens = static_cast<std::size_t>(state.range(0));
+  const std::size_t bytes = rows * columns * (number == kv::Number::f32 ? 4 : 2);
+  const std::size_t copies = (std::size_t{128} << 20) / bytes;
+  const std::vector<std::byte> weights(bytes * copies);
+  const std::vector<float> x(tokens * columns, 0.5F);
+  std::vector<float> out(tokens * rows);
+  std::size_t copy = 0;
+  for (auto _ : state) {
+    kv::model_kernels().multiply(number, weights.data() + copy * bytes, rows, columns, x.data(),
+                                 tokens, out.data());
+    benchmark::DoNotOptimize(out.data());
+    copy = (copy + 1) % copies;
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
+  state.counters["gflops"] = benchmark::Counter(2e-9 * rows * columns * static_cast<double>(tokens),
+                                                benchmark::Counter::kIsIterationInvariantRate);
+}
+
+BENCHMARK_CAPTURE(BM_product, f32, kv::Number::f32)->Arg(1)->Arg(64);
+BENCHMARK_CAPTURE(BM_product, f16, kv::Number::f16)->Arg(1)->Arg(64);
+
+}  // namespace

@@ -1,0 +1,97 @@
+#include "cli/model_words.h"
+
+#include <array>
+
+#include "base/file.h"
+#include "base/words.h"
+#include "cli/sweep.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::uint64_t max_u32 = 0xffffffff;
+
+// The index of an option's value among the words it may be.
+Result<std::size_t> word_of(const Words& words,
+                            const std::string& option,
+                            std::span<const std::string_view> all) {
+  const std::string given = words.value(option);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == given) return i;
+  }
+  return usage_error(unknown_word("--" + option, given, all));
+}
+
+}  // namespace
+
+Result<OpenedModel> opened_model(const Words& words) {
+  OpenedModel opened;
+  opened.path = words.value("model");
+  if (opened.path.empty()) return usage_error("no --model is given");
+  Result<LanguageModel> model = open_model(opened.path);
+  if (!model) return model.error();
+  opened.model = *std::move(model);
+  auto tokenizer =
+      open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
+  if (!tokenizer) return tokenizer.error();
+  opened.tokenizer = *std::move(tokenizer);
+  const std::size_t tokens = opened.tokenizer->vocabulary();
+  // Models often have some rows more than their tokenizer has tokens, never less.
+  if (tokens > opened.model.config.vocabulary) {
+    return malformed("the tokenizer has " + std::to_string(tokens) + " tokens and the model " +
+                     std::to_string(opened.model.config.vocabulary) +
+                     "; expected at most as many as the model");
+  }
+  return opened;
+}
+
+Result<Number> storage_number(const Words& words) {
+  constexpr std::array<std::string_view, 3> names = {"f32", "f16", "bf16"};
+  const auto number = word_of(words, "storage", names);
+  if (!number) return number.error();
+  return static_cast<Number>(*number);
+}
+
+Result<DecoderOptions> decoder_options(const Words& words) {
+  constexpr std::array<std::string_view, 4> keys = {"rotated", "raw", "shifted", "shifted-f16"};
+  const auto number = storage_number(words);
+  if (!number) return number.error();
+  const auto key = word_of(words, "keys", keys);
+  if (!key) return key.error();
+  DecoderOptions options;
+  options.number = *number;
+  options.keys = static_cast<KeyStorage>(*key);
+  return options;
+}
+
+Result<std::string> read_text_file(const Words& words) {
+  const std::string path = words.value("text");
+  if (path.empty()) return usage_error("no --text is given");
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+}
+
+Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise) {
+  Sweep sweep;
+  sweep.policies = words.values("policy");
+  if (sweep.policies.empty()) sweep.policies = std::move(otherwise);
+  const auto budgets = words.counts("budget", 1, max_u32);
+  if (!budgets) return budgets.error();
+  for (const std::uint64_t budget : *budgets) {
+    sweep.budgets.push_back(static_cast<std::uint32_t>(budget));
+  }
+  const auto chunk = words.count("chunk", 1, 65536);
+  if (!chunk) return chunk.error();
+  sweep.chunk = static_cast<std::uint32_t>(chunk->value_or(0));
+  const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  if (!seed) return seed.error();
+  sweep.seeds = {seed->value_or(1)};
+  const auto planned = plan_cells(sweep);
+  if (!planned) return planned.error();
+  std::vector<Cell> cells;
+  for (const PlannedCell& cell : *planned) cells.push_back(cell.cell);
+  return cells;
+}
+
+}  // namespace kv::cli

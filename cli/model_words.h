@@ -1,0 +1,67 @@
+// The words that every command with a model understands, opened and checked.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/options.h"
+#include "model/decoder.h"
+#include "model/tokenizer.h"
+#include "sim/replay.h"
+
+namespace kv::cli {
+
+struct OpenedModel {
+  LanguageModel model;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string path;
+};
+
+// From --model and --tokenizer. Errors: none given, those of opening, and a tokenizer with more
+// tokens than the model.
+Result<OpenedModel> opened_model(const Words& words);
+
+// From --storage.
+Result<Number> storage_number(const Words& words);
+
+// From --storage and --keys.
+Result<DecoderOptions> decoder_options(const Words& words);
+
+// The text of the file that --text names.
+Result<std::string> read_text_file(const Words& words);
+
+// From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
+Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise);
+
+// The options that model commands share, to be put into their tables.
+inline constexpr Option model_option = {
+    .name = "model",
+    .value = "PATH",
+    .help = "a directory with config.json and safetensors, or a llama2.c checkpoint"};
+inline constexpr Option tokenizer_option = {
+    .name = "tokenizer",
+    .value = "PATH",
+    .help =
+        "tokenizer.json, a folder with vocab.json and merges.txt, or llama2.c's tokenizer "
+        "[what lies in the model's directory]"};
+inline constexpr Option policy_option = {
+    .name = "policy",
+    .value = "SPEC",
+    .help = "a policy with its fields, or a preset (@name) [dense]",
+    .list = true};
+inline constexpr Option storage_option = {.name = "storage",
+                                          .value = "f32|f16|bf16",
+                                          .default_value = "f32",
+                                          .help = "how keys and values are stored"};
+inline constexpr Option keys_option = {
+    .name = "keys",
+    .value = "WORD",
+    .default_value = "rotated",
+    .help =
+        "how keys are stored: rotated for their position in the stream, raw (before rotation), "
+        "shifted or shifted-f16 (turned in place for their rank; positions=in-cache)"};
+
+}  // namespace kv::cli

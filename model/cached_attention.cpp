@@ -1,0 +1,281 @@
+#include "model/cached_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace kv {
+namespace {
+
+Position position_of(std::size_t rank, const Visible& visible) {
+  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
+  rank -= visible.sinks.size();
+  if (rank < visible.middle.size()) return visible.middle[rank];
+  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
+}
+
+// The unit's query heads as groups that read one kv-head each. Lanes are ordered.
+std::vector<HeadGroup> groups_of(const ModelConfig& config,
+                                 const std::vector<Lane>& lanes,
+                                 const UnitShape& shape,
+                                 Number number) {
+  std::vector<HeadGroup> groups;
+  const std::size_t per_kv_head = config.heads / config.kv_heads;
+  for (const std::size_t index : shape.lanes) {
+    const Lane& lane = lanes[index];
+    const std::size_t kv_head = lane.head / per_kv_head;
+    if (groups.empty() || groups.back().layer != lane.layer || groups.back().kv_head != kv_head) {
+      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(number, config.head_dim), {}});
+    }
+    ++groups.back().heads;
+  }
+  return groups;
+}
+
+}  // namespace
+
+TraceInfo describe_model(const ModelConfig& config) {
+  TraceInfo info;
+  info.kind = TraceKind::qkv;
+  info.query_heads = config.heads;
+  info.kv_heads = config.kv_heads;
+  info.head_dim = config.head_dim;
+  info.layers.resize(config.layers);
+  std::iota(info.layers.begin(), info.layers.end(), std::size_t{0});
+  info.trained_context = config.context;
+  info.rope = config.rope;
+  return info;
+}
+
+CachedAttention::CachedAttention(
+    const ModelConfig& config, const Spec& spec, std::uint64_t seed, Number number, KeyStorage keys)
+    : config_(config),
+      spec_(spec),
+      keys_(keys),
+      rope_(config.rope, rope_frequencies(config), 0),
+      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::shifted_f16) {
+  const TraceInfo info = describe_model(config);
+  std::vector<Lane> lanes;
+  for (std::size_t layer = 0; layer < config.layers; ++layer) {
+    for (std::size_t head = 0; head < config.heads; ++head) lanes.push_back({layer, head});
+  }
+  for (const UnitShape& shape : units_of(info, lanes, spec.unit)) {
+    const Lane& first = lanes[shape.lanes.front()];
+    const Rng rng(seed_for(seed, spec.policy->name), stream_of_unit(info, first, spec.unit));
+    units_.push_back({first.layer,
+                      first.head,
+                      shape.lanes.size(),
+                      spec.unit == Unit::model,
+                      groups_of(config, lanes, shape, number),
+                      UnitCache(spec, std::make_unique<CounterDraws>(rng)),
+                      {},
+                      {}});
+  }
+}
+
+void CachedAttention::begin_chunk(std::size_t tokens) {
+  chunk_ = tokens;
+  const std::size_t needed = seen() + tokens;
+  rope_.grow(needed + needed / 2);
+  for (ModelUnit& unit : units_) {
+    unit.cache.begin_chunk(tokens);
+    const std::size_t slots = unit.cache.slots().used();
+    for (HeadGroup& group : unit.groups) {
+      group.store.reserve(slots);
+      if (shifts()) group.places.resize(slots);
+    }
+    unit.rows.assign(unit.cache.wants_rows() ? tokens : 0, {});
+  }
+}
+
+void CachedAttention::end_chunk() {
+  for (ModelUnit& unit : units_) {
+    // A unit that spans layers has met every query in each layer; its cache meets them now.
+    const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
+    for (std::size_t i = 0; unit.spans_layers && i < chunk_; ++i) {
+      if (causal) static_cast<void>(unit.cache.next_query());
+      if (!unit.cache.wants_rows()) continue;
+      kernels().scale(unit.rows[i].data(), 1.0F / static_cast<float>(unit.heads),
+                      unit.rows[i].size());
+      unit.cache.observe(unit.rows[i]);
+    }
+    unit.cache.end_chunk();
+    unit.cache.clear_evicted();
+  }
+}
+
+void CachedAttention::run_layer(const LayerVectors& vectors,
+                                float* out,
+                                AttentionObserver* observer) {
+  const Position first = seen() - static_cast<Position>(chunk_);
+  if (observer != nullptr) observer->on_vectors(first, vectors);
+  const std::size_t width = config_.query_width();
+  const auto here = [&](const ModelUnit& unit) {
+    return unit.spans_layers || unit.layer == vectors.layer;
+  };
+  for (ModelUnit& unit : units_) {
+    if (here(unit)) store(unit, vectors);
+  }
+  for (std::size_t i = 0; i < vectors.tokens; ++i) {
+    const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
+    for (ModelUnit& unit : units_) {
+      if (here(unit)) attend(unit, vectors.layer, query, observer);
+    }
+  }
+}
+
+void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors) {
+  const std::size_t dim = config_.head_dim;
+  const std::size_t residents = unit.cache.residents();
+  const auto first = seen() - static_cast<Position>(vectors.tokens);
+  queries_.resize(dim);
+  for (std::size_t i = 0; i < vectors.tokens; ++i) {
+    const std::size_t rank = residents - vectors.tokens + i;
+    const Slot slot = unit.cache.slots().slot_of(rank);
+    const auto place = shifts() ? static_cast<Position>(rank) : first + static_cast<Position>(i);
+    for (HeadGroup& group : unit.groups) {
+      if (group.layer != vectors.layer) continue;
+      const std::size_t at = i * config_.kv_width() + group.kv_head * dim;
+      const float* key = vectors.k + at;
+      if (keys_ != KeyStorage::raw) {
+        rope_.rotate(key, dim, place, queries_.data());
+        key = queries_.data();
+      }
+      group.store.put(slot, key, vectors.v + at);
+      if (shifts()) group.places[slot] = place;
+    }
+  }
+}
+
+Visible CachedAttention::view(ModelUnit& unit, const Query& query, std::size_t layer) {
+  if (!unit.spans_layers) return unit.cache.next_query();
+  if (spec_.visibility == Visibility::causal || !spec_.bounded()) {
+    return unit.cache.visible_to(query.position);
+  }
+  // The view holds until the cache changes, which is after the last layer.
+  KV_CHECK(chunk_ == 1);
+  if (layer == 0) unit.once = unit.cache.next_query();
+  return unit.once;
+}
+
+void CachedAttention::attend(ModelUnit& unit,
+                             std::size_t layer,
+                             const Query& query,
+                             AttentionObserver* observer) {
+  const Visible visible = view(unit, query, layer);
+  const std::size_t n = visible.size();
+  unit.cache.slots().list(n, slots_);
+  const bool wants_rows = unit.cache.wants_rows();
+  if (wants_rows) unit.rows[query.index].resize(n);
+  for (HeadGroup& group : unit.groups) {
+    if (group.layer != layer) continue;
+    if (shifts()) shift_.close_gaps(group.store, slots_, group.places);
+    mass_.resize(group.heads * n);
+    logits_of(group, visible, query);
+    for (std::size_t h = 0; h < group.heads; ++h) {
+      float* row = mass_.data() + h * n;
+      kernels().softmax(row, n);
+      if (wants_rows) kernels().add(unit.rows[query.index].data(), row, n);
+      if (observer == nullptr) continue;
+      observer->on_row(layer, group.first_head + h, query.position, visible, {row, n});
+    }
+    model_kernels().weigh(group.store.values(slots_), mass_.data(), group.heads, n,
+                          query.out + group.first_head * config_.head_dim);
+  }
+  if (!wants_rows || unit.spans_layers) return;
+  std::vector<float>& row = unit.rows[query.index];
+  if (unit.heads > 1) kernels().scale(row.data(), 1.0F / static_cast<float>(unit.heads), n);
+  unit.cache.observe(row);
+}
+
+void CachedAttention::logits_of(const HeadGroup& group,
+                                const Visible& visible,
+                                const Query& query) {
+  const std::size_t n = visible.size();
+  const auto whole = Run{0, static_cast<Position>(n)};
+  if (keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none) {
+    return raw_logits(group, visible, query);
+  }
+  if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
+    return run_logits(group, query, whole, query.position);
+  }
+  if (shifts()) return run_logits(group, query, whole, static_cast<Position>(n - 1));
+  // A key at position p with rank r was turned by p where r is wanted: turning the query by its
+  // rank - r + p does the same to the angle between them.
+  const auto run = [&](std::size_t rank, std::size_t count, Position first) {
+    if (count == 0) return;
+    const auto turn = static_cast<Position>(n - 1 - rank + first);
+    run_logits(group, query, {static_cast<Position>(rank), static_cast<Position>(rank + count)},
+               turn);
+  };
+  const auto& middle = visible.middle;
+  const std::size_t sinks = visible.sinks.size();
+  run(0, sinks, 0);
+  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
+    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
+    run(sinks + i, end - i, middle[i]);
+  }
+  run(sinks + middle.size(), visible.recent.size(), visible.recent.first);
+}
+
+void CachedAttention::rotate_queries(const HeadGroup& group, const Query& query, Position turn) {
+  const std::size_t dim = config_.head_dim;
+  queries_.resize(group.heads * dim);
+  for (std::size_t h = 0; h < group.heads; ++h) {
+    rope_.rotate(query.q + (group.first_head + h) * dim, dim, turn, queries_.data() + h * dim);
+  }
+}
+
+void CachedAttention::run_logits(const HeadGroup& group,
+                                 const Query& query,
+                                 Run ranks,
+                                 Position turn) {
+  rotate_queries(group, query, turn);
+  SlotRows keys = group.store.keys(slots_);
+  keys.slots += ranks.first;
+  keys.count = ranks.size();
+  const float scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim));
+  model_kernels().logits(keys, queries_.data(), group.heads, scale, slots_.size(),
+                         mass_.data() + ranks.first);
+}
+
+void CachedAttention::raw_logits(const HeadGroup& group,
+                                 const Visible& visible,
+                                 const Query& query) {
+  const std::size_t n = visible.size();
+  const std::size_t dim = config_.head_dim;
+  const bool in_cache = spec_.positions == Positions::in_cache;
+  queries_.resize(dim);
+  turned_.resize(n * dim);
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    group.store.key(slots_[rank], queries_.data());
+    const Position at = in_cache ? static_cast<Position>(rank) : position_of(rank, visible);
+    rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
+  }
+  rotate_queries(group, query, in_cache ? static_cast<Position>(n - 1) : query.position);
+  while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
+  const SlotRows keys{Number::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+                      identity_.data(), n};
+  const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
+  model_kernels().logits(keys, queries_.data(), group.heads, scale, n, mass_.data());
+}
+
+Position CachedAttention::rank_of(Position query) const {
+  const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
+  if (causal) {
+    return static_cast<Position>(units_.front().cache.visible_to(query).size() - 1);
+  }
+  return std::min(query, spec_.budget - 1);
+}
+
+std::size_t CachedAttention::bytes() const {
+  std::size_t total = 0;
+  for (const ModelUnit& unit : units_) {
+    for (const HeadGroup& group : unit.groups) total += group.store.bytes();
+  }
+  return total;
+}
+
+}  // namespace kv

@@ -1,0 +1,141 @@
+// Attention over policed caches: the simulator's UnitCache says who is resident, visible and at
+// which position; here are only the vectors, in the slots that it names.
+//
+// Keys are stored as they were rotated at their position in the stream, or before rotation. With
+// in-cache positions, rotated keys are never touched: a resident's rank minus its position is
+// constant over a run of residents, so the query is turned once per run instead (as the replay
+// does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
+// Shifted keys are turned in place whenever a gap before them closes, and rounded each time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/key_shift.h"
+#include "model/key_storage.h"
+#include "model/kv_store.h"
+#include "model/language_model.h"
+#include "sim/cell_state.h"
+#include "sim/rope.h"
+#include "sim/unit_cache.h"
+
+namespace kv {
+
+// Query heads of one unit that read the same kv-head.
+struct HeadGroup {
+  std::size_t layer = 0;
+  std::size_t kv_head = 0;
+  std::size_t first_head = 0;
+  std::size_t heads = 0;
+  KvStore store;
+  std::vector<Position> places{};  // of shifted keys: slot -> the rank that it is turned for
+};
+
+// One unit: its cache, and the vectors of its residents.
+struct ModelUnit {
+  std::size_t layer = 0;  // of its first head
+  std::size_t head = 0;
+  std::size_t heads = 0;  // query heads that share it
+  bool spans_layers = false;
+  std::vector<HeadGroup> groups;  // by layer, then kv-head
+  UnitCache cache;
+  std::vector<std::vector<float>> rows;  // what observe() waits for: one per query of the chunk
+  Visible once;                          // of a unit that spans layers and sees windows
+};
+
+// What one layer's attention computes with.
+struct LayerVectors {
+  std::size_t layer = 0;
+  std::size_t tokens = 0;
+  const float* q = nullptr;  // [tokens, heads * head_dim], before rotation
+  const float* k = nullptr;  // [tokens, kv_heads * head_dim], before rotation
+  const float* v = nullptr;  // [tokens, kv_heads * head_dim]
+};
+
+// Sees what attention does, for recording and for tests.
+class AttentionObserver {
+ public:
+  AttentionObserver() = default;
+  AttentionObserver(const AttentionObserver&) = delete;
+  AttentionObserver& operator=(const AttentionObserver&) = delete;
+  virtual ~AttentionObserver() = default;
+
+  // The layer's vectors of a chunk that begins at `first`.
+  virtual void on_vectors(Position /*first*/, const LayerVectors& /*vectors*/) {}
+
+  // One query's row over what it saw, by rank.
+  virtual void on_row(std::size_t /*layer*/,
+                      std::size_t /*head*/,
+                      Position /*query*/,
+                      const Visible& /*visible*/,
+                      std::span<const float> /*mass*/) {}
+};
+
+class CachedAttention {
+ public:
+  // Draws are keyed as in a replay: the same spec and seed keep the same residents.
+  CachedAttention(const ModelConfig& config,
+                  const Spec& spec,
+                  std::uint64_t seed,
+                  Number number,
+                  KeyStorage keys);
+
+  // A chunk begins in every unit.
+  void begin_chunk(std::size_t tokens);
+
+  // Stores the layer's new keys and values and attends: out [tokens, heads * head_dim]. Layers come
+  // in order, each once per chunk.
+  void run_layer(const LayerVectors& vectors, float* out, AttentionObserver* observer);
+
+  // The chunk ends in every unit: policies learn, caches trim.
+  void end_chunk();
+
+  [[nodiscard]] const std::vector<ModelUnit>& units() const { return units_; }
+
+  [[nodiscard]] Position seen() const { return units_.front().cache.seen(); }
+
+  // The rank that a query of the chunk under way has among what it sees, in the first unit.
+  [[nodiscard]] Position rank_of(Position query) const;
+
+  // Bytes of keys and values held.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Query {
+    const float* q = nullptr;  // the token's, all heads
+    std::size_t index = 0;     // in the chunk
+    Position position = 0;
+    float* out = nullptr;
+  };
+
+  void store(ModelUnit& unit, const LayerVectors& vectors);
+  Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
+  void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
+  void logits_of(const HeadGroup& group, const Visible& visible, const Query& query);
+  void run_logits(const HeadGroup& group, const Query& query, Run ranks, Position turn);
+  void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
+
+  [[nodiscard]] bool shifts() const { return keys_ >= KeyStorage::shifted; }
+
+  void rotate_queries(const HeadGroup& group, const Query& query, Position turn);
+
+  const ModelConfig& config_;
+  Spec spec_;
+  KeyStorage keys_;
+  RopeTable rope_;
+  KeyShift shift_;
+  std::size_t chunk_ = 0;  // tokens of the chunk under way
+  std::vector<ModelUnit> units_;
+  std::vector<Slot> slots_;
+  std::vector<Slot> identity_;
+  std::vector<float> mass_;     // [heads of a group, visible]
+  std::vector<float> queries_;  // [heads of a group, head_dim]
+  std::vector<float> turned_;   // [visible, head_dim]
+};
+
+// What a replay would know of a trace recorded from this model; tokens and names are left open.
+TraceInfo describe_model(const ModelConfig& config);
+
+}  // namespace kv

@@ -1,0 +1,129 @@
+#include "model/decoder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/model_kernels.h"
+
+namespace kv {
+namespace {
+
+Error learned_past(std::size_t position, std::size_t context) {
+  return malformed("position " + std::to_string(position) + " is past the " +
+                   std::to_string(context) +
+                   " that the model has learned; expected a shorter text, or positions=in-cache "
+                   "with a budget that fits");
+}
+
+Result<void> check_chunk(const Spec& spec, std::size_t tokens) {
+  const bool windows = spec.visibility == Visibility::window && spec.bounded();
+  if (spec.unit != Unit::model || !windows || tokens <= 1) return {};
+  return usage_error(
+      "unit=model with visibility=window decides within a chunk what its earlier layers should "
+      "have seen; expected chunk=1");
+}
+
+}  // namespace
+
+Result<Decoder> Decoder::create(const LanguageModel& model,
+                                const Spec& spec,
+                                const DecoderOptions& options) {
+  if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
+  if (Result<void> kept = check_keys(model.config, spec, options.number, options.keys); !kept) {
+    return kept.error();
+  }
+  return Decoder(model, spec, options);
+}
+
+Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options)
+    : model_(&model),
+      spec_(spec),
+      observer_(options.observer),
+      attention_(std::make_unique<CachedAttention>(
+          model.config, spec, options.seed, options.number, options.keys)) {}
+
+Result<void> Decoder::check(std::span<const Token> tokens) const {
+  const ModelConfig& config = model_->config;
+  for (const Token token : tokens) {
+    if (token < 0 || static_cast<std::size_t>(token) >= config.vocabulary) {
+      return malformed("token " + std::to_string(token) + " is out of range; expected 0 to " +
+                       std::to_string(config.vocabulary - 1));
+    }
+  }
+  if (Result<void> sized = check_chunk(spec_, tokens.size()); !sized) return sized;
+  if (!config.learned_positions()) return {};
+  // In the cache, what is stored may exceed the budget by the slack and by the chunk.
+  const std::size_t before = spec_.positions == Positions::in_cache && spec_.bounded()
+                                 ? std::min<std::size_t>(seen(), spec_.budget + spec_.slack)
+                                 : seen();
+  const std::size_t last = before + tokens.size() - 1;
+  if (last >= config.context) return learned_past(last, config.context);
+  return {};
+}
+
+Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
+  KV_CHECK(!tokens.empty());
+  if (Result<void> checked = check(tokens); !checked) return checked;
+  tokens_ = tokens.size();
+  attention_->begin_chunk(tokens_);
+  embed(tokens);
+  for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
+  attention_->end_chunk();
+  finish(wanted);
+  return {};
+}
+
+void Decoder::embed(std::span<const Token> tokens) {
+  const Matrix& table = model_->embedding;
+  const std::size_t width = table.columns;
+  stream_.resize(tokens_ * width);
+  std::vector<float> position(width);
+  for (std::size_t i = 0; i < tokens_; ++i) {
+    float* row = stream_.data() + i * width;
+    kernels().widen(table.number, table.row(static_cast<std::size_t>(tokens[i])), width, row);
+    if (!model_->config.learned_positions()) continue;
+    const auto query = static_cast<Position>(seen() - tokens_ + i);
+    const std::size_t at =
+        spec_.positions == Positions::in_cache ? attention_->rank_of(query) : query;
+    kernels().widen(model_->positions.number, model_->positions.row(at), width, position.data());
+    kernels().add(row, position.data(), width);
+  }
+}
+
+void Decoder::run_layer(std::size_t index) {
+  const ModelConfig& config = model_->config;
+  const LayerWeights& layer = model_->layers[index];
+  const std::size_t numbers = stream_.size();
+  normed_.resize(numbers);
+  normalise(layer.before_attention, config.epsilon, tokens_, stream_.data(), normed_.data());
+  apply(layer.query, tokens_, normed_.data(), q_);
+  apply(layer.key, tokens_, normed_.data(), k_);
+  apply(layer.value, tokens_, normed_.data(), v_);
+  attended_.resize(q_.size());
+  attention_->run_layer({index, tokens_, q_.data(), k_.data(), v_.data()}, attended_.data(),
+                        observer_);
+  if (config.parallel) {
+    // The MLP reads the stream as attention found it.
+    normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());
+  }
+  apply(layer.output, tokens_, attended_.data(), added_);
+  kernels().add(stream_.data(), added_.data(), numbers);
+  if (!config.parallel) {
+    normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());
+  }
+  mlp_.run(layer, config.activation, tokens_, normed_.data(), added_);
+  kernels().add(stream_.data(), added_.data(), numbers);
+}
+
+void Decoder::finish(Logits wanted) {
+  const std::size_t rows = wanted == Logits::all ? tokens_ : 1;
+  const Matrix& head = model_->head;
+  const float* from = stream_.data() + (tokens_ - rows) * head.columns;
+  normed_.resize(rows * head.columns);
+  normalise(model_->last, model_->config.epsilon, rows, from, normed_.data());
+  logits_.resize(rows * head.rows);
+  model_kernels().multiply(head.number, head.data, head.rows, head.columns, normed_.data(), rows,
+                           logits_.data());
+}
+
+}  // namespace kv

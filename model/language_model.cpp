@@ -1,0 +1,36 @@
+#include "model/language_model.h"
+
+#include <filesystem>
+
+#include "model/hugging_face.h"
+#include "model/llama2c.h"
+#include "traces/describe.h"
+
+namespace kv {
+
+std::size_t LanguageModel::weight_bytes() const {
+  const auto bytes = [](const Matrix& matrix) { return matrix.rows * matrix.bytes_per_row(); };
+  std::size_t total = bytes(embedding) + bytes(positions);
+  if (head.data != embedding.data) total += bytes(head);
+  for (const LayerWeights& layer : layers) {
+    for (const Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.gate,
+                                 &layer.up, &layer.down}) {
+      total += bytes(linear->weight);
+    }
+  }
+  return total;
+}
+
+Result<LanguageModel> open_model(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(status)) {
+    return Error{Error::Kind::not_found, "there is no model at " + shown(path) +
+                                             "; expected a directory with config.json, or a "
+                                             "llama2.c checkpoint"};
+  }
+  if (std::filesystem::is_directory(status)) return open_hugging_face(path);
+  return open_llama2c(path);
+}
+
+}  // namespace kv

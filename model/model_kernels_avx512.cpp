@@ -1,0 +1,282 @@
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "model/model_kernels_detail.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+__mmask16 first(std::size_t n) {
+  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
+}
+
+// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1.
+float add_lanes(__m512 lanes) {
+  const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
+// Sixteen numbers, or the first of them under a mask, widened.
+template <Number number>
+__m512 load(const std::byte* bytes, __mmask16 live) {
+  if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, bytes);
+  const __m256i half = _mm256_maskz_loadu_epi16(live, bytes);
+  if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+template <Number number>
+constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
+
+// Dot products of R rows with T vectors, each in sixteen lanes of its own. A lane beyond the end
+// would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
+template <Number number, std::size_t R, std::size_t T>
+void dot_block(const std::byte* const (&rows)[R],
+               const float* const (&x)[T],
+               std::size_t n,
+               float (&out)[T][R]) {
+  __m512 sums[T][R];
+  for (auto& token : sums) {
+    for (__m512& sum : token) sum = _mm512_setzero_ps();
+  }
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    __m512 row[R];
+    for (std::size_t r = 0; r < R; ++r)
+      row[r] = load<number>(rows[r] + i * size_of<number>, 0xFFFF);
+    for (std::size_t t = 0; t < T; ++t) {
+      const __m512 here = _mm512_loadu_ps(x[t] + i);
+      for (std::size_t r = 0; r < R; ++r) {
+        sums[t][r] = _mm512_add_ps(sums[t][r], _mm512_mul_ps(row[r], here));
+      }
+    }
+  }
+  if (i < n) {
+    const __mmask16 live = first(n - i);
+    for (std::size_t t = 0; t < T; ++t) {
+      const __m512 here = _mm512_maskz_loadu_ps(live, x[t] + i);
+      for (std::size_t r = 0; r < R; ++r) {
+        const __m512 row = load<number>(rows[r] + i * size_of<number>, live);
+        sums[t][r] = _mm512_mask_add_ps(sums[t][r], live, sums[t][r], _mm512_mul_ps(row, here));
+      }
+    }
+  }
+  for (std::size_t t = 0; t < T; ++t) {
+    for (std::size_t r = 0; r < R; ++r) out[t][r] = add_lanes(sums[t][r]);
+  }
+}
+
+template <Number number, std::size_t R, std::size_t T>
+void multiply_block(
+    const std::byte* weights, std::size_t rows, std::size_t columns, const float* x, float* out) {
+  const std::byte* row[R];
+  const float* token[T];
+  float sums[T][R];
+  for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * size_of<number>;
+  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
+  dot_block<number, R, T>(row, token, columns, sums);
+  for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * rows, sums[t], sizeof sums[t]);
+}
+
+// Rows by R at a time; within them tokens by four, so that rows come from memory once.
+template <Number number, std::size_t R>
+std::size_t multiply_rows(const std::byte* weights,
+                          std::size_t begin,
+                          std::size_t rows,
+                          std::size_t columns,
+                          const float* x,
+                          std::size_t tokens,
+                          float* out) {
+  for (; begin + R <= rows; begin += R) {
+    const std::byte* here = weights + begin * columns * size_of<number>;
+    std::size_t t = 0;
+    for (; t + 4 <= tokens; t += 4) {
+      multiply_block<number, R, 4>(here, rows, columns, x + t * columns, out + t * rows + begin);
+    }
+    for (; t < tokens; ++t) {
+      multiply_block<number, R, 1>(here, rows, columns, x + t * columns, out + t * rows + begin);
+    }
+  }
+  return begin;
+}
+
+template <Number number>
+void multiply_as(const std::byte* weights,
+                 std::size_t rows,
+                 std::size_t columns,
+                 const float* x,
+                 std::size_t tokens,
+                 float* out) {
+  const std::size_t done = multiply_rows<number, 4>(weights, 0, rows, columns, x, tokens, out);
+  multiply_rows<number, 1>(weights, done, rows, columns, x, tokens, out);
+}
+
+void multiply(Number number,
+              const std::byte* weights,
+              std::size_t rows,
+              std::size_t columns,
+              const float* x,
+              std::size_t tokens,
+              float* out) {
+  if (number == Number::f32) {
+    multiply_as<Number::f32>(weights, rows, columns, x, tokens, out);
+  } else if (number == Number::f16) {
+    multiply_as<Number::f16>(weights, rows, columns, x, tokens, out);
+  } else {
+    multiply_as<Number::bf16>(weights, rows, columns, x, tokens, out);
+  }
+}
+
+// What the rows `ahead` of i in the list will need soon.
+template <Number number>
+void prefetch(const SlotRows& rows, std::size_t i) {
+  constexpr std::size_t ahead = 12;
+  if (i + ahead >= rows.count) return;
+  const std::size_t bytes = rows.dim * size_of<number>;
+  const std::byte* row = rows.rows + rows.slots[i + ahead] * bytes;
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(row + line), _MM_HINT_T0);
+  }
+}
+
+template <Number number, std::size_t R>
+std::size_t logits_of(const SlotRows& keys,
+                      std::size_t begin,
+                      const float* queries,
+                      std::size_t heads,
+                      float scale,
+                      std::size_t stride,
+                      float* out) {
+  for (; begin + R <= keys.count; begin += R) {
+    const std::byte* row[R];
+    for (std::size_t r = 0; r < R; ++r) {
+      row[r] = keys.rows + keys.slots[begin + r] * keys.dim * size_of<number>;
+      prefetch<number>(keys, begin + r);
+    }
+    std::size_t h = 0;
+    for (; h + 2 <= heads; h += 2) {
+      const float* pair[2] = {queries + h * keys.dim, queries + (h + 1) * keys.dim};
+      float sums[2][R];
+      dot_block<number, R, 2>(row, pair, keys.dim, sums);
+      for (std::size_t r = 0; r < R; ++r) {
+        out[h * stride + begin + r] = scale * sums[0][r];
+        out[(h + 1) * stride + begin + r] = scale * sums[1][r];
+      }
+    }
+    for (; h < heads; ++h) {
+      const float* one[1] = {queries + h * keys.dim};
+      float sums[1][R];
+      dot_block<number, R, 1>(row, one, keys.dim, sums);
+      for (std::size_t r = 0; r < R; ++r) out[h * stride + begin + r] = scale * sums[0][r];
+    }
+  }
+  return begin;
+}
+
+template <Number number>
+void logits_as(const SlotRows& keys,
+               const float* queries,
+               std::size_t heads,
+               float scale,
+               std::size_t stride,
+               float* out) {
+  const std::size_t done = logits_of<number, 8>(keys, 0, queries, heads, scale, stride, out);
+  logits_of<number, 1>(keys, done, queries, heads, scale, stride, out);
+}
+
+void logits(const SlotRows& keys,
+            const float* queries,
+            std::size_t heads,
+            float scale,
+            std::size_t stride,
+            float* out) {
+  if (keys.number == Number::f32) {
+    logits_as<Number::f32>(keys, queries, heads, scale, stride, out);
+  } else if (keys.number == Number::f16) {
+    logits_as<Number::f16>(keys, queries, heads, scale, stride, out);
+  } else {
+    logits_as<Number::bf16>(keys, queries, heads, scale, stride, out);
+  }
+}
+
+// H heads over C blocks of sixteen columns from column j on; the sums stay in registers while the
+// rows go by.
+template <Number number, std::size_t H, std::size_t C>
+void weigh_block(
+    const SlotRows& values, const float* mass, std::size_t stride, std::size_t j, float* out) {
+  __m512 sums[H][C];
+  __mmask16 live[C];
+  for (std::size_t c = 0; c < C; ++c) live[c] = first(values.dim - j - 16 * c);
+  for (auto& head : sums) {
+    for (__m512& sum : head) sum = _mm512_setzero_ps();
+  }
+  for (std::size_t i = 0; i < values.count; ++i) {
+    if (j == 0) prefetch<number>(values, i);
+    const std::byte* row = values.rows + (values.slots[i] * values.dim + j) * size_of<number>;
+    for (std::size_t c = 0; c < C; ++c) {
+      const __m512 here = load<number>(row + 16 * c * size_of<number>, live[c]);
+      for (std::size_t h = 0; h < H; ++h) {
+        const __m512 weight = _mm512_set1_ps(mass[h * stride + i]);
+        sums[h][c] = _mm512_add_ps(sums[h][c], _mm512_mul_ps(weight, here));
+      }
+    }
+  }
+  for (std::size_t h = 0; h < H; ++h) {
+    for (std::size_t c = 0; c < C; ++c) {
+      _mm512_mask_storeu_ps(out + h * values.dim + j + 16 * c, live[c], sums[h][c]);
+    }
+  }
+}
+
+template <Number number, std::size_t H>
+void weigh_heads(const SlotRows& values, const float* mass, std::size_t stride, float* out) {
+  std::size_t j = 0;
+  for (; j + 48 < values.dim; j += 64) weigh_block<number, H, 4>(values, mass, stride, j, out);
+  for (; j < values.dim; j += 16) weigh_block<number, H, 1>(values, mass, stride, j, out);
+}
+
+template <Number number>
+void weigh_as(
+    const SlotRows& values, const float* mass, std::size_t heads, std::size_t stride, float* out) {
+  std::size_t h = 0;
+  for (; h + 4 <= heads; h += 4) {
+    weigh_heads<number, 4>(values, mass + h * stride, stride, out + h * values.dim);
+  }
+  for (; h + 2 <= heads; h += 2) {
+    weigh_heads<number, 2>(values, mass + h * stride, stride, out + h * values.dim);
+  }
+  if (h < heads) weigh_heads<number, 1>(values, mass + h * stride, stride, out + h * values.dim);
+}
+
+void weigh(
+    const SlotRows& values, const float* mass, std::size_t heads, std::size_t stride, float* out) {
+  if (values.number == Number::f32) {
+    weigh_as<Number::f32>(values, mass, heads, stride, out);
+  } else if (values.number == Number::f16) {
+    weigh_as<Number::f16>(values, mass, heads, stride, out);
+  } else {
+    weigh_as<Number::bf16>(values, mass, heads, stride, out);
+  }
+}
+
+}  // namespace
+
+const ModelKernels avx512_model_kernels = {
+    .name = "avx512", .multiply = multiply, .logits = logits, .weigh = weigh};
+
+}  // namespace kv
+
+#pragma GCC pop_options

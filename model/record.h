@@ -1,0 +1,42 @@
+// Recording: a dense run of a model becomes a trace file.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "model/evaluate.h"
+#include "model/language_model.h"
+#include "model/tokenizer.h"
+#include "traces/trace.h"
+
+namespace kv {
+
+struct RecordOptions {
+  TraceKind kind = TraceKind::qkv;
+  Number number = Number::f16;        // of the trace
+  std::vector<std::size_t> layers{};  // increasing; empty: all
+  // Increasing; empty: all. Each comes with the query heads that read it.
+  std::vector<std::size_t> kv_heads{};
+  std::size_t chunk = 64;  // tokens per forward pass
+  std::string model{};     // texts for people
+  std::string source{};
+  std::string licence{};
+};
+
+// Runs the model over the tokens with nothing evicted and writes `path`, which appears whole or not
+// at all. Memory does not grow with the trace: its numbers wait on disk, once more as f32, until
+// they are all there. Errors: layers or heads that the model does not have; a rotation that traces
+// cannot express (stretched frequencies, for q/k/v); the decoder's, the disk's, and being stopped.
+// Requires at least one token.
+Result<void> record(const LanguageModel& model,
+                    const Tokenizer& tokenizer,
+                    std::span<const Token> tokens,
+                    const RecordOptions& options,
+                    const std::string& path,
+                    const Report& report = {});
+
+}  // namespace kv

@@ -1,0 +1,143 @@
+// The commands that run a model: eval, write and record, on a small model with random weights.
+#include <filesystem>
+
+#include "base/words.h"
+#include "tests/cli/run.h"
+#include "tests/model/small_models.h"
+#include "tests/traces/files.h"
+#include "traces/trace.h"
+
+namespace kv {
+namespace {
+
+using test::Ran;
+using test::run;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ModelCommands : public testing::Test {
+ protected:
+  ModelCommands()
+      : model_(test::small_llama_that_reads("command-model")),
+        text_(test::temporary_file("text.txt", "abc abcab: one<end> two three<end>four, abab.")) {}
+
+  [[nodiscard]] Ran eval(const std::vector<std::string>& more) const {
+    return run_with({"eval", "--model", model_, "--text", text_, "--quiet"}, more);
+  }
+
+  static Ran run_with(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+
+  static void expect_refused(const Ran& ran, const std::string& words) {
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.out, IsEmpty());
+    EXPECT_THAT(ran.err, HasSubstr(words));
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  }
+
+  std::string model_;
+  std::string text_;
+};
+
+TEST_F(ModelCommands, EvalPrintsARowPerPolicyAndBudget) {
+  const Ran ran = eval({"--policy", "dense", "--policy", "streaming:sinks=1", "--budget", "8,16",
+                        "--segment", "16"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("in 1 stream; closed loop"));
+  EXPECT_THAT(ran.out, HasSubstr("perplexity"));
+  EXPECT_THAT(ran.out, HasSubstr("16-32"));
+  EXPECT_EQ(split(ran.out, '\n').size(), 2U + 1 + 3 + 1) << ran.out;
+}
+
+TEST_F(ModelCommands, EvalsJsonDoesNotDependOnTheChunk) {
+  const auto json = [&](const std::string& chunk) {
+    std::string line = eval({"--policy", "dense", "--json", "-", "--chunk", chunk}).out;
+    const std::size_t at = line.find("chunk=" + chunk);
+    if (at != std::string::npos) line.replace(at, 6 + chunk.size(), "chunk=N");
+    const std::size_t bytes = line.find("\"kv_bytes\":");
+    line.erase(bytes, line.find(',', bytes) - bytes);
+    return line;
+  };
+  EXPECT_THAT(json("1"), HasSubstr("\"targets\":"));
+  EXPECT_EQ(json("1"), json("13"));
+}
+
+TEST_F(ModelCommands, EvalCutsTheTextIntoPieces) {
+  EXPECT_THAT(eval({"--split", "<end>", "--each"}).out, HasSubstr("in 3 streams"));
+  // Each piece has a begin token before it.
+  EXPECT_THAT(eval({"--split", "<end>"}).out, HasSubstr(": 28 tokens in 1 stream"));
+  EXPECT_THAT(eval({"--split", "<end>", "--mark"}).out, HasSubstr(": 30 tokens in 1 stream"));
+}
+
+TEST_F(ModelCommands, RefuseWhatIsMissing) {
+  expect_refused(run({"eval"}), "no --model is given");
+  expect_refused(run({"eval", "--model", model_}), "no --text is given");
+  expect_refused(run({"eval", "--model", "/nowhere", "--text", text_}), "there is no model at");
+  expect_refused(run({"eval", "--model", test::small_llama().write("mute"), "--text", text_}),
+                 "has neither tokenizer.json nor vocab.json");
+  expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
+  expect_refused(eval({"--storage", "int8"}), "unknown --storage 'int8'");
+  expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
+  expect_refused(eval({"--each"}), "expected both");
+  expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
+                 "expected chunk=1");
+  expect_refused(run({"record", "--model", model_, "--text", text_}), "expected -o FILE");
+  expect_refused(run({"write", "--model", model_, "--temperature", "hot"}), "--temperature");
+  expect_refused(run({"write", "--model", model_, "--prompt", "a\xFF"}),
+                 "--prompt: the text is not UTF-8 at byte 1");
+}
+
+TEST_F(ModelCommands, RefuseTextThatCannotBePredicted) {
+  const auto with = [&](std::string_view text) {
+    return run({"eval", "--model", model_, "--text", test::temporary_file("t.txt", text)});
+  };
+  expect_refused(with(""), "the text is empty");
+  expect_refused(with("a\xC3(\n"), "the text is not UTF-8 at byte 1");
+}
+
+TEST_F(ModelCommands, RefuseATokenizerThatIsTooLarge) {
+  const std::string small = test::small_llama().write("too-small");
+  test::write_into(small, "tokenizer.json", test::small_tokenizer_json());
+  expect_refused(run({"eval", "--model", small, "--text", text_}),
+                 "the tokenizer has 258 tokens and the model 32");
+}
+
+TEST_F(ModelCommands, WriteIsTheSameForTheSameSeed) {
+  const auto written = [&](const std::string& seed) {
+    return run({"write", "--model", model_, "--prompt", "abc", "--tokens", "20", "--seed", seed});
+  };
+  const Ran one = written("1");
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_TRUE(one.out.starts_with("abc")) << one.out;
+  EXPECT_EQ(written("1").out, one.out);
+  EXPECT_NE(written("2").out, one.out);
+}
+
+TEST_F(ModelCommands, WriteTellsOfAConstantCache) {
+  const Ran ran = run({"write", "--model", model_, "--tokens", "30", "--policy",
+                       "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr(": 8 residents in 8 rows, each of 4 units; "));
+}
+
+TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
+  const std::string path = test::temporary_path("commands.safetensors");
+  const Ran ran = run({"record", "--model", model_, "--text", text_, "-o", path, "--layers", "1",
+                       "--kind", "attention", "--tokens", "24", "--source", "a test"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const Trace trace = open_trace(path).value();
+  EXPECT_EQ(trace.info().tokens, 24U);
+  EXPECT_EQ(trace.info().query_heads, 4U);
+  EXPECT_EQ(run({"trace", "verify", path}).status, 0);
+  EXPECT_EQ(run({"replay", path, "--policy", "h2o", "--budget", "8", "--quiet"}).status, 0);
+  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", text_}),
+                 "would replace the text");
+  expect_refused(
+      run({"record", "--model", model_, "--text", text_, "-o", model_ + "/model.safetensors"}),
+      "would replace a file of the model");
+}
+
+}  // namespace
+}  // namespace kv

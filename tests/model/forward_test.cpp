@@ -1,0 +1,192 @@
+// The decoder against an independent forward pass (tests/model/reference_model.py): three
+// architectures, policies, chunks, positions and storages; each query of the reference runs over
+// all keys under the mask of what the decoder says it saw.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "model/decoder.h"
+#include "tests/model/small_models.h"
+#include "tests/paths.h"
+
+namespace kv {
+namespace {
+
+using test::SmallModel;
+
+std::string find_python() {
+  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
+    if (std::system((candidate + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) {
+      return candidate;
+    }
+  }
+  return {};
+}
+
+// Writes down who saw whom.
+class Witness final : public AttentionObserver {
+ public:
+  void on_row(std::size_t layer,
+              std::size_t head,
+              Position query,
+              const Visible& visible,
+              std::span<const float> mass) override {
+    EXPECT_EQ(mass.size(), visible.size());
+    lines_ += std::to_string(layer) + " " + std::to_string(head) + " " + std::to_string(query);
+    for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) add(p);
+    for (const Position p : visible.middle) add(p);
+    for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
+    lines_ += "\n";
+  }
+
+  [[nodiscard]] const std::string& lines() const { return lines_; }
+
+ private:
+  void add(Position p) { lines_ += " " + std::to_string(p); }
+
+  std::string lines_;
+};
+
+std::vector<Token> some_tokens(std::size_t count) {
+  std::vector<Token> tokens;
+  for (std::size_t i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(i * i * 7 % 31 + 1));
+  return tokens;
+}
+
+struct Case {
+  std::string spec;
+  DecoderOptions options{};
+  double bound = 2e-5;
+};
+
+// Runs one case and writes down what the reference needs; gives the folder.
+std::string write_case(const LanguageModel& model, const Case& wanted, std::size_t index) {
+  const Spec spec = parse_spec(wanted.spec).value();
+  Witness witness;
+  DecoderOptions options = wanted.options;
+  options.observer = &witness;
+  Decoder decoder = Decoder::create(model, spec, options).value();
+  const std::vector<Token> tokens = some_tokens(32);
+  std::string text;
+  std::string logits;
+  for (const Token token : tokens) text += std::to_string(token) + " ";
+  for (std::size_t at = 0; at < tokens.size(); at += spec.chunk) {
+    const std::size_t size = std::min<std::size_t>(spec.chunk, tokens.size() - at);
+    EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
+    const auto bytes = std::as_bytes(decoder.logits());
+    logits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  const std::string folder = test::fresh_folder("forward-" + std::to_string(index));
+  test::write_into(folder, "tokens.txt", text);
+  test::write_into(folder, "visible.txt", witness.lines());
+  test::write_into(folder, "positions.txt", word_of(spec.positions));
+  test::write_into(folder, "logits.bin", logits);
+  return folder;
+}
+
+// Whether the reference agrees on every case.
+bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool tell_lies = false) {
+  const std::string folder = small.write("forward-model");
+  const LanguageModel model = open_model(folder).value();
+  std::string command =
+      find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string written = write_case(model, cases[i], i);
+    if (tell_lies) test::write_into(written, "positions.txt", "absolute");
+    command += " " + written + " " + std::to_string(cases[i].bound);
+  }
+  if (tell_lies) command += " 2>/dev/null";
+  return std::system(command.c_str()) == 0;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"dense"},
+      {"dense;chunk=7"},
+      {"streaming:sinks=2,recent=9"},
+      {"streaming:sinks=2,recent=9;positions=in-cache;chunk=5"},
+      {"window:recent=8;visibility=window;chunk=6;positions=in-cache"},
+      {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache;timing=trim-then-attend"},
+      {"h2o:sinks=1,recent=4,budget=12;timing=lazy:3;chunk=3"},
+      {"h2o:sinks=1,recent=4,budget=12;positions=in-cache;visibility=window;chunk=8"},
+      {"tova:budget=10;unit=layer;chunk=4"},
+      {"h2o:recent=4,budget=12;unit=head"},
+      {"h2o:recent=4,budget=12;unit=model;chunk=3"},
+      {"h2o:recent=4,budget=12;unit=model;visibility=window"},
+      {"reservoir:sinks=1,recent=4,budget=12;unit=model;chunk=3;positions=in-cache"},
+      {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3",
+       {.keys = KeyStorage::raw}},
+      {"h2o:recent=4,budget=12;chunk=2", {.keys = KeyStorage::raw}},
+      {"streaming:sinks=2,recent=9;positions=in-cache", {.number = Number::f16}, 5e-3},
+      {"streaming:sinks=2,recent=9", {.number = Number::bf16, .keys = KeyStorage::raw}, 4e-2},
+  };
+  return all;
+}
+
+// Keys turned in place stand where in-cache positions want them, up to their rounding.
+const std::vector<Case>& shifted_cases() {
+  constexpr KeyStorage shifted = KeyStorage::shifted;
+  static const std::vector<Case> all = {
+      {"streaming:sinks=2,recent=9;positions=in-cache", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache;chunk=5", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache;timing=lazy:4;chunk=3", {.keys = shifted}},
+      {"window:recent=8;visibility=window;chunk=6;positions=in-cache", {.keys = shifted}},
+      {"h2o:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3", {.keys = shifted}},
+      {"reservoir:sinks=1,recent=4,budget=12;unit=model;chunk=3;positions=in-cache",
+       {.keys = shifted}},
+      {"h2o:recent=4,budget=12;unit=model;visibility=window;positions=in-cache", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::f16, .keys = shifted},
+       5e-3},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::f16, .keys = KeyStorage::shifted_f16},
+       5e-3},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::bf16, .keys = shifted},
+       4e-2},
+  };
+  return all;
+}
+
+class Forward : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_python().empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  }
+};
+
+TEST_F(Forward, LlamaAgreesWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_llama(), cases()));
+}
+
+TEST_F(Forward, Qwen2AgreesWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_qwen2(), cases()));
+}
+
+TEST_F(Forward, GptNeoxAgreesWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_gpt_neox(), cases()));
+}
+
+TEST_F(Forward, GptNeoxWithoutParallelResidualAgreesWithNumPy) {
+  SmallModel small = test::small_gpt_neox();
+  small.set("residual\":true", "residual\":false");
+  EXPECT_TRUE(agrees(small, {{"dense;chunk=7"}}));
+}
+
+TEST_F(Forward, Gpt2AgreesWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_gpt2(), cases()));
+}
+
+TEST_F(Forward, KeysShiftedInPlaceAgreeWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_llama(), shifted_cases()));
+  EXPECT_TRUE(agrees(test::small_gpt_neox(), shifted_cases()));
+}
+
+TEST_F(Forward, TheReferenceSeesWrongPositions) {
+  const std::vector<Case> in_cache = {{"streaming:sinks=2,recent=9;positions=in-cache"}};
+  EXPECT_TRUE(agrees(test::small_llama(), in_cache));
+  EXPECT_FALSE(agrees(test::small_llama(), in_cache, true));
+}
+
+}  // namespace
+}  // namespace kv

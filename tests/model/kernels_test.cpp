@@ -1,0 +1,152 @@
+// The decoder's kernels: bit for bit the scalar ones at every length, and right against a
+// double-precision oracle (Eigen).
+#include <Eigen/Dense>
+#include <bit>
+#include <cstring>
+
+#include "base/half.h"
+#include "base/rng.h"
+#include "model/model_kernels.h"
+#include "sim/slots.h"
+
+namespace kv {
+namespace {
+
+using Numbers = std::vector<float>;
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr std::array<Number, 3> all_numbers = {Number::f32, Number::f16, Number::bf16};
+
+Numbers draws(std::size_t count, std::uint64_t seed) {
+  const Rng rng(seed);
+  Numbers values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(rng.normal(static_cast<Position>(i)));
+  }
+  return values;
+}
+
+// The values as stored, and what is then read back.
+struct Stored {
+  std::vector<std::byte> bytes;
+  Numbers read;
+};
+
+Stored stored(const Numbers& values, Number number) {
+  Stored result;
+  const std::size_t size = number == Number::f32 ? 4 : 2;
+  result.bytes.resize(values.size() * size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t half =
+        number == Number::f16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
+    const void* from = number == Number::f32 ? static_cast<const void*>(&values[i]) : &half;
+    std::memcpy(result.bytes.data() + i * size, from, size);
+  }
+  result.read.resize(values.size());
+  kernels().widen(number, result.bytes.data(), values.size(), result.read.data());
+  return result;
+}
+
+RowMatrix oracle(const Numbers& values, std::size_t rows, std::size_t columns) {
+  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const Floats>(values.data(), static_cast<Eigen::Index>(rows),
+                                  static_cast<Eigen::Index>(columns))
+      .cast<double>();
+}
+
+void expect_near(const Numbers& found, const RowMatrix& expected) {
+  const RowMatrix difference = oracle(found, static_cast<std::size_t>(expected.rows()),
+                                      static_cast<std::size_t>(expected.cols())) -
+                               expected;
+  EXPECT_LE(difference.cwiseAbs().maxCoeff(), 2e-5 * (1 + expected.cwiseAbs().maxCoeff()));
+}
+
+Numbers multiplied(const ModelKernels& table,
+                   Number number,
+                   const Stored& weights,
+                   const Numbers& x,
+                   std::size_t columns) {
+  const std::size_t rows = weights.read.size() / columns;
+  const std::size_t tokens = x.size() / columns;
+  Numbers out(tokens * rows, -1);
+  table.multiply(number, weights.bytes.data(), rows, columns, x.data(), tokens, out.data());
+  return out;
+}
+
+TEST(ModelKernels, ProductsAreTheSameBitsAtEveryLength) {
+  const ModelKernels& scalar = *supported_model_kernels().back();
+  ASSERT_EQ(scalar.name, "scalar");
+  for (std::size_t columns = 1; columns <= 257; ++columns) {
+    const std::size_t rows = 1 + columns % 9;
+    const std::size_t tokens = 1 + columns % 7;
+    const Numbers x = draws(tokens * columns, columns);
+    for (const Number number : all_numbers) {
+      const Stored weights = stored(draws(rows * columns, 1000 + columns), number);
+      const Numbers expected = multiplied(scalar, number, weights, x, columns);
+      for (const ModelKernels* table : supported_model_kernels()) {
+        ASSERT_EQ(multiplied(*table, number, weights, x, columns), expected)
+            << table->name << " " << columns;
+      }
+      expect_near(expected,
+                  oracle(x, tokens, columns) * oracle(weights.read, rows, columns).transpose());
+    }
+  }
+}
+
+// Slots that jump about, as after evictions.
+std::vector<Slot> scattered(std::size_t count) {
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < count; ++i) slots.push_back(static_cast<Slot>(i * 97 % 263));
+  return slots;
+}
+
+struct Attended {
+  Numbers logits;
+  Numbers out;
+
+  bool operator==(const Attended&) const = default;
+};
+
+Attended attended(const ModelKernels& table,
+                  const SlotRows& keys,
+                  const SlotRows& values,
+                  const Numbers& queries) {
+  const std::size_t heads = queries.size() / keys.dim;
+  Attended result{Numbers(heads * keys.count, -1), Numbers(queries.size(), -1)};
+  table.logits(keys, queries.data(), heads, 0.25F, keys.count, result.logits.data());
+  table.weigh(values, result.logits.data(), heads, keys.count, result.out.data());
+  return result;
+}
+
+TEST(ModelKernels, AttentionOverScatteredSlotsIsTheSameBitsAtEveryLength) {
+  constexpr std::size_t slots = 263;
+  const ModelKernels& scalar = *supported_model_kernels().back();
+  for (std::size_t count = 1; count <= 257; ++count) {
+    const std::size_t heads = 1 + count % 6;
+    const std::size_t dim = count % 3 == 0 ? 64 : 1 + count * 5 % 130;
+    const std::vector<Slot> at = scattered(count);
+    const Numbers queries = draws(heads * dim, count);
+    const Number number = all_numbers[count % 3];
+    const Stored keys = stored(draws(slots * dim, 2000 + count), number);
+    const Stored values = stored(draws(slots * dim, 4000 + count), number);
+    const SlotRows key_rows{number, keys.bytes.data(), dim, at.data(), count};
+    const SlotRows value_rows{number, values.bytes.data(), dim, at.data(), count};
+    const Attended expected = attended(scalar, key_rows, value_rows, queries);
+    for (const ModelKernels* table : supported_model_kernels()) {
+      ASSERT_EQ(attended(*table, key_rows, value_rows, queries), expected)
+          << table->name << " " << count << " rows of " << dim;
+    }
+    RowMatrix k(count, dim);
+    RowMatrix v(count, dim);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      k.row(row) = oracle(keys.read, slots, dim).row(at[i]);
+      v.row(row) = oracle(values.read, slots, dim).row(at[i]);
+    }
+    expect_near(expected.logits, 0.25 * oracle(queries, heads, dim) * k.transpose());
+    expect_near(expected.out, oracle(expected.logits, heads, count) * v);
+  }
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,192 @@
+// The attention kernels against ONNX's own test vectors for its Attention operator.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "model/model_kernels.h"
+#include "sim/slots.h"
+#include "tests/model/onnx_files.h"
+#include "tests/model/small_models.h"
+
+namespace kv {
+namespace {
+
+using test::OnnxTensor;
+
+// [batch, heads, tokens, dim], whatever the file's axes.
+struct Heads {
+  std::size_t batch = 0;
+  std::size_t heads = 0;
+  std::size_t tokens = 0;
+  std::size_t dim = 0;
+  std::vector<float> values;
+
+  [[nodiscard]] const float* of(std::size_t b, std::size_t h) const {
+    return values.data() + (b * heads + h) * tokens * dim;
+  }
+};
+
+Heads heads_of(const OnnxTensor& tensor, double heads) {
+  const auto& shape = tensor.shape;
+  if (shape.size() == 4) return {shape[0], shape[1], shape[2], shape[3], tensor.values};
+  const auto count = static_cast<std::size_t>(heads);
+  Heads result{shape[0], count, shape[1], shape[2] / count, {}};
+  result.values.resize(tensor.values.size());
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+    const std::size_t j = i % result.dim;
+    const std::size_t h = i / result.dim % count;
+    const std::size_t t = i / shape[2] % result.tokens;
+    const std::size_t b = i / shape[2] / result.tokens;
+    result.values[((b * count + h) * result.tokens + t) * result.dim + j] = tensor.values[i];
+  }
+  return result;
+}
+
+// `past` tokens, then the new ones.
+Heads joined(const Heads& past, const Heads& fresh) {
+  Heads result = fresh;
+  result.tokens += past.tokens;
+  result.values.clear();
+  for (std::size_t b = 0; b < fresh.batch; ++b) {
+    for (std::size_t h = 0; h < fresh.heads; ++h) {
+      for (const Heads* part : {&past, &fresh}) {
+        result.values.insert(result.values.end(), part->of(b, h),
+                             part->of(b, h) + part->tokens * part->dim);
+      }
+    }
+  }
+  return result;
+}
+
+struct Inputs {
+  Heads q;
+  Heads k;
+  Heads v;
+  OnnxTensor mask;       // additive, or allowed where not zero
+  bool allowed = false;  // ... the latter
+  std::size_t past = 0;
+  bool causal = false;
+  float scale = 0;
+};
+
+// Which keys a query may see.
+std::vector<Slot> visible(const Inputs& in, std::size_t query) {
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < in.k.tokens; ++i) {
+    const bool later = in.causal && i > query + in.past;
+    const bool masked = in.allowed && in.mask.values[query * in.k.tokens + i] == 0;
+    if (!later && !masked) slots.push_back(static_cast<Slot>(i));
+  }
+  return slots;
+}
+
+// The output of all queries of one kv-head's group, as the decoder computes it: query by query,
+// the group's heads together.
+void attend(
+    const ModelKernels& table, const Inputs& in, std::size_t b, std::size_t kv_head, Heads& out) {
+  const std::size_t group = in.q.heads / in.k.heads;
+  for (std::size_t t = 0; t < in.q.tokens; ++t) {
+    const std::vector<Slot> slots = visible(in, t);
+    const auto rows = [&](const Heads& from) {
+      return SlotRows{Number::f32, reinterpret_cast<const std::byte*>(from.of(b, kv_head)),
+                      from.dim, slots.data(), slots.size()};
+    };
+    std::vector<float> queries;
+    for (std::size_t h = 0; h < group; ++h) {
+      const float* q = in.q.of(b, kv_head * group + h) + t * in.q.dim;
+      queries.insert(queries.end(), q, q + in.q.dim);
+    }
+    std::vector<float> mass(group * slots.size());
+    table.logits(rows(in.k), queries.data(), group, in.scale, slots.size(), mass.data());
+    for (std::size_t h = 0; h < group; ++h) {
+      float* row = mass.data() + h * slots.size();
+      for (std::size_t i = 0; !in.allowed && !in.mask.values.empty() && i < slots.size(); ++i) {
+        row[i] += in.mask.values[t * in.k.tokens + i];
+      }
+      kernels().softmax(row, slots.size());
+    }
+    std::vector<float> result(group * in.v.dim);
+    table.weigh(rows(in.v), mass.data(), group, slots.size(), result.data());
+    for (std::size_t h = 0; h < group; ++h) {
+      const std::size_t at = ((b * in.q.heads + kv_head * group + h) * in.q.tokens + t) * in.v.dim;
+      std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(h * in.v.dim), in.v.dim,
+                  out.values.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+}
+
+class Onnx : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    folder_ = test::shared_data("onnx-vectors/" + GetParam());
+    if (!std::filesystem::exists(folder_)) GTEST_SKIP() << "no test vectors at " << folder_;
+  }
+
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return folder_ + "/test_data_set_0/" + name + ".pb";
+  }
+
+  [[nodiscard]] OnnxTensor tensor(const std::string& name) const {
+    return test::read_onnx_tensor(file(name));
+  }
+
+  [[nodiscard]] Inputs inputs() const {
+    auto attributes = test::read_onnx_attributes(folder_ + "/model.onnx");
+    Inputs in;
+    in.q = heads_of(tensor("input_0"), attributes["q_num_heads"]);
+    in.k = heads_of(tensor("input_1"), attributes["kv_num_heads"]);
+    in.v = heads_of(tensor("input_2"), attributes["kv_num_heads"]);
+    in.causal = attributes["is_causal"] != 0;
+    in.scale = attributes.contains("scale") ? static_cast<float>(attributes["scale"])
+                                            : 1.0F / std::sqrt(static_cast<float>(in.q.dim));
+    if (std::filesystem::exists(file("input_3"))) in.mask = tensor("input_3");
+    in.allowed = GetParam().ends_with("bool");
+    if (std::filesystem::exists(file("input_5"))) {
+      const Heads past = heads_of(tensor("input_4"), 0);
+      in.past = past.tokens;
+      in.k = joined(past, in.k);
+      in.v = joined(heads_of(tensor("input_5"), 0), in.v);
+    }
+    return in;
+  }
+
+  std::string folder_;
+};
+
+TEST_P(Onnx, AttentionGivesItsOutput) {
+  const Inputs in = inputs();
+  const OnnxTensor expected = tensor("output_0");
+  auto attributes = test::read_onnx_attributes(folder_ + "/model.onnx");
+  const Heads wanted = heads_of(expected, attributes["q_num_heads"]);
+  ASSERT_EQ(wanted.tokens, in.q.tokens);
+  for (const ModelKernels* table : supported_model_kernels()) {
+    Heads out = wanted;
+    std::ranges::fill(out.values, -1.0F);
+    for (std::size_t b = 0; b < in.q.batch; ++b) {
+      for (std::size_t h = 0; h < in.k.heads; ++h) attend(*table, in, b, h, out);
+    }
+    const float bound = expected.half ? 2e-3F : 2e-6F;
+    EXPECT_THAT(out.values, testing::Pointwise(testing::FloatNear(bound), wanted.values));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Vectors,
+                         Onnx,
+                         testing::Values("test_attention_3d",
+                                         "test_attention_3d_causal",
+                                         "test_attention_3d_gqa",
+                                         "test_attention_3d_scaled",
+                                         "test_attention_3d_with_past_and_present",
+                                         "test_attention_4d",
+                                         "test_attention_4d_attn_mask",
+                                         "test_attention_4d_attn_mask_bool",
+                                         "test_attention_4d_causal",
+                                         "test_attention_4d_diff_heads_sizes_causal",
+                                         "test_attention_4d_fp16",
+                                         "test_attention_4d_gqa",
+                                         "test_attention_4d_gqa_causal",
+                                         "test_attention_4d_gqa_with_past_and_present",
+                                         "test_attention_4d_with_past_and_present"));
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,167 @@
+// Recording, and what the open loop over a recording and the closed loop agree on.
+#include "model/record.h"
+
+#include <filesystem>
+
+#include "sim/replay.h"
+#include "tests/model/small_models.h"
+#include "tests/traces/files.h"
+#include "traces/verify.h"
+
+namespace kv {
+namespace {
+
+using namespace testing;
+
+class Record : public Test {
+ protected:
+  Record()
+      : folder_(test::small_llama_that_reads("record-model")),
+        model_(open_model(folder_).value()),
+        tokenizer_(open_tokenizer(folder_, "", 258).value()) {
+    for (Token i = 0; i < 60; ++i) tokens_.push_back(i * i * 7 % 251 + 2);
+  }
+
+  Trace recorded(const RecordOptions& options) {
+    const std::string path = test::temporary_path("recorded.safetensors");
+    const Result<void> done = record(model_, *tokenizer_, tokens_, options, path);
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
+    Trace trace = open_trace(path).value();
+    EXPECT_TRUE(verify(trace));
+    return trace;
+  }
+
+  // In how many units of the decoder each position is resident at the end.
+  std::vector<std::uint32_t> kept_by_decoder(const Spec& spec, std::uint64_t seed, bool layer_0) {
+    Decoder decoder = Decoder::create(model_, spec, {.seed = seed}).value();
+    for (std::size_t at = 0; at < tokens_.size(); at += spec.chunk) {
+      const std::size_t size = std::min<std::size_t>(spec.chunk, tokens_.size() - at);
+      EXPECT_TRUE(decoder.feed(std::span(tokens_).subspan(at, size), Logits::last));
+    }
+    std::vector<std::uint32_t> kept(tokens_.size());
+    for (const ModelUnit& unit : decoder.attention().units()) {
+      if (layer_0 && unit.layer > 0) continue;
+      const Visible all = unit.cache.all();
+      for (Position p = 0; p < all.sinks.last; ++p) ++kept[p];
+      for (const Position p : all.middle) ++kept[p];
+      for (Position p = all.recent.first; p < all.recent.last; ++p) ++kept[p];
+    }
+    return kept;
+  }
+
+  static std::vector<std::uint32_t> kept_by_replay(const Trace& trace, const Cell& cell) {
+    return replay(trace, std::array{cell}, {}).value().cells[0].kept;
+  }
+
+  std::string folder_;
+  LanguageModel model_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<Token> tokens_;
+};
+
+TEST_F(Record, QkvAndAttentionOfOneRunBelongTogether) {
+  const Trace qkv = recorded({.number = Number::f32, .chunk = 7, .source = "a test"});
+  EXPECT_EQ(qkv.info().layers.size(), 2U);
+  EXPECT_EQ(qkv.info().kv_heads, 2U);
+  EXPECT_EQ(qkv.info().rope, model_.config.rope);
+  EXPECT_EQ(qkv.info().source, "a test");
+  EXPECT_THAT(qkv.token_ids(), ElementsAreArray(tokens_));
+  EXPECT_EQ(qkv.transcript().text, tokenizer_->decode(tokens_).value());
+  const Trace rows = recorded({.kind = TraceKind::attention, .number = Number::f32});
+  // A replay computes rows from q and k, and reads them from the other: the same numbers.
+  const Cell cell = {parse_spec("streaming:sinks=2,recent=14").value(), 1};
+  const ReplayResult a = replay(qkv, std::array{cell}, {}).value();
+  const ReplayResult b = replay(rows, std::array{cell}, {}).value();
+  for (std::size_t i = 0; i < a.cells[0].heads.size(); ++i) {
+    EXPECT_NEAR(a.cells[0].heads[i].metrics.retained_mass,
+                b.cells[0].heads[i].metrics.retained_mass, 1e-5);
+  }
+}
+
+TEST_F(Record, NllIsTheEvaluations) {
+  const Trace trace = recorded({});
+  const std::vector<std::vector<Token>> streams = {tokens_};
+  const auto nll = evaluate(model_, parse_spec("dense").value(), streams, {}).value().nll[0];
+  EXPECT_EQ(trace.transcript().nll.front(), 0);
+  EXPECT_THAT(std::vector<float>(trace.transcript().nll.begin() + 1, trace.transcript().nll.end()),
+              ElementsAreArray(nll));
+}
+
+TEST_F(Record, SomeLayersAndHeads) {
+  const Trace all = recorded({.number = Number::f32});
+  const Trace some = recorded({.number = Number::f32, .layers = {1}, .kv_heads = {1}});
+  EXPECT_THAT(some.info().layers, ElementsAre(1));
+  EXPECT_EQ(some.info().query_heads, 2U);
+  const auto numbers = [](const TensorView& view, std::size_t from, std::size_t count) {
+    std::vector<float> values(count);
+    kernels().widen(view.number, view.data + 4 * from, count, values.data());
+    return values;
+  };
+  const std::size_t head = tokens_.size() * 4;
+  EXPECT_EQ(numbers(some.layer(0).q, 0, 2 * head), numbers(all.layer(1).q, 2 * head, 2 * head));
+  EXPECT_EQ(numbers(some.layer(0).k, 0, head), numbers(all.layer(1).k, head, head));
+  EXPECT_EQ(numbers(some.layer(0).v, 0, head), numbers(all.layer(1).v, head, head));
+}
+
+TEST_F(Record, ContentFreePoliciesKeepTheSameTokensOpenAndClosed) {
+  const Trace trace = recorded({.number = Number::f32});
+  for (const std::string text :
+       {"streaming:sinks=2,recent=9;chunk=5", "reservoir:sinks=1,recent=4,budget=12",
+        "reservoir:sinks=1,recent=4,budget=12;unit=layer;timing=lazy:4;chunk=3",
+        "reservoir:recent=4,budget=12;unit=model;chunk=6",
+        "reservoir:recent=4,budget=12;unit=head;visibility=window;chunk=6",
+        "random:recent=4,budget=12;positions=in-cache;timing=trim-then-attend"}) {
+    const Cell cell = {parse_spec(text).value(), 11};
+    EXPECT_EQ(kept_by_decoder(cell.spec, 11, false), kept_by_replay(trace, cell)) << text;
+  }
+}
+
+TEST_F(Record, AttentionDrivenPoliciesAgreeAtLayer0) {
+  const Trace first = recorded({.number = Number::f32, .layers = {0}});
+  for (const std::string text :
+       {"h2o:recent=4,budget=12", "h2o:sinks=1,recent=4,budget=12;unit=layer;chunk=5",
+        "tova:budget=10;unit=head", "h2o:recent=4,budget=12;visibility=window;chunk=6",
+        "h2o:recent=4,budget=12;positions=in-cache"}) {
+    const Cell cell = {parse_spec(text).value(), 3};
+    EXPECT_EQ(kept_by_decoder(cell.spec, 3, true), kept_by_replay(first, cell)) << text;
+  }
+}
+
+TEST_F(Record, RefusesWhatTheModelOrTheDiskDoesNotHave) {
+  const auto error = [&](const RecordOptions& options, const std::string& path) {
+    const Result<void> done = record(model_, *tokenizer_, tokens_, options, path);
+    return done ? std::string("recorded") : done.error().message;
+  };
+  const std::string path = test::temporary_path("refused.safetensors");
+  EXPECT_EQ(error({.layers = {0, 2}}, path), "the model has no layer 2; expected 0 to 1");
+  EXPECT_EQ(error({.kv_heads = {7}}, path), "the model has no kv-head 7; expected 0 to 1");
+  EXPECT_THAT(error({}, "/nowhere/at/all"), HasSubstr("cannot create '/nowhere/at/all"));
+  model_.config.scaling = {RopeScaling::Kind::linear, 2};
+  EXPECT_THAT(error({}, path), HasSubstr("stretched rotation; expected kind attention"));
+  EXPECT_EQ(error({.kind = TraceKind::attention}, path), "recorded");
+  tokens_[3] = 258;
+  EXPECT_THAT(error({.kind = TraceKind::attention}, path + "x"), HasSubstr("token 258 is out"));
+  EXPECT_FALSE(std::filesystem::exists(path + "x"));
+}
+
+TEST_F(Record, ThePublishedModelsRecordingIsReproduced) {
+  const std::string folder = test::shared_data("stories260K");
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no model at " << folder;
+  const Trace known = open_trace(test::shared_data("recorded/stories260k.qkv.safetensors")).value();
+  tokens_.assign(known.token_ids().begin(), known.token_ids().end());
+  model_ = open_model(folder + "/stories260K.bin").value();
+  tokenizer_ = open_tokenizer("", folder + "/tok512.bin", 512).value();
+  const Trace trace = recorded({.number = Number::f32});
+  const std::size_t count = 4 * 512 * 8;
+  std::vector<float> found(count);
+  std::vector<float> expected(count);
+  for (const std::size_t layer : {0U, 4U}) {
+    kernels().widen(Number::f32, trace.layer(layer).k.data, count, found.data());
+    kernels().widen(Number::f16, known.layer(layer).k.data, count, expected.data());
+    // Half a unit in the last place of f16 between 16 and 32.
+    EXPECT_THAT(found, Pointwise(FloatNear(8e-3F), expected));
+  }
+}
+
+}  // namespace
+}  // namespace kv

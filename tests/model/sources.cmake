@@ -1,0 +1,13 @@
+list(APPEND kv_test_sources
+  model/decoder_test.cpp
+  model/evaluate_test.cpp
+  model/forward_test.cpp
+  model/kernels_test.cpp
+  model/onnx_files.cpp
+  model/onnx_test.cpp
+  model/record_test.cpp
+  model/token_sampler_test.cpp
+  model/small_models.cpp
+  model/tokenizer_test.cpp
+  model/turn_kernels_test.cpp
+  model/weights_test.cpp)
