@@ -48,7 +48,8 @@ std::string run_in_children(std::uint32_t count,
 // sanitizer's handler would end it with a status, which does not tell the signal.
 void die_of_signals();
 
-// Within a child: it dies unless this is called again within so many seconds. 0: no limit.
+// Within a child: it dies unless this is called again within so many seconds, those not counted in
+// which it waited for a core. 0: no limit.
 void stay_alive(double seconds);
 
 }  // namespace kv

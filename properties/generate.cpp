@@ -34,7 +34,7 @@ void draw_sizes(Drawer& draw, Setup& setup) {
 
 // One case in so many is of the wanted setup: fewer where its cases are long.
 std::uint64_t wanted_period(const Setup& wanted) {
-  return wanted.budget <= 32 ? 8 : wanted.budget <= 128 ? 16 : 48;
+  return wanted.budget <= 32 ? 8 : wanted.budget <= 128 ? 16 : wanted.budget <= 384 ? 48 : 100;
 }
 
 void cap_shape(std::uint32_t most, Setup& setup) {
