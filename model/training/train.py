@@ -1,6 +1,6 @@
 """Trains the bundled model and writes it as a Hugging Face GPT-NeoX directory.
 
-    train.py --out DIR [--steps 9000] [--plain 1500] [--sink 0.02] [--seed 1]
+    train.py --out DIR [--steps 5000] [--plain 1500] [--sink 0.02] [--seed 1]
 
 Plain next-token training first. Then, from step --plain on, a small term pulls attention of every layer
 but the first to position 0: the sink that large models grow by themselves does not form at this size in so
@@ -152,7 +152,7 @@ class Windows:
 def main():
     parse = argparse.ArgumentParser()
     parse.add_argument("--out", required=True)
-    parse.add_argument("--steps", type=int, default=9000)
+    parse.add_argument("--steps", type=int, default=5000)
     parse.add_argument("--plain", type=int, default=1500)
     parse.add_argument("--sink", type=float, default=0.02)
     parse.add_argument("--seed", type=int, default=1)
