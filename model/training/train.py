@@ -121,7 +121,7 @@ def save(model, words, folder):
                  "normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": None,
                  "decoder": None,
                  "model": {"type": "WordLevel", "vocab": {w: i for i, w in enumerate(words)},
-                           "unk_token": words[0]}}
+                           "unk_token": "<unk>"}}
     with open(f"{folder}/tokenizer.json", "w") as file:
         json.dump(tokenizer, file, indent=1)
         file.write("\n")
