@@ -12,6 +12,7 @@
 #include "base/half.h"
 #include "base/rng.h"
 #include "model/model_kernels.h"
+#include "sim/slots.h"
 
 namespace {
 

@@ -153,7 +153,7 @@ Result<void> write_report(const Report& report,
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
   const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
-  if (!taken) write_text(report, subject, streams.out);
+  if (!taken) write_text(report, subject, streams.out, streams.columns);
   return {};
 }
 

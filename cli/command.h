@@ -1,6 +1,7 @@
 // A subcommand of kvcheck: a function from words to an outcome, with its output passed in.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ struct Streams {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;
+  std::size_t columns = 0;  // of the terminal that `out` is; 0: it is none, nothing is wrapped
 };
 
 // What a command that ran to its end found out.

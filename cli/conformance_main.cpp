@@ -63,6 +63,7 @@ int run(std::vector<std::string> words, cli::Streams& streams) {
   if (!named && !wants_none(words)) {
     if (subjects.size() > 1) {
       std::vector<std::string> names;
+      names.reserve(subjects.size());
       for (const RegisteredSubject& subject : subjects) names.push_back(subject.name);
       streams.err << "error: expected the name of a subject first: " << join(names, ", ") << "\n";
       return bad_usage;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -21,6 +22,12 @@ void reserve_standard_descriptors() {
   }
 }
 
+// The width of the terminal; 0 if it is none.
+std::size_t columns_of(int descriptor) {
+  winsize size{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -32,7 +39,7 @@ int main(int count, char** words) {
   std::ostream out(&out_buffer);
   std::ostream err(&err_buffer);
   err << std::unitbuf;
-  kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1};
+  kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
   return kv::cli::run_main(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count),
                            streams);
 }

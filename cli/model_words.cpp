@@ -53,7 +53,7 @@ Result<Number> storage_number(const Words& words) {
 }
 
 Result<DecoderOptions> decoder_options(const Words& words) {
-  constexpr std::array<std::string_view, 2> keys = {"rotated", "raw"};
+  constexpr std::array<std::string_view, 4> keys = {"rotated", "raw", "shifted", "shifted-f16"};
   const auto number = storage_number(words);
   if (!number) return number.error();
   const auto key = word_of(words, "keys", keys);

@@ -58,8 +58,10 @@ inline constexpr Option storage_option = {.name = "storage",
                                           .help = "how keys and values are stored"};
 inline constexpr Option keys_option = {
     .name = "keys",
-    .value = "rotated|raw",
+    .value = "WORD",
     .default_value = "rotated",
-    .help = "whether stored keys carry the rotation of their position in the stream"};
+    .help =
+        "how keys are stored: rotated for their position in the stream, raw (before rotation), "
+        "shifted or shifted-f16 (turned in place for their rank; positions=in-cache)"};
 
 }  // namespace kv::cli

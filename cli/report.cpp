@@ -12,11 +12,14 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 4> table = {{
+constexpr std::array<Option, 5> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
      .help = "the run to show [the newest replay and the newest evaluation]"},
+    {.name = "selftest",
+     .value = "FILE",
+     .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
     {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -38,7 +41,9 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck report run.db -o report\n"
     "  kvcheck report run.db --list\n"
-    "  kvcheck report run.db --run 2 -o report-2\n";
+    "  kvcheck report run.db --run 2 -o report-2\n"
+    "  kvcheck selftest --json matrix.json; kvcheck report run.db --selftest matrix.json -o "
+    "report\n";
 
 std::string line_of(const RunSummary& run) {
   const auto counted = [](std::size_t n, const char* noun) {
@@ -67,7 +72,15 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
         "no folder for the report; name one with -o DIR, or see the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
-  if (const auto done = write_report(path, run, folder); !done) return done.error();
+  KillMatrix matrix;
+  const std::string selftest = words.value("selftest");
+  if (!selftest.empty()) {
+    auto read = read_kill_matrix(selftest);
+    if (!read) return read.error();
+    matrix = *std::move(read);
+  }
+  const auto done = write_report(path, run, folder, selftest.empty() ? nullptr : &matrix);
+  if (!done) return done.error();
   streams.out << "Report: " << folder << "/index.html\n";
   return {};
 }
@@ -79,7 +92,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string& path = words->operands()[0];
   if (!words->given("list")) return write(*words, path, streams);
-  for (const std::string_view other : {"output", "run"}) {
+  for (const std::string_view other : {"output", "run", "selftest"}) {
     if (words->given(other)) {
       return usage_error("--list and --" + std::string(other) + " do not go together");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <ostream>
 #include <thread>
 
@@ -137,9 +138,7 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
     if (!done) return done.error();
   }
   if (!request->quiet && streams.terminal && seconds > 0) {
-    streams.err << static_cast<std::uint64_t>(static_cast<double>(report->decisions) / seconds /
-                                              1e5) /
-                       10.0
+    streams.err << std::floor(static_cast<double>(report->decisions) / seconds / 1e5) / 10.0
                 << " million decisions a second, tests included\n";
   }
   return report->uniform ? Outcome::done : Outcome::law_broken;

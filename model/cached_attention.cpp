@@ -27,7 +27,7 @@ std::vector<HeadGroup> groups_of(const ModelConfig& config,
     const Lane& lane = lanes[index];
     const std::size_t kv_head = lane.head / per_kv_head;
     if (groups.empty() || groups.back().layer != lane.layer || groups.back().kv_head != kv_head) {
-      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(number, config.head_dim)});
+      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(number, config.head_dim), {}});
     }
     ++groups.back().heads;
   }
@@ -51,7 +51,11 @@ TraceInfo describe_model(const ModelConfig& config) {
 
 CachedAttention::CachedAttention(
     const ModelConfig& config, const Spec& spec, std::uint64_t seed, Number number, KeyStorage keys)
-    : config_(config), spec_(spec), keys_(keys), rope_(config.rope, rope_frequencies(config), 0) {
+    : config_(config),
+      spec_(spec),
+      keys_(keys),
+      rope_(config.rope, rope_frequencies(config), 0),
+      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::shifted_f16) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
@@ -77,7 +81,11 @@ void CachedAttention::begin_chunk(std::size_t tokens) {
   rope_.grow(needed + needed / 2);
   for (ModelUnit& unit : units_) {
     unit.cache.begin_chunk(tokens);
-    for (HeadGroup& group : unit.groups) group.store.reserve(unit.cache.slots().used());
+    const std::size_t slots = unit.cache.slots().used();
+    for (HeadGroup& group : unit.groups) {
+      group.store.reserve(slots);
+      if (shifts()) group.places.resize(slots);
+    }
     unit.rows.assign(unit.cache.wants_rows() ? tokens : 0, {});
   }
 }
@@ -124,16 +132,19 @@ void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors) {
   const auto first = seen() - static_cast<Position>(vectors.tokens);
   queries_.resize(dim);
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
-    const Slot slot = unit.cache.slots().slot_of(residents - vectors.tokens + i);
+    const std::size_t rank = residents - vectors.tokens + i;
+    const Slot slot = unit.cache.slots().slot_of(rank);
+    const auto place = shifts() ? static_cast<Position>(rank) : first + static_cast<Position>(i);
     for (HeadGroup& group : unit.groups) {
       if (group.layer != vectors.layer) continue;
       const std::size_t at = i * config_.kv_width() + group.kv_head * dim;
       const float* key = vectors.k + at;
-      if (keys_ == KeyStorage::rotated) {
-        rope_.rotate(key, dim, first + static_cast<Position>(i), queries_.data());
+      if (keys_ != KeyStorage::raw) {
+        rope_.rotate(key, dim, place, queries_.data());
         key = queries_.data();
       }
       group.store.put(slot, key, vectors.v + at);
+      if (shifts()) group.places[slot] = place;
     }
   }
 }
@@ -158,8 +169,9 @@ void CachedAttention::attend(ModelUnit& unit,
   unit.cache.slots().list(n, slots_);
   const bool wants_rows = unit.cache.wants_rows();
   if (wants_rows) unit.rows[query.index].resize(n);
-  for (const HeadGroup& group : unit.groups) {
+  for (HeadGroup& group : unit.groups) {
     if (group.layer != layer) continue;
+    if (shifts()) shift_.close_gaps(group.store, slots_, group.places);
     mass_.resize(group.heads * n);
     logits_of(group, visible, query);
     for (std::size_t h = 0; h < group.heads; ++h) {
@@ -189,6 +201,7 @@ void CachedAttention::logits_of(const HeadGroup& group,
   if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
     return run_logits(group, query, whole, query.position);
   }
+  if (shifts()) return run_logits(group, query, whole, static_cast<Position>(n - 1));
   // A key at position p with rank r was turned by p where r is wanted: turning the query by its
   // rank - r + p does the same to the angle between them.
   const auto run = [&](std::size_t rank, std::size_t count, Position first) {

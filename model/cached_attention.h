@@ -5,6 +5,7 @@
 // in-cache positions, rotated keys are never touched: a resident's rank minus its position is
 // constant over a run of residents, so the query is turned once per run instead (as the replay
 // does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
+// Shifted keys are turned in place whenever a gap before them closes, and rounded each time.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include "model/key_shift.h"
+#include "model/key_storage.h"
 #include "model/kv_store.h"
 #include "model/language_model.h"
 #include "sim/cell_state.h"
@@ -20,8 +23,6 @@
 
 namespace kv {
 
-enum class KeyStorage { rotated, raw };
-
 // Query heads of one unit that read the same kv-head.
 struct HeadGroup {
   std::size_t layer = 0;
@@ -29,6 +30,7 @@ struct HeadGroup {
   std::size_t first_head = 0;
   std::size_t heads = 0;
   KvStore store;
+  std::vector<Position> places{};  // of shifted keys: slot -> the rank that it is turned for
 };
 
 // One unit: its cache, and the vectors of its residents.
@@ -114,12 +116,16 @@ class CachedAttention {
   void logits_of(const HeadGroup& group, const Visible& visible, const Query& query);
   void run_logits(const HeadGroup& group, const Query& query, Run ranks, Position turn);
   void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
+
+  [[nodiscard]] bool shifts() const { return keys_ >= KeyStorage::shifted; }
+
   void rotate_queries(const HeadGroup& group, const Query& query, Position turn);
 
   const ModelConfig& config_;
   Spec spec_;
   KeyStorage keys_;
   RopeTable rope_;
+  KeyShift shift_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<ModelUnit> units_;
   std::vector<Slot> slots_;

@@ -29,6 +29,9 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
                                 const Spec& spec,
                                 const DecoderOptions& options) {
   if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
+  if (Result<void> kept = check_keys(model.config, spec, options.number, options.keys); !kept) {
+    return kept.error();
+  }
   return Decoder(model, spec, options);
 }
 

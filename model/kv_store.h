@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/kernels.h"
 #include "model/model_kernels.h"
+#include "model/turn_kernels.h"
 #include "sim/slots.h"
 
 namespace kv {
@@ -27,6 +29,13 @@ class KvStore {
   [[nodiscard]] SlotRows values(const std::vector<Slot>& slots) const {
     return {number_, values_.data(), dim_, slots.data(), slots.size()};
   }
+
+  // The keys in those slots, to be turned in place: layout and pairs are left open.
+  [[nodiscard]] TurnedRows turned_keys(std::span<const Slot> slots) {
+    return {.rows = keys_.data(), .dim = dim_, .slots = slots.data(), .count = slots.size()};
+  }
+
+  [[nodiscard]] Number number() const { return number_; }
 
   // The key in a slot, widened to [dim].
   void key(Slot slot, float* out) const;

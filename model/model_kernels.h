@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "base/kernels.h"
-#include "sim/slots.h"
 
 namespace kv {
 
@@ -20,7 +20,7 @@ struct SlotRows {
   Number number = Number::f32;
   const std::byte* rows = nullptr;
   std::size_t dim = 0;
-  const Slot* slots = nullptr;  // [count]: which rows, in order
+  const std::uint32_t* slots = nullptr;  // [count]: which rows, in order
   std::size_t count = 0;
 };
 

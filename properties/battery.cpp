@@ -66,6 +66,9 @@ void settle(LawResult& result, const Tally& tally, const Board& board, std::uint
   result.status = Status::not_run;
   if (board.late && tally.cases < least) {
     result.why = "time ran out after " + std::to_string(tally.cases) + " cases";
+  } else if (tally.of_right && tally.cases == tally.vacuous) {
+    result.status = Status::spared;
+    result.why = tally.why_vacuous;
   } else if (tally.cases == tally.vacuous) {
     result.why = tally.vacuous == 0 ? "no case was tried"
                                     : "no case speaks to it: " + std::string(tally.why_vacuous);
@@ -178,7 +181,10 @@ void measure(LawResult& result, Family& family, const Effort& effort) {
   result.measured = std::get<Measure>(result.law->check)(family, effort);
   result.cases = 1;
   result.why = result.measured->why_not;
-  if (!result.measured->ran) return;
+  if (!result.measured->ran) {
+    if (result.measured->cannot) result.status = Status::spared;
+    return;
+  }
   result.status = result.measured->broken ? Status::broken : Status::held;
   constexpr std::array<std::string_view, 3> words = {"quick", "full", "nightly"};
   result.reproduce = std::string(result.law->id) +

@@ -34,7 +34,8 @@ enum class Status {
   held,
   broken,
   not_run,  // it applies, but what it must see never happened, or time ran out: says why
-  spared,   // it does not apply under the contract: says why
+  spared,   // it does not apply, under the contract or as the subject rightly refuses what the law
+            // needs, or does not tell it: says why
 };
 
 struct LawResult {

@@ -27,15 +27,17 @@ Wants pool_wants(std::uint64_t index) {
   return wants;
 }
 
-void keep_reason(Tally& tally, const std::string& why) {
-  if (tally.vacuous != 0) return;
-  std::strncpy(tally.why_vacuous, why.c_str(), sizeof(tally.why_vacuous) - 1);
+void keep_reason(Tally& tally, const NotTested& skipped) {
+  if (tally.vacuous != 0 && (tally.of_right || !skipped.of_right)) return;
+  tally.of_right = skipped.of_right;
+  std::memset(tally.why_vacuous, 0, sizeof(tally.why_vacuous));
+  std::strncpy(tally.why_vacuous, skipped.why.c_str(), sizeof(tally.why_vacuous) - 1);
 }
 
 void count(Tally& tally, const Judgement& judgement, const Coverage& seen, std::uint64_t index) {
   ++tally.cases;
   if (const auto* skipped = std::get_if<NotTested>(&judgement)) {
-    keep_reason(tally, skipped->why);
+    keep_reason(tally, *skipped);
     ++tally.vacuous;
     return;
   }

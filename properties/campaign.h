@@ -28,7 +28,8 @@ struct Tally {
   Coverage coverage;
   bool broken = false;
   std::uint64_t broken_at = 0;  // the index of the case that broke it
-  char why_vacuous[160] = {};   // of the first such case
+  char why_vacuous[160] = {};   // of the first such case, or the first that is of right
+  bool of_right = false;        // the subject may keep some case from speaking to the law
 };
 
 // What is at hand, and what came of the rest.

@@ -1,6 +1,6 @@
 // A case: one setup, one stream and the calls made on it. A value that prints, parses and shrinks.
 //
-//   sinks=1,recent=2,budget=5,layers=2;stream=hitter,seed=7,planted=3;calls=f3,f1,k0,b1:f2,b0:t4,r
+//   sinks=1,recent=2,budget=5,layers=2;stream=hitter,seed=7,planted=3;calls=f3,f1,k,b1:f2,b0:t4,r
 //
 // Calls, each on a branch (b0 unless it says otherwise):
 //   f<n>   feed n tokens; f<n>v<m>: of        t<n>  truncate to n tokens

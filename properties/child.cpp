@@ -66,7 +66,7 @@ void say(std::string_view what) {
 [[noreturn]] void be_child(const std::function<void()>& work, const Words& words) {
   words.take_standard_error();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read its answer
-  for (const int signal : {SIGALRM, SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  die_of_signals();
   try {
     work();
   } catch (const std::exception& exception) {
@@ -162,6 +162,13 @@ std::string run_in_children(std::uint32_t count,
     if (first.empty()) first = end;
   }
   return first;
+}
+
+void die_of_signals() {
+  for (const int signal : {SIGALRM, SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 void stay_alive(double seconds) {

@@ -44,6 +44,10 @@ std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait);
 
+// Within a child: signals end it, whatever handlers it inherited; what is ignored stays so. A
+// sanitizer's handler would end it with a status, which does not tell the signal.
+void die_of_signals();
+
 // Within a child: it dies unless this is called again within so many seconds. 0: no limit.
 void stay_alive(double seconds);
 

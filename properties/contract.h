@@ -52,6 +52,7 @@ struct Contract {
   bool keeps_fewer = false;         // may store less than the budget once it is full
   std::uint32_t longest_chunk = 0;  // longer ones are refused; 0: none is too long
   std::uint32_t rollback = 0;       // tokens that truncate takes back; any_depth: all
+  bool shifts = false;              // shift closes the gap behind the sinks; else it may refuse
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows stay as they were fed
   bool wants_attention = false;             // decides by attention

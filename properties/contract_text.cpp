@@ -41,12 +41,13 @@ void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
 }
 
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
-  const std::array<std::pair<bool, std::string_view>, 6> flags = {{
+  const std::array<std::pair<bool, std::string_view>, 7> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
       {contract.masks_instead, "masks-instead: hidden rows stay stored and may be seen again"},
       {contract.self_may_go, "self-may-go: the newest token may be evicted at once"},
       {contract.random, "random: other seeds give other residents"},
       {contract.keeps_fewer, "keeps-fewer: a full cache may hold less than its budget"},
+      {contract.shifts, "shifts: a shift closes the gap behind the sinks"},
       {contract.wants_attention, "wants-attention: what stays depends on attention"},
   }};
   for (const auto& [set, line] : flags) {

@@ -38,6 +38,10 @@ struct Finding {
 // speak to it.
 struct NotTested {
   std::string why;
+
+  // It is the subject's right: it refuses what it never promised, or does not tell what it need
+  // not. A law that no case speaks to for that reason is spared.
+  bool of_right = false;
 };
 
 using Judgement = std::variant<std::monostate, Finding, NotTested>;

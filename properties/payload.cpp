@@ -136,20 +136,30 @@ KeyReading decoded(std::span<const float, key_size> key, PairLayout layout) {
   return reading;
 }
 
-// Keys that were read before. The same few are read over and over, since every call tells all rows,
-// and reading one takes two dozen transcendental functions.
-class KnownKeys {
- public:
-  KnownKeys() : entries_(size) {}
+ValueReading decoded(std::span<const float, value_size> value) {
+  std::array<double, payload_pairs> numbers{};
+  std::ranges::transform(value, numbers.begin(), [](float x) { return static_cast<double>(x); });
+  const auto digits = digits_in(numbers);
+  if (!digits) return {};
+  return {token_of(*digits), place_of(*digits)};
+}
 
-  const KeyReading& read(std::span<const float, key_size> key, PairLayout layout) {
-    Entry& entry = entries_[place(key, layout)];
-    const bool known = entry.filled && entry.layout == layout &&
-                       std::memcmp(entry.key.data(), key.data(), sizeof(entry.key)) == 0;
-    if (known) return entry.reading;
-    std::ranges::copy(key, entry.key.begin());
-    entry.layout = layout;
-    entry.reading = decoded(key, layout);
+// Vectors that were read before. The same few are read over and over, since every call tells all
+// rows, and reading a key takes some fifty transcendental functions.
+template <std::size_t n, typename Reading>
+class KnownVectors {
+ public:
+  KnownVectors() : entries_(size) {}
+
+  template <typename Decode>
+  const Reading& read(std::span<const float, n> vector, const Decode& decode) {
+    Entry& entry = entries_[place(vector)];
+    if (entry.filled &&
+        std::memcmp(entry.vector.data(), vector.data(), sizeof(entry.vector)) == 0) {
+      return entry.reading;
+    }
+    std::ranges::copy(vector, entry.vector.begin());
+    entry.reading = decode(vector);
     entry.filled = true;
     return entry.reading;
   }
@@ -158,27 +168,26 @@ class KnownKeys {
   static constexpr std::size_t size = 4096;
 
   struct Entry {
-    KeyVector key{};
-    PairLayout layout = PairLayout::half_split;
+    std::array<float, n> vector{};
     bool filled = false;
-    KeyReading reading;
+    Reading reading;
   };
 
-  static std::size_t place(std::span<const float, key_size> key, PairLayout layout) {
-    auto mixed = static_cast<std::uint64_t>(layout);
-    for (const float x : key) {
-      mixed = (std::rotl(mixed, 23) ^ std::bit_cast<std::uint32_t>(x)) * 0x9e3779b97f4a7c15U;
+  // Products of neighbours, each moved by a constant of its place: NH of UMAC (RFC 4418), whose
+  // multiplications do not wait for each other.
+  static std::size_t place(std::span<const float, n> vector) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i + 1 < n; i += 2) {
+      const auto key = 0x9e3779b9U * static_cast<std::uint32_t>(i + 1);
+      const std::uint32_t a = std::bit_cast<std::uint32_t>(vector[i]) + key;
+      const std::uint32_t b = std::bit_cast<std::uint32_t>(vector[i + 1]) + (key ^ 0x85ebca6bU);
+      sum += std::uint64_t{a} * b;
     }
-    return static_cast<std::size_t>(mixed >> 32U) % size;
+    return static_cast<std::size_t>((sum ^ (sum >> 29U)) * 0x9e3779b97f4a7c15U >> 40U) % size;
   }
 
   std::vector<Entry> entries_;
 };
-
-KnownKeys& known_keys() {
-  thread_local KnownKeys keys;
-  return keys;
-}
 
 }  // namespace
 
@@ -226,15 +235,15 @@ void store_as(std::span<float> vector, Precision precision) {
 }
 
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout) {
-  return known_keys().read(key, layout);
+  thread_local std::array<KnownVectors<key_size, KeyReading>, 2> known;
+  return known[layout == PairLayout::half_split ? 0 : 1].read(
+      key, [layout](std::span<const float, key_size> vector) { return decoded(vector, layout); });
 }
 
 ValueReading read_value(std::span<const float, value_size> value) {
-  std::array<double, payload_pairs> numbers{};
-  std::ranges::transform(value, numbers.begin(), [](float x) { return static_cast<double>(x); });
-  const auto digits = digits_in(numbers);
-  if (!digits) return {};
-  return {token_of(*digits), place_of(*digits)};
+  thread_local KnownVectors<value_size, ValueReading> known;
+  return known.read(value,
+                    [](std::span<const float, value_size> vector) { return decoded(vector); });
 }
 
 }  // namespace kv

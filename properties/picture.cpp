@@ -107,7 +107,7 @@ class Picture {
   }
 
   template <typename Mark>
-  std::string line(std::string_view label, Mark mark) const {
+  [[nodiscard]] std::string line(std::string_view label, Mark mark) const {
     constexpr std::size_t label_width = 12;
     std::string text(label);
     text.resize(std::max(label_width, text.size()), ' ');

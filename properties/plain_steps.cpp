@@ -59,7 +59,8 @@ PlainCell PlainSubject::make_cell(Token token, std::size_t unit, double position
 std::vector<std::size_t> PlainSubject::stored_rows(const PlainGroup& group) {
   std::vector<std::size_t> rows(group.rows.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return group.rows[row].slot; });
+  const auto slot = [&](std::size_t row) { return group.rows[row].slot; };
+  if (!std::ranges::is_sorted(rows, {}, slot)) std::ranges::stable_sort(rows, {}, slot);
   return rows;
 }
 
@@ -81,6 +82,7 @@ std::vector<std::uint8_t> PlainSubject::mask_row(const PlainGroup& group,
                                                  std::span<const Token> chunk,
                                                  std::size_t query) {
   std::vector<std::uint8_t> mask;
+  mask.reserve(returned.size());
   for (const std::size_t row : returned) {
     mask.push_back(may_see(group, group.rows[row], chunk[query]) ? 1 : 0);
   }

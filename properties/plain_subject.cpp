@@ -79,6 +79,7 @@ void PlainSubject::feed_group(PlainGroup& group, const Feed& feed, Facts& facts)
   const std::vector<std::size_t> returned = returned_rows(group, feed.tokens.size());
   for (std::size_t cell = 0; cell < shared(); ++cell) {
     UnitFacts& unit = facts.units[first_unit(group) + cell];
+    unit.returned.reserve(returned.size());
     for (const std::size_t row : returned) unit.returned.push_back(tell(group.rows[row], cell));
   }
   for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
@@ -96,6 +97,7 @@ void PlainSubject::attend(PlainGroup& group,
                           Facts& facts) {
   const std::vector<std::uint8_t> mask = mask_row(group, returned, feed.tokens, query);
   std::vector<std::size_t> visible;  // in stream order
+  visible.reserve(returned.size());
   for (std::size_t i = 0; i < std::min(mask.size(), returned.size()); ++i) {
     if (mask[i] != 0) visible.push_back(returned[i]);
   }
@@ -142,6 +144,7 @@ std::vector<float> PlainSubject::weigh(const PlainGroup& group,
   std::vector<float> sum(visible.size());
   if (!ranked()) return sum;
   std::vector<Token> keys;
+  keys.reserve(visible.size());
   for (const std::size_t row : visible) keys.push_back(group.rows[row].token);
   const std::uint32_t heads = options_.unit == Unit::head ? 1 : setup_.group;
   std::vector<float> mass(visible.size());
@@ -177,11 +180,11 @@ Row PlainSubject::tell(const PlainRow& row, std::size_t cell) const {
 }
 
 void PlainSubject::tell_state(PlainGroup& group, Facts& facts) {
+  const std::vector<std::size_t> rows = stored_rows(group);
   for (std::size_t cell = 0; cell < shared(); ++cell) {
     UnitFacts& unit = facts.units[first_unit(group) + cell];
-    for (const std::size_t row : stored_rows(group)) {
-      unit.stored.push_back(tell(group.rows[row], cell));
-    }
+    unit.stored.reserve(rows.size());
+    for (const std::size_t row : rows) unit.stored.push_back(tell(group.rows[row], cell));
     unit.reported = reported(group);
     unit.moved = group.moved;
   }

@@ -87,7 +87,26 @@ std::string remark_of(const LawResult& result) {
   return std::string(result.law->sentence);
 }
 
-void write_table(const Report& report, std::ostream& out) {
+// `text` broken at spaces into lines of at most `room` characters, the later ones indented.
+std::string wrapped(const std::string& text, std::size_t room, std::size_t indent) {
+  std::string lines;
+  std::size_t used = 0;
+  for (const std::string_view word : split(text, ' ')) {
+    if (used > 0 && used + 1 + word.size() > room) {
+      lines += '\n';
+      lines.append(indent, ' ');
+      used = 0;
+    }
+    if (used > 0) lines += ' ';
+    lines += word;
+    used += (used > 0 ? 1 : 0) + word.size();
+  }
+  return lines;
+}
+
+// Nothing is cut: what does not fit into `columns` goes on under itself, and without a width in the
+// same line.
+void write_table(const Report& report, std::size_t columns, std::ostream& out) {
   std::size_t width = 3;
   for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
   for (const LawResult& result : report.laws) {
@@ -97,11 +116,11 @@ void write_table(const Report& report, std::ostream& out) {
     line.resize(width + 11, ' ');
     std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
     cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
-    std::string remark = remark_of(result);
-    const std::size_t room = line_width - std::min(line_width, line.size() + 8);
-    if (remark.size() > room && result.status == Status::held)
-      remark = remark.substr(0, room - 2) + "..";
-    out << line << cases << "  " << remark << "\n";
+    line += cases + "  ";
+    constexpr std::size_t narrowest = 20;
+    const std::string remark = remark_of(result);
+    const bool wraps = columns >= line.size() + narrowest;
+    out << line << (wraps ? wrapped(remark, columns - line.size(), line.size()) : remark) << "\n";
   }
 }
 
@@ -120,14 +139,17 @@ void write_sum(const Report& report, std::ostream& out) {
 
 }  // namespace
 
-void write_text(const Report& report, const std::string& subject_words, std::ostream& out) {
+void write_text(const Report& report,
+                const std::string& subject_words,
+                std::ostream& out,
+                std::size_t columns) {
   out << report.subject << "\n";
   for (const std::string& line : report.deviations) write_field("declares", line, out);
   out << "\n";
   for (const LawResult& result : report.laws) {
     if (result.status == Status::broken) write_broken(result, subject_words, out);
   }
-  write_table(report, out);
+  write_table(report, columns, out);
   write_sum(report, out);
 }
 

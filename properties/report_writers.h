@@ -1,6 +1,7 @@
 // A report as text for people, as JSON, and as JUnit XML for continuous integration.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 
@@ -10,8 +11,12 @@ namespace kv {
 
 // Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
 // that would make it legal, and the line that repeats it; then a table of all laws.
-// `subject_words` are the words after `kvcheck check` that name the subject.
-void write_text(const Report& report, const std::string& subject_words, std::ostream& out);
+// `subject_words` are the words after `kvcheck check` that name the subject; `columns` is the width
+// that the table is wrapped to, 0 to leave each law on a line of its own.
+void write_text(const Report& report,
+                const std::string& subject_words,
+                std::ostream& out,
+                std::size_t columns = 0);
 
 // One JSON object: everything that Report holds.
 void write_json(const Report& report, std::ostream& out);

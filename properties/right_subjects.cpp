@@ -213,8 +213,9 @@ std::span<const RightSubject> right_subjects() {
                    make_score_ordered});
     out.push_back({"plain-refuses", "refuses every operation", make_refuses_all});
     out.push_back({"plain-shifting", "shifts when it is told to", []() -> std::unique_ptr<Family> {
-                     return std::make_unique<PlainFamily<PlainShifting>>("plain-shifting",
-                                                                         PlainOptions{});
+                     return std::make_unique<PlainFamily<PlainShifting>>(
+                         "plain-shifting", PlainOptions{},
+                         [](Contract& contract) { contract.shifts = true; });
                    }});
     add_specs(out, std::make_index_sequence<policies.size() * settings.size()>());
     out.push_back({"h2o;unit=head", "each query head keeps its own",

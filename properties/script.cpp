@@ -15,36 +15,42 @@ struct Edges {
       : sinks(contract.sinks),
         recent(contract.recent),
         budget(contract.budget),
+        slack(contract.timing == Timing::lazy && contract.budget > 0 ? contract.slack : 0),
         longest(contract.longest_chunk) {}
 
   // A chunk of one of the sizes at which something changes; 1 at least.
   std::uint32_t chunk(Drawer& draw) const {
     const std::uint32_t window = recent > 0 ? recent : budget;
-    const std::vector<std::uint32_t> sizes = {1,
-                                              2,
-                                              3,
-                                              window,
-                                              window + 1,
-                                              window > 1 ? window - 1 : 1,
-                                              sinks + 1,
-                                              budget,
-                                              budget + 1,
-                                              2 * budget + 1,
-                                              budget > 1 ? budget - 1 : 1};
+    std::vector<std::uint32_t> sizes = {1,
+                                        2,
+                                        3,
+                                        window,
+                                        window + 1,
+                                        window > 1 ? window - 1 : 1,
+                                        sinks + 1,
+                                        budget,
+                                        budget + 1,
+                                        2 * budget + 1,
+                                        budget > 1 ? budget - 1 : 1};
+    if (slack > 0) sizes.push_back(slack + 1);
     return legal(draw.pick(sizes));
   }
 
-  // Tokens of a whole stream: past the second filling of the budget in most cases.
+  // Tokens of a whole stream: past the second filling of the budget, and past the slack, in most
+  // cases.
   std::uint32_t stream(Drawer& draw) const {
     if (budget == 0) return 1 + draw.below(12);
-    if (budget > 256) return 2 * budget + 1 + draw.below(8);
+    const std::uint32_t enough = std::max(2 * budget, budget + slack) + 1;
+    if (budget > 256) return enough + draw.below(8);
     const std::uint32_t which = draw.below(16);
     if (which == 0) {
       return std::max(1U, draw.pick(std::vector<std::uint32_t>{1, sinks, sinks + 1, recent, 2}));
     }
-    if (which < 5) return std::max(2U, budget + which) - 2;  // budget - 1 to budget + 2
+    if (which < 5) {  // a token less than can be stored, to two more
+      return std::max(2U, budget + (which % 2 == 0 ? slack : 0) + which) - 2;
+    }
     if (which == 5) return 2 * budget;
-    return 2 * budget + 1 + draw.below(2 * budget + 4);
+    return enough + draw.below(2 * budget + 4);
   }
 
   [[nodiscard]] std::uint32_t legal(std::uint32_t chunk) const {
@@ -55,6 +61,7 @@ struct Edges {
   std::uint32_t sinks;
   std::uint32_t recent;
   std::uint32_t budget;
+  std::uint32_t slack;  // rows beyond the budget that may stay
   std::uint32_t longest;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,12 @@ struct Accusation {
 };
 
 struct SelftestOptions {
+  // Who is tried.
+  std::span<const Mutant> mutants = kv::mutants();
+  std::span<const RightSubject> right_subjects = kv::right_subjects();
+
   std::uint64_t seed = 1;
-  std::uint32_t right_runs = 1;     // fresh seeds per right subject
+  std::uint32_t right_runs = 1;     // batteries per right subject, each with a seed of its own
   std::vector<std::string> filter;  // names of mutants and right subjects; empty: all
   std::uint32_t workers = 0;        // processes at once, which changes no result; 0: all cores
   std::function<double()> clock;

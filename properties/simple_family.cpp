@@ -21,6 +21,7 @@ struct Cell {
 
 std::vector<Row> rows_of(const std::vector<Token>& tokens, const Place& place) {
   std::vector<Row> rows;
+  rows.reserve(tokens.size());
   for (const Token token : tokens) {
     rows.push_back({.value = token, .key = token, .value_place = place, .key_place = place});
   }

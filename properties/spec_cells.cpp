@@ -8,6 +8,10 @@
 namespace kv {
 namespace {
 
+// Of a key and a value, as the simulator counts them: nothing is stored here, so as for a head of
+// 128 numbers of 16 bits.
+constexpr std::uint64_t bytes_per_row = std::uint64_t{2} * 2 * 128;
+
 // The positions that a query sees, as indices into `returned`, which is increasing and holds them.
 std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Position>& returned) {
   std::vector<std::size_t> rows;
@@ -102,7 +106,8 @@ SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
   facts.visible.resize(chunk * width);
   const bool in_cache = spec_.positions == Positions::in_cache;
   if (in_cache) facts.key_positions.resize(chunk * width, not_told);
-  if (cell.cache.wants_rows()) facts.weights.resize(units_per_cell());
+  const bool weighs = feed.tell_weights || cell.cache.wants_rows();
+  if (weighs) facts.weights.resize(units_per_cell());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
   for (std::size_t query = 0; query < chunk; ++query) {
     const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
@@ -114,20 +119,20 @@ SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
     const Token token = feed.tokens[query];
     facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
                                              : static_cast<double>(token.position));
-    if (cell.cache.wants_rows()) observe(index, feed, query, rows, facts);
+    if (weighs) weigh(index, feed, query, rows, facts);
   }
   cell.cache.end_chunk();
   note_evictions(cell);
   return facts;
 }
 
-// The policy gets the mean over all query heads that share the cell; each unit is told the mean
-// over its own.
-void SpecCells::observe(std::size_t index,
-                        const Feed& feed,
-                        std::size_t query,
-                        const std::vector<std::size_t>& rows,
-                        CellFacts& facts) {
+// Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all
+// that share the cell.
+void SpecCells::weigh(std::size_t index,
+                      const Feed& feed,
+                      std::size_t query,
+                      const std::vector<std::size_t>& rows,
+                      CellFacts& facts) {
   const std::size_t width = facts.returned.size();
   keys_.clear();
   for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
@@ -146,6 +151,7 @@ void SpecCells::observe(std::size_t index,
       }
     }
   }
+  if (!cells_[index].cache.wants_rows()) return;
   const auto voters = static_cast<float>(facts.weights.size() * heads);
   for (float& mass : sum_) mass /= voters;
   cells_[index].cache.observe(sum_);
@@ -195,6 +201,7 @@ void SpecCells::tell_state(std::size_t unit, UnitFacts& facts) const {
   for (const Position position : stored) facts.stored.push_back(row_of(position, unit));
   facts.reported = cell.cache.stored();
   facts.moved = cell.cache.counts().moved;
+  facts.bytes = cell.cache.stored() * bytes_per_row;
 }
 
 Facts SpecCells::look() const {

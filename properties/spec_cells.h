@@ -55,7 +55,7 @@ class SpecCells {
     std::vector<std::uint8_t> visible;
     std::vector<double> query_positions;
     std::vector<double> key_positions;
-    std::vector<std::vector<float>> weights;  // per unit of the cell; empty where none were asked
+    std::vector<std::vector<float>> weights;  // per unit of the cell; empty if nobody reads them
   };
 
   // Without cells: for fork().
@@ -72,11 +72,11 @@ class SpecCells {
   [[nodiscard]] Cell fresh(std::size_t cell) const;
   [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
   [[nodiscard]] CellFacts feed_cell(std::size_t index, const Feed& feed);
-  void observe(std::size_t index,
-               const Feed& feed,
-               std::size_t query,
-               const std::vector<std::size_t>& rows,
-               CellFacts& facts);
+  void weigh(std::size_t index,
+             const Feed& feed,
+             std::size_t query,
+             const std::vector<std::size_t>& rows,
+             CellFacts& facts);
   static void note_evictions(Cell& cell);
   static std::vector<Position> stored_in(const Cell& cell);
   [[nodiscard]] Row row_of(Position position, std::size_t unit) const;

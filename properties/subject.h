@@ -120,6 +120,7 @@ class SubjectFailed : public std::runtime_error {
 struct Feed {
   std::span<const Token> tokens;  // [c], c >= 0; positions are consecutive
   const Stream& stream;           // what attention they pay and receive
+  bool tell_weights = true;       // false: nobody reads them, and they need not be told
 };
 
 // One cache with all its layers, heads and sequences. Not thread-safe. Any call may throw; whatever

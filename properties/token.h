@@ -12,6 +12,8 @@ struct Token {
   std::int32_t position = -1;  // -1: no token that was ever fed (padding, garbage)
   std::int32_t variant = 0;
 
+  // The check takes the 0 that the compiler compares with for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   auto operator<=>(const Token&) const = default;
 };
 

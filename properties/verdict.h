@@ -34,6 +34,7 @@ struct Statistic {
 struct StatisticalVerdict {
   bool ran = false;
   std::string why_not;  // it did not run
+  bool cannot = false;  // nor could it on any such subject
   bool broken = false;
   std::string sentence;  // "inclusion falls geometrically with age: (4/5)^age, p < 1e-300"
   std::vector<Statistic> statistics;

@@ -28,7 +28,7 @@ sizes. Methods beyond append and kept are optional, and what is missing is refus
     reset()                     forgets everything
     fork()                      gives an independent copy
     truncate(length)            takes back all but the first `length` tokens
-    shift(begin, delta)         moves rotary positions
+    shift(begin, delta)         moves rotary positions; declare shifts if it always can
     snapshot(), restore(state)  a round trip through any value
     positions()                 the rotary positions of kept()
     __len__()                   how many rows the cache says it holds

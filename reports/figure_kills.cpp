@@ -50,20 +50,24 @@ std::string_view group_of(std::string_view law) {
   return law.substr(0, law.find('.'));
 }
 
-// A faint line along each row, and one between groups of laws.
+// A faint line along each row and column, and one between groups of laws.
 std::string guide_lines(const KillMatrix& matrix) {
   const auto columns = static_cast<double>(matrix.laws.size());
-  std::string rows;
+  std::string guides;
   for (std::size_t i = 1; i <= matrix.rows.size(); ++i) {
-    rows += dash(0.5, static_cast<double>(i), columns + 0.5, static_cast<double>(i));
+    guides += dash(0.5, static_cast<double>(i), columns + 0.5, static_cast<double>(i));
+  }
+  const double last = static_cast<double>(matrix.rows.size()) + 0.5;
+  for (std::size_t i = 1; i <= matrix.laws.size(); ++i) {
+    guides += dash(static_cast<double>(i), 0.5, static_cast<double>(i), last);
   }
   std::string groups;
   for (std::size_t i = 1; i < matrix.laws.size(); ++i) {
     if (group_of(matrix.laws[i].id) == group_of(matrix.laws[i - 1].id)) continue;
     const double x = static_cast<double>(i) + 0.5;
-    groups += dash(x, 0.5, x, static_cast<double>(matrix.rows.size()) + 0.5);
+    groups += dash(x, 0.5, x, last);
   }
-  return block("rows", rows) + block("groups", groups);
+  return block("guides", guides) + block("groups", groups);
 }
 
 std::string cells(const KillMatrix& matrix) {
@@ -102,7 +106,10 @@ std::string axes(const KillMatrix& matrix) {
   const auto mutant = [&](std::size_t i) { return matrix.rows[i].mutant; };
   const std::string font = " noenhanced font label_font textcolor rgb '#222222'";
   const std::string quiet = " noenhanced font label_font textcolor rgb '#777777'";
-  return tics("x2tics", "scale 0 rotate by 90 left offset 0,0" + font, matrix.laws.size(), law) +
+  const std::string small = " font label_font textcolor rgb '#777777'\n";
+  return "set xlabel 'mutants that the law kills' offset 0,0.4" + small +
+         "set y2label 'laws that kill the mutant' offset -0.8,0" + small +
+         tics("x2tics", "scale 0 rotate by 90 left offset 0,0" + font, matrix.laws.size(), law) +
          tics("xtics", "scale 0 rotate by 90 right nomirror" + quiet, matrix.laws.size(),
               [&](std::size_t i) { return std::to_string(kills[i]); }) +
          tics("ytics", "scale 0 nomirror" + font, matrix.rows.size(), mutant) +
@@ -115,7 +122,7 @@ std::string plots() {
     return "$" + data + " using 1:2:3:4 with vectors nohead lc rgb '" + std::string(colour) +
            "' lw " + width;
   };
-  std::string out = "plot " + line("rows", "#ececec", "0.6") + " notitle, " +
+  std::string out = "plot " + line("guides", "#ececec", "0.6") + " notitle, " +
                     line("groups", "#b0b0b0", "0.8") + " notitle";
   const std::string thick = shortest(std::floor(cell * 2 * half_width));
   for (std::size_t shade = 0; shade <= shades.size(); ++shade) {
@@ -163,8 +170,8 @@ Figure kill_matrix_figure(const KillMatrix& matrix) {
   const auto rows = static_cast<double>(matrix.rows.size());
   const double left = 16 + character * static_cast<double>(longest_mutant);
   const double top = 40 + character * static_cast<double>(longest_law);
-  figure.width = pixels(left + cell * columns + 40);
-  figure.height = pixels(top + cell * rows + 32);
+  figure.width = pixels(left + cell * columns + 52);
+  figure.height = pixels(top + cell * rows + 44);
   const auto height = static_cast<double>(figure.height);
   figure.data = guide_lines(matrix) + cells(matrix);
   figure.csv = csv_of(matrix);

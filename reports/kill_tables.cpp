@@ -111,7 +111,7 @@ std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure) 
       "| Mutant | What is wrong | Seen in | Killed by (cases) | Smallest counterexample |\n"
       "| --- | --- | --- | --- | --- |\n";
   for (const MatrixRow& row : matrix.rows) {
-    out += "| " + row.mutant + " | " + markdown_escaped(row.wrong) + " | " +
+    out += "| " + markdown_escaped(row.mutant) + " | " + markdown_escaped(row.wrong) + " | " +
            markdown_escaped(row.source) + " | " + killers_markdown(matrix, row) + " | " +
            in_code(row.smallest) + " |\n";
   }

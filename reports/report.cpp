@@ -128,7 +128,24 @@ Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
   return drawn;
 }
 
-Result<void> fill(const std::vector<StoredRun>& runs, const ReportFolder& place) {
+Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder& place) {
+  MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
+  const std::string folder = place.path() + "/" + section.folder;
+  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
+  auto drawn = draw_into(kill_matrix_figure(matrix), place, folder);
+  if (!drawn) return drawn.error();
+  section.figure = *std::move(drawn);
+  const std::string drawing = section.figure.svg.empty() ? "" : "kill-matrix.svg";
+  const NamedTexts files = {{"mutants.csv", to_csv(mutants_table(matrix))},
+                            {"laws.csv", to_csv(killing_laws_table(matrix))},
+                            {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
+  if (const auto done = write_texts(files, folder); !done) return done.error();
+  return section;
+}
+
+Result<void> fill(const std::vector<StoredRun>& runs,
+                  const KillMatrix* matrix,
+                  const ReportFolder& place) {
   std::vector<RunSummary> summaries;
   std::vector<TraceSection> traces;
   std::vector<EvaluationSection> evaluations;
@@ -148,7 +165,14 @@ Result<void> fill(const std::vector<StoredRun>& runs, const ReportFolder& place)
       evaluations.push_back({.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
     }
   }
-  return write_file(place.path() + "/index.html", report_page(summaries, traces, evaluations));
+  MatrixSection laws;
+  if (matrix != nullptr) {
+    auto section = write_matrix(*matrix, place);
+    if (!section) return section.error();
+    laws = *std::move(section);
+  }
+  const std::string page = report_page(summaries, traces, evaluations, laws);
+  return write_file(place.path() + "/index.html", page);
 }
 
 Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id) {
@@ -164,7 +188,8 @@ Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_
 
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
-                          const std::string& folder) {
+                          const std::string& folder,
+                          const KillMatrix* matrix) {
   const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
   const StoredRun& first = stored->front();
@@ -176,7 +201,7 @@ Result<void> write_report(const std::string& results_path,
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);
-  if (const auto done = fill(*stored, place); !done) {
+  if (const auto done = fill(*stored, matrix, place); !done) {
     return Error{done.error().kind, place.about_target(done.error().message)};
   }
   return place.commit();

@@ -7,6 +7,8 @@
 //   DIR/trace-2/...       and so on for the run's other traces
 //   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
 //                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
+//   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
+//                         mutants.csv, laws.csv
 //
 // The same run gives the same bytes (with the same gnuplot). Without gnuplot the report has no
 // figures and says so.
@@ -16,15 +18,18 @@
 #include <string>
 
 #include "base/error.h"
+#include "reports/kill_matrix.h"
 
 namespace kv {
 
 // Writes the report of a run of a results file; 0: of the newest run that holds traces together
 // with the newest that holds evaluations. The folder is written beside its place and moved there
 // whole; an older report in its place is replaced. Errors: those of read_run(), a place that holds
-// anything but a report, no permission, a full disk.
+// anything but a report, no permission, a full disk. `matrix`: what the report tells of the laws;
+// null: nothing.
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
-                          const std::string& folder);
+                          const std::string& folder,
+                          const KillMatrix* matrix = nullptr);
 
 }  // namespace kv

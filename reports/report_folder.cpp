@@ -35,6 +35,7 @@ bool report_file(const fs::path& path) {
 }
 
 bool section_folder(std::string_view name) {
+  if (name == "laws") return true;
   for (const std::string_view begin : {"trace-", "evaluation-"}) {
     if (!name.starts_with(begin)) continue;
     const std::string_view number = name.substr(begin.size());

@@ -143,7 +143,8 @@ const char* heading_of(bool traces, bool evaluations) {
 
 std::string head_of(const std::vector<RunSummary>& runs,
                     const std::vector<TraceSection>& traces,
-                    const std::vector<EvaluationSection>& evaluations) {
+                    const std::vector<EvaluationSection>& evaluations,
+                    const MatrixSection& matrix) {
   std::string out =
       "<h1>" + std::string(heading_of(!traces.empty(), !evaluations.empty())) + "</h1>\n<dl>\n";
   bool complete = true;
@@ -156,6 +157,9 @@ std::string head_of(const std::vector<RunSummary>& runs,
                   [](const TraceSection& section) { return short_name(section.result->trace); });
   out += links_to("evaluations", evaluations,
                   [](const EvaluationSection& section) { return text_of(*section.result); });
+  if (matrix.matrix != nullptr) {
+    out += "<dt>laws</dt><dd>" + link_to("#" + matrix.folder, "what they catch") + "</dd>\n";
+  }
   out += "</dl>\n";
   if (complete) return out;
   return out +
@@ -166,16 +170,18 @@ std::string head_of(const std::vector<RunSummary>& runs,
 
 std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
-                        const std::vector<EvaluationSection>& evaluations) {
+                        const std::vector<EvaluationSection>& evaluations,
+                        const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
   out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations);
+  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations, matrix);
   for (const TraceSection& section : traces) out += section_of(section);
   for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
+  out += matrix_section(matrix);
   out += "</main>\n<script>";
   out += report_script;
   return out + "</script>\n</body>\n</html>\n";

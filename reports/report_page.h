@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/figure.h"
+#include "reports/kill_matrix.h"
 #include "reports/results.h"
 #include "reports/tables.h"
 
@@ -23,6 +24,13 @@ struct TraceSection {
   std::vector<DrawnFigure> figures;
 };
 
+// Which law kills which mutant, if the report is to tell.
+struct MatrixSection {
+  const KillMatrix* matrix = nullptr;  // null: it is not
+  std::string folder;
+  DrawnFigure figure;
+};
+
 struct EvaluationSection {
   const ClosedLoopResult* result = nullptr;
   std::string folder;
@@ -32,10 +40,12 @@ struct EvaluationSection {
 // The whole page. Every text that came from outside is escaped.
 std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
-                        const std::vector<EvaluationSection>& evaluations = {});
+                        const std::vector<EvaluationSection>& evaluations = {},
+                        const MatrixSection& matrix = {});
 
-// An evaluation's part of the page.
+// An evaluation's part of the page, and the matrix's, which is empty where there is none.
 std::string evaluation_section(const EvaluationSection& section);
+std::string matrix_section(const MatrixSection& section);
 
 // A figure with its caption and links to its files in `folder`.
 std::string figure_block(const DrawnFigure& drawn, const std::string& folder);

@@ -59,6 +59,10 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
   return std::monostate{};
 }
 
+std::uint64_t slack_of(const Contract& contract) {
+  return contract.timing == Timing::lazy ? contract.slack : 0;
+}
+
 // The case's chunks, but the favourite as a newcomer to a cache that may already be full.
 Judgement try_arrivals(Trial& trial,
                        const Case& what,
@@ -74,10 +78,11 @@ Judgement try_arrivals(Trial& trial,
 
 Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
   const std::uint64_t budget = contract.budget;
-  std::vector<Call> feeds = feeds_of(trial.what(), 3 * budget + 4);
+  const std::uint64_t tokens = 3 * budget + slack_of(contract) + 4;
+  std::vector<Call> feeds = feeds_of(trial.what(), tokens);
   std::uint64_t latest = latest_arrival(contract, widest_of(feeds));
   if (latest == 0 && !contract.claims_to_be("admits-newcomers")) {
-    feeds = one_by_one(trial.what().setup, trial.what().stream, 3 * budget + 4).calls;
+    feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;
     latest = latest_arrival(contract, 1);
   }
   if (contract.claims_to_be("admits-newcomers")) latest = 2 * budget;
@@ -91,7 +96,8 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
   const std::uint64_t budget = contract.budget;
   const std::uint64_t latest = latest_arrival(contract, 1);
   if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
-  const Case what = one_by_one(trial.what().setup, trial.what().stream, 5 * budget + 8);
+  const Case what =
+      one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
   return try_arrivals(trial, what, {std::min(latest, budget) - 1});
 }
 

@@ -44,6 +44,18 @@ std::vector<Law> weight_laws() {
        .must_see = {.eviction = false},
        .spares = nowhere,
        .check = renormalised},
+      {.id = "attention.permutation",
+       .sentence = "A row's weight does not depend on its slot: rows alike get the same weight.",
+       .why =
+           "Attention is a sum over rows: exchanging two of them, key and value together, changes "
+           "nothing but rounding. Where rows stand in the stream is in their rotated keys and "
+           "nowhere else, so the slot must not matter, or a cache that compacts, wraps round or "
+           "orders by score answers differently. The stream's logits are all equal here, so that "
+           "every exchange leaves the question as it was, and the weights must be equal too.",
+       .seen_in = "I18; mlxcel #679; made",
+       .must_see = {.eviction = true},
+       .spares = nowhere,
+       .check = alike_weigh_alike},
       {.id = "attention.no-leak",
        .sentence = "What comes later changes nothing for a query.",
        .why =

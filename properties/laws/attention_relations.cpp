@@ -19,7 +19,7 @@ class OtherFuture final : public Meddler {
     for (Token& token : tokens) {
       if (token.position >= from_) token.variant += 3;
     }
-    return subject.feed({tokens, feed.stream});
+    return subject.feed({tokens, feed.stream, feed.tell_weights});
   }
 
  private:
@@ -75,7 +75,7 @@ std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
 // Tries `check` on each query whose weights were told.
 template <typename Check>
 Judgement weigh_all(const History& history, Check check) {
-  Verdicts verdicts("no weights were told");
+  Verdicts verdicts(NotTested{"the subject tells no weights", true});
   for (std::size_t index = 0; index < history.events.size(); ++index) {
     const Event& event = history.events[index];
     const std::size_t queries = event.fed.size();
@@ -132,6 +132,35 @@ Judgement renormalised(const History& history, const Contract&) {
                      }
                      return std::nullopt;
                    });
+}
+
+// With all logits equal, exchanging any two rows, key and value together, changes nothing that
+// attention is given. So nothing may tell them apart in what it gives.
+Judgement alike_weigh_alike(Trial& trial, const Contract&) {
+  Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  what.stream = {.kind = StreamKind::ties};
+  const History history = trial.run(what);
+  Judgement judgement =
+      weigh_all(history,
+                [](const Event& event, const UnitFacts& facts, std::size_t,
+                   std::size_t query) -> std::optional<Difference> {
+                  const std::vector<std::size_t> rows = seen_by(facts, query);
+                  for (const std::size_t row : rows) {
+                    const auto first = static_cast<double>(weight(facts, query, rows.front()));
+                    const auto gave = static_cast<double>(weight(facts, query, row));
+                    if (std::abs(gave - first) <= 1e-4 * first) continue;
+                    return Difference{"all logits being equal, query " + word_of(event.fed[query]) +
+                                          " gives token " + word_of(facts.returned[row].key) +
+                                          " in slot " + std::to_string(row) + " the weight " +
+                                          word_of(first) + " that it gives token " +
+                                          word_of(facts.returned[rows.front()].key) + " in slot " +
+                                          std::to_string(rows.front()),
+                                      "it gives " + word_of(gave), query};
+                  }
+                  return std::nullopt;
+                });
+  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
+  return judgement;
 }
 
 Judgement no_leak(Trial& trial, const Contract& contract) {

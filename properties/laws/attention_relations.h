@@ -7,6 +7,7 @@ namespace kv {
 
 Judgement sums_to_one(const History& history, const Contract& contract);
 Judgement renormalised(const History& history, const Contract& contract);
+Judgement alike_weigh_alike(Trial& trial, const Contract& contract);
 Judgement no_leak(Trial& trial, const Contract& contract);
 Judgement offset_is_nothing(Trial& trial, const Contract& contract);
 Judgement newcomer_can_win(Trial& trial, const Contract& contract);

@@ -70,10 +70,12 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   StatisticalVerdict verdict;
   if (!family.uses_draws()) {
     verdict.why_not = "its draws are its own: their outcomes cannot be enumerated";
+    verdict.cannot = true;
     return verdict;
   }
   if (!family.takes_sizes()) {
     verdict.why_not = "it takes no sizes: there are no tiny cases";
+    verdict.cannot = true;
     return verdict;
   }
   const ChanceLaw claimed = claimed_law(family);

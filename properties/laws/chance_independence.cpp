@@ -53,7 +53,7 @@ struct Wanted {
   std::uint64_t streams;
 };
 
-LadderCell cell_of(std::shared_ptr<FamilySampler> sampler,
+LadderCell cell_of(const std::shared_ptr<FamilySampler>& sampler,
                    const Wanted& wanted,
                    std::function<Result<Overlaps>(std::uint64_t root, std::uint64_t streams)> run) {
   return {

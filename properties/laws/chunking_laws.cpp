@@ -214,7 +214,7 @@ Law timing_law() {
 
 std::vector<Law> chunking_laws() {
   std::vector<Law> laws = {state_law(), visible_law(), timing_law()};
-  for (Law& law : call_laws()) laws.push_back(std::move(law));
+  for (const Law& law : call_laws()) laws.push_back(law);
   return laws;
 }
 

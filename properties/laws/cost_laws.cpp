@@ -60,7 +60,7 @@ Judgement amortised(Trial& trial, const Contract& wanted) {
                           rows_text(*facts.moved) + " after " +
                               std::to_string(step.event->branch.size()) + " tokens");
       });
-  if (!told) return NotTested{"the subject does not tell what it moves"};
+  if (!told) return NotTested{"the subject does not tell what it moves", true};
   if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = std::move(history);
   return judgement;
 }
@@ -117,7 +117,7 @@ Judgement bytes(const History& history, const Contract&) {
       if (auto finding = book(step, unit, units[unit], ledgers[unit])) return *std::move(finding);
     }
   }
-  if (!told) return NotTested{"the subject tells no bytes"};
+  if (!told) return NotTested{"the subject tells no bytes", true};
   return {};
 }
 
@@ -176,6 +176,10 @@ Judgement liveness(Trial& trial, const Contract& wanted) {
     contract.budget = made->budget;
     const std::uint32_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
     std::vector<std::uint32_t> chunks(contract.budget, 1);
+    const std::uint32_t slack = contract.timing == Timing::lazy ? contract.slack : 0;
+    for (std::uint32_t left = slack; left > 0; left -= chunks.back()) {
+      chunks.push_back(std::min(left, most));
+    }
     for (const std::uint32_t chunk : {contract.budget + 1, 1U, 1U, 2U, contract.budget, 1U}) {
       chunks.push_back(std::min(chunk, most));
     }
@@ -186,7 +190,7 @@ Judgement liveness(Trial& trial, const Contract& wanted) {
       return *std::move(finding);
     }
   }
-  if (!any) return NotTested{"every tight setup is refused"};
+  if (!any) return NotTested{"every tight setup is refused", true};
   return {};
 }
 

@@ -16,7 +16,7 @@ std::optional<std::string> model_shares(const Contract& contract) {
 }
 
 std::optional<std::string> heads_share(const Contract& contract) {
-  if (const auto spared = model_shares(contract)) return spared;
+  if (auto spared = model_shares(contract)) return spared;
   if (contract.unit != Unit::layer) return std::nullopt;
   return "unit=layer: all heads of a layer share their residents";
 }

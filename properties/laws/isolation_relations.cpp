@@ -43,7 +43,7 @@ std::uint32_t readers(const Case& what, const Contract& contract) {
 
 Judgement layers_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
-  if (what.setup.layers < 2) return NotTested{"there is one layer only"};
+  if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
   for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
     Stream stream = what.stream;
     stream.disturbed_layer = static_cast<std::int32_t>(layer);
@@ -59,7 +59,7 @@ Judgement heads_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
   const std::uint32_t group = readers(what, contract);
   const std::uint32_t heads = what.setup.query_heads() / group;
-  if (heads < 2) return NotTested{"there is one head only"};
+  if (heads < 2) return NotTested{"there is one head only", true};
   for (std::uint32_t head = 0; head < std::min(heads, 3U); ++head) {
     Stream stream = what.stream;
     stream.disturbed_query_head = static_cast<std::int32_t>(head * group);
@@ -75,7 +75,7 @@ Judgement heads_apart(Trial& trial, const Contract& contract) {
 Judgement sequences_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
   const std::uint32_t sequences = what.setup.sequences;
-  if (sequences < 2) return NotTested{"there is one sequence only"};
+  if (sequences < 2) return NotTested{"there is one sequence only", true};
   const History batch = trial.run(what);
   const bool alone_too = !contract.random || trial.family().uses_draws();
   for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
@@ -128,9 +128,9 @@ Judgement group_exchanges(Trial& trial, const Contract& contract) {
 Judgement shared_alike(const History& history, const Contract& contract) {
   const bool model = contract.unit == Unit::model;
   if (!model && contract.unit != Unit::layer) return NotTested{"no units share"};
-  if (history.units() < 2) return NotTested{"there is one unit only"};
+  if (history.units() < 2) return NotTested{"there is one unit only", true};
   const Compare compare{.ordered = !contract.unordered, .weights = false};
-  Verdicts verdicts("no two units share");
+  Verdicts verdicts({"no two units share"});
   for (std::size_t index = 0; index < history.events.size(); ++index) {
     const Event& event = history.events[index];
     if (event.facts.units.size() != history.units()) continue;

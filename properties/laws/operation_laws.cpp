@@ -76,6 +76,19 @@ std::vector<Law> copy_laws() {
        .must_see = {.eviction = false},
        .spares = nowhere,
        .check = reorder_moves_sequences},
+      {.id = "operation.reorder-hostile",
+       .sentence = "A reorder from a sequence that does not exist, or from too few or many, is "
+                   "refused.",
+       .why =
+           "Beam indices come from a sampler, and are wrong at times: of another batch, or one too "
+           "far. Taken at its word, a sequence that does not exist is memory of somebody else, and "
+           "a list of another length leaves sequences that are nobody's. One sequence for several "
+           "targets is how beams are copied and no mistake. The refused call must change nothing.",
+       .seen_in = "transformers #46612, #48700; made",
+       .wants = {.several_sequences = true},
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = hostile_reorders},
       {.id = "operation.snapshot",
        .sentence = "A fresh cache restored from a snapshot goes on as the one it was taken of.",
        .why =
@@ -132,7 +145,8 @@ std::vector<Law> operation_laws() {
            "Refusing is how a cache says what it cannot do, and is always better than doing half. "
            "But its caller goes on as if the call had not been made, so the cache must too.",
        .seen_in = "made; conformance of refusals",
-       .wants = {.forks = true, .truncates = true, .shifts = true, .snapshots = true},
+       .wants =
+           {.forks = true, .truncates = true, .reorders = true, .shifts = true, .snapshots = true},
        .must_see = {.eviction = false},
        .spares = nowhere,
        .check = refusals_change_nothing},

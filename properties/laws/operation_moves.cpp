@@ -1,6 +1,8 @@
 // The laws on reorder and shift: what moves, and what does not.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "properties/laws/operation_relations.h"
 #include "properties/laws/position_checks.h"
@@ -20,7 +22,7 @@ class TiesFrom final : public Meddler {
       return subject.feed(feed);
     }
     const Stream ties{.kind = StreamKind::ties};
-    return subject.feed({feed.tokens, ties});
+    return subject.feed({feed.tokens, ties, feed.tell_weights});
   }
 
  private:
@@ -54,6 +56,19 @@ std::optional<Finding> became(const History& before,
   return std::nullopt;
 }
 
+// How far what follows the sinks can move towards them; 0 where a position was not told.
+std::int64_t gap_behind_sinks(const std::vector<UnitFacts>& units, const Contract& contract) {
+  std::int64_t gap = std::numeric_limits<std::int64_t>::max();
+  for (const UnitFacts& unit : units) {
+    for (const Row& row : unit.stored) {
+      if (std::isnan(row.position)) return 0;
+      if (row.key.position < static_cast<std::int32_t>(contract.sinks)) continue;
+      gap = std::min(gap, static_cast<std::int64_t>(row.position) - std::int64_t{contract.sinks});
+    }
+  }
+  return gap == std::numeric_limits<std::int64_t>::max() ? 0 : gap;
+}
+
 }  // namespace
 
 Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
@@ -77,7 +92,7 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
   calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut.at);
   (void)trial.run(with_calls(trial.what(), calls));
   const History moved = run_on(*alike, with_calls(trial.what(), calls));
-  if (moved.events[head.size()].refused) return NotTested{"reorder is refused"};
+  if (moved.events[head.size()].refused) return NotTested{"reorder is refused", true};
   const Compare compare = comparing(contract, trial.family());
   auto found = became(plain, head.size() - 1, moved, head.size(), from, compare);
   // Whether a sequence takes its draws along is left open.
@@ -86,6 +101,41 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
     found = became(plain, head.size() + i, moved, head.size() + 1 + i, from, compare);
   }
   if (found) return *found;
+  return std::monostate{};
+}
+
+Judgement hostile_reorders(Trial& trial, const Contract& contract) {
+  const std::uint32_t sequences = trial.what().setup.sequences;
+  std::vector<std::uint32_t> same(sequences);
+  std::iota(same.begin(), same.end(), 0U);
+  std::vector<std::uint32_t> beyond = same, enormous = same, longer = same, shorter = same;
+  beyond.back() = sequences;
+  enormous.front() = std::numeric_limits<std::uint32_t>::max();
+  longer.push_back(0);
+  shorter.pop_back();
+  const std::vector<Call> feeds = feeds_of(trial.what());
+  const std::size_t at = (feeds.size() + 1) / 2;
+  const History plain = trial.run(with_calls(trial.what(), feeds));
+  for (const auto& from : {beyond, enormous, longer, shorter}) {
+    std::vector<Call> calls = feeds;
+    calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(at),
+                 {.kind = Call::Kind::reorder, .from = from});
+    const History history = trial.run(with_calls(trial.what(), calls));
+    if (!history.events[at].refused) {
+      std::string asked;
+      for (const std::uint32_t sequence : from) asked += " " + std::to_string(sequence);
+      return Finding{.expected = "a reorder from" + (asked.empty() ? " nothing" : asked) +
+                                 " is refused: the sequences are 0 to " +
+                                 std::to_string(sequences - 1) + ", and each is to be given one",
+                     .seen = "it is done",
+                     .event = at,
+                     .history = history};
+    }
+    const auto found =
+        disagreement({plain, at}, {history, at + 1}, comparing(contract, trial.family()),
+                     "as if reorder had not been called");
+    if (found) return *found;
+  }
   return std::monostate{};
 }
 
@@ -99,8 +149,19 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   calls.push_back(cut.at);
   const History history = trial.run(with_calls(trial.what(), calls));
   const Event& event = history.events.back();
-  if (event.refused) return NotTested{"shift is refused"};
   const auto& before = history.events[history.events.size() - 2].facts.units;
+  if (event.refused) {
+    const std::int64_t gap = gap_behind_sinks(before, contract);
+    if (!contract.shifts || cut.at.amount < 1 || cut.at.amount > gap) {
+      return NotTested{"shift is refused", !contract.shifts};
+    }
+    return Finding{.expected = "a shift by " + std::to_string(-cut.at.amount) +
+                               " is done: shifts is declared, and the gap behind the sinks is " +
+                               std::to_string(gap) + " wide",
+                   .seen = "it is refused: " + event.why,
+                   .event = history.events.size() - 1,
+                   .history = history};
+  }
   const bool moves = contract.positions != PositionMode::in_cache;
   const auto sinks = static_cast<std::int32_t>(trial.what().setup.sinks);
   for (std::size_t unit = 0; unit < std::min(before.size(), event.facts.units.size()); ++unit) {

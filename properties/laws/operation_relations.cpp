@@ -47,7 +47,7 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
   const History used = trial.run(with_calls(trial.what(), joined(calls, cut.tail)));
   if (used.events.size() < cut.tail.size() + 1) return NotTested{"a branch does not exist"};
   const std::size_t after = used.events.size() - cut.tail.size();
-  if (used.events[after - 1].refused) return NotTested{"reset is refused"};
+  if (used.events[after - 1].refused) return NotTested{"reset is refused", true};
   const History fresh = trial.run(with_calls(trial.what(), cut.tail));
   for (std::size_t unit = 0; unit < used.units(); ++unit) {
     const UnitFacts& facts = used.events[after - 1].facts.units.at(unit);
@@ -85,7 +85,7 @@ Judgement forks_apart(Trial& trial, const Contract& contract) {
   }
   const History forked = trial.run(with_calls(trial.what(), both));
   if (forked.events.size() != both.size() || forked.events[head.size()].refused) {
-    return NotTested{"fork is refused"};
+    return NotTested{"fork is refused", true};
   }
   const Compare compare = comparing(contract, trial.family());
   const std::size_t at = head.size();
@@ -101,7 +101,8 @@ Judgement forks_apart(Trial& trial, const Contract& contract) {
 Judgement truncate_is_never_fed(Trial& trial, const Contract& contract) {
   const Rollback rollback = rollback_of(trial.what());
   const History taken_back = trial.run(with_calls(trial.what(), rollback.with));
-  if (taken_back.events[rollback.at].refused) return NotTested{"truncate is refused"};
+  if (taken_back.events[rollback.at].refused)
+    return NotTested{"truncate is refused", contract.rollback == 0};
   const History never_fed = trial.run(with_calls(trial.what(), rollback.without));
   // What is stored right after the truncate, and then everything.
   const Compare compare = comparing(contract, trial.family());
@@ -211,7 +212,7 @@ Judgement snapshot_goes_on(Trial& trial, const Contract& contract) {
   calls.push_back(cut.at);
   const History restored = trial.run(with_calls(trial.what(), joined(calls, cut.tail)));
   if (restored.events.size() <= head.size() || restored.events[head.size()].refused) {
-    return NotTested{"snapshot is refused"};
+    return NotTested{"snapshot is refused", true};
   }
   const History plain = trial.run(with_calls(trial.what(), joined(head, cut.tail)));
   return held(disagreement({plain, head.size()}, {restored, head.size() + 1},

@@ -119,28 +119,35 @@ std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
   return std::nullopt;
 }
 
+// What `check` finds first among the queries of one unit that see anything.
+std::optional<Difference> glance_at_queries(Glance glance, CheckGlance check, Verdicts& verdicts) {
+  for (; glance.query < glance.event.fed.size(); ++glance.query) {
+    glance.rows = seen_by(glance.unit, glance.query);
+    if (glance.rows.empty()) continue;
+    bool tested = false;
+    auto found = check(glance, tested);
+    if (tested) verdicts.tested();
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
                         bool (*wanted)(const Glance& glance)) {
-  Verdicts verdicts("no position was told");
+  Verdicts verdicts({"no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const UnitFacts& facts = event.facts.units[unit];
       if (!has_mask(facts, event.fed.size())) continue;
-      Glance glance{history, contract, event, line, facts};
+      const Glance glance{history, contract, event, line, facts};
       if (wanted != nullptr && !wanted(glance)) continue;
-      for (; glance.query < event.fed.size(); ++glance.query) {
-        glance.rows = seen_by(facts, glance.query);
-        if (glance.rows.empty()) continue;
-        bool tested = false;
-        const auto found = check(glance, tested);
-        if (tested) verdicts.tested();
-        if (found) verdicts.accuse(finding_at(*found, index, unit));
-      }
+      const auto found = glance_at_queries(glance, check, verdicts);
+      if (found) verdicts.accuse(finding_at(*found, index, unit));
     }
   });
   return verdicts.judgement();

@@ -67,6 +67,11 @@ std::vector<Law> distance_laws() {
        .must_see = {.eviction = false},
        .spares = untold,
        .check = positions_after_rollback},
+  };
+}
+
+std::vector<Law> place_laws() {
+  return {
       {.id = "position.query-and-key-alike",
        .sentence = "A query and its own key are rotated for the same position.",
        .why = "A token attends to itself at distance 0. If the query's position comes from another "
@@ -123,7 +128,7 @@ std::vector<Law> agreement_laws() {
 }
 
 std::optional<std::string> never_moved(const Contract& contract) {
-  if (const auto spared = untold(contract)) return spared;
+  if (auto spared = untold(contract)) return spared;
   if (contract.positions != PositionMode::in_cache) return std::nullopt;
   return "positions=in-cache: positions are derived for each query, nothing is moved";
 }
@@ -168,7 +173,7 @@ std::vector<Law> shift_laws() {
 
 std::vector<Law> position_laws() {
   std::vector<Law> all = distance_laws();
-  for (auto group : {agreement_laws, shift_laws}) {
+  for (auto group : {place_laws, agreement_laws, shift_laws}) {
     for (Law& law : group()) all.push_back(law);
   }
   return all;

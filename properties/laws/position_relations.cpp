@@ -21,20 +21,30 @@ Judgement in_run(Judgement judgement, const History& history) {
   return judgement;
 }
 
+// Says that a sink was moved, if its position is told and says so.
+std::optional<Difference> sink_moved(const Row& row, const std::string& who, Verdicts& verdicts) {
+  if (std::isnan(row.position)) return std::nullopt;
+  verdicts.tested();
+  if (!differs(row.position, row.key.position)) return std::nullopt;
+  return Difference{who + " stays at position " + std::to_string(row.key.position),
+                    "it is at position " + word_of(row.position), 0};
+}
+
 }  // namespace
 
 Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
   const Rollback rollback = rollback_of(trial.what());
   const History history = trial.run(with_calls(trial.what(), rollback.with));
-  if (history.events[rollback.at].refused) return NotTested{"truncate is refused"};
+  if (history.events[rollback.at].refused)
+    return NotTested{"truncate is refused", contract.rollback == 0};
   return in_run(glance_at_all(history, contract, check_distances,
                               [](const Glance& glance) { return glance.line.rolled_back; }),
                 history);
 }
 
 Judgement same_everywhere(const History& history, const Contract& contract) {
-  if (history.units() < 2) return NotTested{"there is one unit only"};
-  Verdicts verdicts("no position was told");
+  if (history.units() < 2) return NotTested{"there is one unit only", true};
+  Verdicts verdicts({"no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event) || !line.shifts.empty()) return;
     for (std::size_t query = 0; query < event.fed.size(); ++query) {
@@ -67,7 +77,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
   calls.push_back(cut.at);
   calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
   const History history = trial.run(with_calls(trial.what(), calls));
-  Verdicts verdicts("reset is refused, or no position was told");
+  Verdicts verdicts({"reset is refused, or no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool first = event.branch.size() == event.fed.size();
     if (!line.begun_anew || !first || !is_feed(history, event)) return;
@@ -86,8 +96,8 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
   const std::uint32_t sinks = std::min(contract.sinks, history.what.setup.sinks);
-  if (sinks == 0) return NotTested{"there are no sinks"};
-  Verdicts verdicts("no position of a sink was told");
+  if (sinks == 0) return NotTested{"there are no sinks", contract.sinks == 0};
+  Verdicts verdicts({"no position of a sink was told"});
   using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
   std::map<Key, double> errors;  // as first told, by branch, unit, token, origin and precision
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
@@ -97,13 +107,8 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
         const auto position = row.key.position;
         if (position < 0 || static_cast<std::uint32_t>(position) >= sinks) continue;
         const std::string who = "sink " + word_of(row.key);
-        if (!std::isnan(row.position)) {
-          verdicts.tested();
-          if (differs(row.position, position)) {
-            verdicts.accuse(finding_at({who + " stays at position " + std::to_string(position),
-                                        "it is at position " + word_of(row.position), 0},
-                                       index, unit));
-          }
+        if (const auto moved = sink_moved(row, who, verdicts)) {
+          verdicts.accuse(finding_at(*moved, index, unit));
         }
         const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
         const auto [first, fresh] = errors.try_emplace(key, row.key_error);
@@ -121,7 +126,7 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
 Judgement shift_composes(Trial& trial, const Contract& contract) {
   const Cut cut = cut_at(trial.what(), Call::Kind::shift);
   const std::int64_t whole = std::abs(cut.at.amount) < 2 ? 2 : cut.at.amount;  // cut in two below
-  const auto shifting = [&](std::vector<std::int64_t> amounts) {
+  const auto shifting = [&](const std::vector<std::int64_t>& amounts) {
     std::vector<Call> calls = cut.head;
     for (const std::int64_t amount : amounts) {
       calls.push_back({.kind = Call::Kind::shift, .amount = amount});
@@ -137,7 +142,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
     return NotTested{"a branch of the case does not exist"};
   }
   if (once.events[at].refused || twice.events[at].refused || twice.events[at + 1].refused) {
-    return NotTested{"the shift is refused"};
+    return NotTested{"shift is refused", !contract.shifts};
   }
   Compare compare = comparing(contract, trial.family());
   compare.position_slack = position_slack;
@@ -148,7 +153,8 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
 }
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
-  Verdicts verdicts("no key was rotated again");
+  const bool moved_always = contract.shifts || contract.positions == PositionMode::shifted;
+  Verdicts verdicts({"no key is ever rotated again", !moved_always});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool moves = contract.positions == PositionMode::shifted;
     if (verdicts.found() || (line.shifts.empty() && !moves)) return;

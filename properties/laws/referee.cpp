@@ -20,7 +20,7 @@ Tokens tokens_at(const std::vector<Position>& positions, const std::vector<Token
 
 }  // namespace
 
-Referee::Referee(const History& history, const Spec& spec, Compare compare, std::string name)
+Referee::Referee(const History& history, const Spec& spec, Compared compare, std::string name)
     : history_(history),
       spec_(spec),
       compare_(compare),
@@ -141,7 +141,7 @@ std::optional<Finding> Referee::compare(const Step& step,
     finding.should_see = wanted;
     return finding;
   }
-  if (compare_ == Compare::visible) return std::nullopt;
+  if (compare_ == Compared::visible) return std::nullopt;
   return compare_stored(step, unit, model);
 }
 

@@ -11,12 +11,12 @@
 namespace kv {
 
 // What of the model's answers is compared.
-enum class Compare { visible, visible_and_stored };
+enum class Compared { visible, visible_and_stored };
 
 class Referee {
  public:
   // Requires rule_of(spec). `name` is what findings call the specification.
-  Referee(const History& history, const Spec& spec, Compare compare, std::string name);
+  Referee(const History& history, const Spec& spec, Compared compare, std::string name);
 
   // The first disagreement. Branches are followed through forks, resets and reorders, and left
   // alone after a truncate or once a decision hangs on rounding.
@@ -46,7 +46,7 @@ class Referee {
 
   const History& history_;
   Spec spec_;
-  Compare compare_;
+  Compared compare_;
   std::string name_;
   std::size_t per_cell_ = 1;
   std::vector<Branch> branches_;

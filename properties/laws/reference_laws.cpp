@@ -22,19 +22,19 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   const auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
   if (!rule_of(*spec)) {
-    return NotTested{"there is no specification of " + std::string(spec->policy->name)};
+    return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
     return NotTested{"the reference has no sinks and the contract does"};
   }
   if (contract.random && !trial.family().uses_draws()) {
-    return NotTested{"the subject leaves its chance to itself"};
+    return NotTested{"the subject leaves its chance to itself", true};
   }
   return *spec;
 }
 
-Compare compared(const Contract& contract) {
-  return contract.masks_instead ? Compare::visible : Compare::visible_and_stored;
+Compared compared(const Contract& contract) {
+  return contract.masks_instead ? Compared::visible : Compared::visible_and_stored;
 }
 
 Judgement verdict(Referee& referee, History& history) {
@@ -91,7 +91,7 @@ Judgement dense(const History& history, const Contract& contract) {
 // A simpler spec that must do the same, and what the two have in common.
 struct Reduction {
   Spec spec;
-  Compare compare = Compare::visible_and_stored;
+  Compared compare = Compared::visible_and_stored;
 };
 
 Spec with_policy(Spec spec, std::string_view name) {
@@ -115,7 +115,7 @@ std::optional<Reduction> reduction_of(const Spec& spec, bool token_by_token) {
   } else if (spec.timing == Timing::trim_then_attend && spec.visibility == Visibility::causal &&
              spec.recent > 0 && token_by_token) {
     reduced.spec.visibility = Visibility::window;
-    reduced.compare = Compare::visible;
+    reduced.compare = Compared::visible;
   }
   if (reduced.spec == spec) return std::nullopt;
   return reduced;
@@ -151,10 +151,10 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   auto named = named_spec(trial, *contract);
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const auto reduced = reduction_of(std::get<Spec>(named), token_by_token);
-  if (!reduced) return NotTested{"nothing simpler does the same"};
+  if (!reduced) return NotTested{"nothing simpler does the same", true};
   History history = trial.run(what);
-  Compare compare = compared(*contract);
-  if (reduced->compare == Compare::visible) compare = Compare::visible;
+  Compared compare = compared(*contract);
+  if (reduced->compare == Compared::visible) compare = Compared::visible;
   Referee referee(history, reduced->spec, compare,
                   contract->reference + " is here " + reduced->spec.canonical() + ", which");
   return verdict(referee, history);
@@ -173,7 +173,7 @@ Judgement reductions(Trial& trial, const Contract&) {
       any |= std::holds_alternative<std::monostate>(judgement);
     }
   }
-  if (!any) return NotTested{"nothing simpler does the same"};
+  if (!any) return NotTested{"nothing simpler does the same", true};
   return {};
 }
 

@@ -244,7 +244,7 @@ Law survivors_law() {
 std::vector<Law> resident_laws() {
   std::vector<Law> laws = {fed_law(),   unique_law(), order_law(),
                            sinks_law(), recent_law(), survivors_law()};
-  for (Law& law : return_laws()) laws.push_back(std::move(law));
+  for (const Law& law : return_laws()) laws.push_back(law);
   return laws;
 }
 

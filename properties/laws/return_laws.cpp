@@ -147,7 +147,7 @@ Judgement no_resurrection(const History& history, const Contract&) {
 
 Judgement newcomer(const History& history, const Contract& contract) {
   if (std::uint64_t{contract.sinks} + contract.recent >= contract.budget) {
-    return NotTested{"there is no middle that newcomers could enter"};
+    return NotTested{"there is no middle that newcomers could enter", true};
   }
   return each_unit(
       history,

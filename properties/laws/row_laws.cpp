@@ -19,7 +19,7 @@ using CheckRow = std::function<std::optional<Difference>(
     const Row& row, const Event& event, const Lineage& line, std::size_t unit)>;
 
 Judgement check_rows(const History& history, const CheckRow& check) {
-  Verdicts verdicts("no row was stored");
+  Verdicts verdicts({"no row was stored"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || event.facts.units.size() != history.units()) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
@@ -88,7 +88,7 @@ Judgement place(const History& history, const Contract&) {
 
 Judgement unharmed(const History& history, const Contract& contract) {
   if (contract.positions == PositionMode::shifted) {
-    return NotTested{"keys are rotated again: position.norm judges them"};
+    return NotTested{"keys are rotated again: position.norm judges them", true};
   }
   return check_rows(history,
                     [&](const Row& row, const Event&, const Lineage& line,
@@ -103,12 +103,19 @@ Judgement unharmed(const History& history, const Contract& contract) {
                     });
 }
 
+// Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
+bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
+  if (contract.precision == Precision::f32) return false;
+  const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
+  return !tiers || position + contract.full_precision_recent < fed;
+}
+
 // The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
   const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
   const bool lower = contract.precision != Precision::f32;
   const std::size_t kept = contract.full_precision_recent;
-  Verdicts verdicts("no row was stored");
+  Verdicts verdicts({"no row was stored"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
     const std::size_t fed = event.branch.size();
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
@@ -117,8 +124,11 @@ Judgement precision(const History& history, const Contract& contract) {
         if (row.value.position < 0) continue;
         verdicts.tested();
         const auto position = static_cast<std::size_t>(row.value.position);
-        full += row.full_precision && position >= contract.sinks ? 1 : 0;
-        if (row.full_precision || (lower && position + kept < fed) || (lower && !tiers)) continue;
+        if (row.full_precision) {
+          full += position >= contract.sinks ? 1 : 0;
+          continue;
+        }
+        if (may_be_lower(contract, position, fed)) continue;
         verdicts.accuse(finding_at(
             {"token " + kv::word_of(row.value) + " is stored as it was fed" +
                  (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),
@@ -168,7 +178,7 @@ std::optional<Difference> changed(const Row& before, const Row& after, const Con
 }
 
 Judgement returned_equals_stored(const History& history, const Contract& contract) {
-  Verdicts verdicts("nothing was returned to attention");
+  Verdicts verdicts({"nothing was returned to attention"});
   for (std::size_t index = 0; index < history.events.size(); ++index) {
     const Event& event = history.events[index];
     if (!is_feed(history, event)) continue;

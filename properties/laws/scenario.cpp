@@ -8,7 +8,7 @@ namespace kv {
 Cut cut_at(const Case& what, Call::Kind kind) {
   const auto at = std::ranges::find_if(
       what.calls, [kind](const Call& call) { return call.kind == kind && call.branch == 0; });
-  if (at == what.calls.end()) throw NotTested{"the case has no such call"};
+  if (at == what.calls.end()) throw NotTested{"no case makes such a call"};
   Cut cut{{what.calls.begin(), at}, *at, {}};
   for (auto call = at + 1; call != what.calls.end(); ++call) {
     if (call->kind == Call::Kind::feed) cut.tail.push_back(feed_call(call->amount));
@@ -56,6 +56,24 @@ History run_on(Family& family, const Case& what) {
   return run_on(family, what, counter_draws(what.setup.seed));
 }
 
+namespace {
+
+// What differs between two refusals; nothing between two calls that were done.
+std::optional<Difference> refusal_difference(const Event& expected, const Event& seen) {
+  if (expected.refused == seen.refused) return std::nullopt;
+  return Difference{expected.refused ? "the call is refused" : "the call is done",
+                    seen.refused ? "it is refused: " + seen.why : "it is done", 0};
+}
+
+// The next event of the side's branch from `at` on; null: there is none.
+const Event* next_event(const Side& side, std::size_t& at) {
+  const auto& events = side.history.events;
+  while (at < events.size() && events[at].call.branch != side.branch) ++at;
+  return at < events.size() ? &events[at] : nullptr;
+}
+
+}  // namespace
+
 std::optional<Finding> disagreement(const Side& expected,
                                     const Side& seen,
                                     const Compare& compare,
@@ -63,14 +81,9 @@ std::optional<Finding> disagreement(const Side& expected,
                                     const std::function<bool(std::size_t unit)>& which) {
   std::size_t i = expected.first;
   std::size_t j = seen.first;
-  const auto next = [](const Side& side, std::size_t& at) -> const Event* {
-    const auto& events = side.history.events;
-    while (at < events.size() && events[at].call.branch != side.branch) ++at;
-    return at < events.size() ? &events[at] : nullptr;
-  };
   for (;; ++i, ++j) {
-    const Event* const a = next(expected, i);
-    const Event* const b = next(seen, j);
+    const Event* const a = next_event(expected, i);
+    const Event* const b = next_event(seen, j);
     if (a == nullptr || b == nullptr) return std::nullopt;
     const auto accuse = [&](const Difference& found, std::size_t unit) {
       Finding finding = finding_at(found, j, unit);
@@ -78,11 +91,9 @@ std::optional<Finding> disagreement(const Side& expected,
       finding.history = seen.history;
       return finding;
     };
-    if (a->refused != b->refused) {
+    if (const auto found = refusal_difference(*a, *b)) {
       if (a->call.kind != Call::Kind::feed) return std::nullopt;
-      return accuse({a->refused ? "the call is refused" : "the call is done",
-                     b->refused ? "it is refused: " + b->why : "it is done"},
-                    0);
+      return accuse(*found, 0);
     }
     const std::size_t units = std::min(a->facts.units.size(), b->facts.units.size());
     for (std::size_t unit = 0; unit < units; ++unit) {

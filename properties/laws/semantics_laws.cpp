@@ -141,7 +141,7 @@ Judgement never_mixed(const History& history, const Contract&) {
         return std::nullopt;
       });
   if (!told && std::holds_alternative<std::monostate>(judgement)) {
-    return NotTested{"the subject tells no weights"};
+    return NotTested{"the subject tells no weights", true};
   }
   return judgement;
 }

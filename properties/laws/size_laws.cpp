@@ -78,7 +78,7 @@ Judgement reported(const History& history, const Contract&) {
                               " that are stored" + after_text(step),
                           "it reports " + std::to_string(*facts.reported));
       });
-  if (!told) return NotTested{"the subject reports no length"};
+  if (!told) return NotTested{"the subject reports no length", true};
   return judgement;
 }
 
@@ -192,7 +192,7 @@ Law mask_width_law() {
 std::vector<Law> size_laws() {
   std::vector<Law> laws = {stored_law(), full_law(), visible_law(), reported_law(),
                            mask_width_law()};
-  for (Law& law : cost_laws()) laws.push_back(std::move(law));
+  for (const Law& law : cost_laws()) laws.push_back(law);
   return laws;
 }
 

@@ -26,6 +26,20 @@ Spared claims_a_law(const Contract& contract) {
   return not_countable(contract);
 }
 
+Spared decides_one_by_one(const Contract& contract) {
+  if (const Spared spared = claims_a_law(contract)) return spared;
+  if (contract.timing != Timing::lazy || contract.slack == 0) return std::nullopt;
+  return "timing=lazy: a trim decides about several tokens at a time";
+}
+
+Spared tiny(const Contract& contract) {
+  if (const Spared spared = claims_a_law(contract)) return spared;
+  constexpr std::uint32_t most = 7;  // more tokens than that at a time, and no case is tiny
+  if (contract.timing != Timing::lazy || contract.slack <= most) return std::nullopt;
+  return "timing=lazy: a trim decides about " + std::to_string(contract.slack + 1) +
+         " tokens at a time, whose outcomes are too many to enumerate";
+}
+
 Spared claims_uniform(const Contract& contract) {
   if (!contract.claims_to_be("uniform")) return "it does not claim uniform";
   return not_countable(contract);
@@ -95,11 +109,11 @@ void add_decision_laws(std::vector<Law>& laws) {
       "The t-th token stays at its own decision with k/t (age-geometric: k/(k+1), or always).",
       "The count that k is divided by is where reservoirs go wrong by one; acceptance shows it "
       "with a tenth of the streams that inclusion needs.",
-      off_by_one, claims_a_law, measure_acceptance));
+      off_by_one, decides_one_by_one, measure_acceptance));
   laws.push_back(law_of("chance.age-rank",
                         "Whoever makes room for a newcomer is any of the elders, whatever its age.",
                         "A victim chosen by place or age makes a queue of the sample.",
-                        "OnlineStats.jl #222: the last slot is never replaced", claims_a_law,
+                        "OnlineStats.jl #222: the last slot is never replaced", decides_one_by_one,
                         measure_age_rank));
 }
 
@@ -111,7 +125,7 @@ std::vector<Law> statistical_laws() {
       "chance.exact", "In tiny cases the kept set has exactly the law that is claimed.",
       "Every outcome of every draw is tried, with rational probabilities: no streams, no chance of "
       "error, and a fraction as witness. Draws of real numbers cannot be enumerated.",
-      "otel-python #5462: filled one short; the printed code of the reservoir paper", claims_a_law,
+      "otel-python #5462: filled one short; the printed code of the reservoir paper", tiny,
       measure_exact));
   add_uniform_laws(laws);
   add_decision_laws(laws);

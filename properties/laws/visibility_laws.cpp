@@ -232,7 +232,7 @@ Law recent_law() {
 std::vector<Law> visibility_laws() {
   std::vector<Law> laws = {self_law(),        none_empty_law(), no_future_law(),
                            from_stored_law(), sinks_law(),      recent_law()};
-  for (Law& law : semantics_laws()) laws.push_back(std::move(law));
+  for (const Law& law : semantics_laws()) laws.push_back(law);
   return laws;
 }
 

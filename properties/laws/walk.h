@@ -34,7 +34,7 @@ void walk(const History& history, const Visit& visit);
 // `untested`.
 class Verdicts {
  public:
-  explicit Verdicts(std::string untested) : untested_(std::move(untested)) {}
+  explicit Verdicts(NotTested untested) : untested_(std::move(untested)) {}
 
   [[nodiscard]] bool found() const { return finding_.has_value(); }
 
@@ -46,12 +46,12 @@ class Verdicts {
 
   [[nodiscard]] Judgement judgement() const {
     if (finding_) return *finding_;
-    if (!tested_) return NotTested{untested_};
+    if (!tested_) return untested_;
     return std::monostate{};
   }
 
  private:
-  std::string untested_;
+  NotTested untested_;
   std::optional<Finding> finding_;
   bool tested_ = false;
 };

@@ -15,11 +15,11 @@ class Scored : public Wrong {
 
  protected:
   // The mean of what the payers of these units find of the rows.
-  std::vector<float> mean_of(const PlainGroup& group,
-                             const Feed& feed,
-                             std::size_t query,
-                             const Rows& visible,
-                             const std::vector<Payer>& payers) const {
+  [[nodiscard]] std::vector<float> mean_of(const PlainGroup& group,
+                                           const Feed& feed,
+                                           std::size_t query,
+                                           const Rows& visible,
+                                           const std::vector<Payer>& payers) const {
     std::vector<Token> keys;
     for (const std::size_t row : visible) keys.push_back(group.rows[row].token);
     std::vector<float> mean(keys.size());

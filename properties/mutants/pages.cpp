@@ -72,7 +72,7 @@ class NeverFreed final : public PageWrong {
 
   // The test for an empty page also asks that it be the first one.
   void free_rows(PlainGroup& group) override {
-    if (group.fed < 3 * contract_.budget) PageWrong::free_rows(group);
+    if (group.fed < 3 * std::size_t{contract_.budget}) PageWrong::free_rows(group);
   }
 };
 

@@ -30,6 +30,19 @@ class RefusesHalfway final : public Wrong {
   }
 };
 
+// A sequence that does not exist is taken for the last one.
+class ReorderClamps final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+ private:
+  Answer<Done> reorder(std::span<const std::uint32_t> from) override {
+    std::vector<std::uint32_t> known(from.begin(), from.end());
+    for (std::uint32_t& sequence : known) sequence = std::min(sequence, setup_.sequences - 1);
+    return Wrong::reorder(known);
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> promise_mutants() {
@@ -38,6 +51,8 @@ std::vector<Mutant> promise_mutants() {
                                "heads declare to share residents, and each decides alone", "made"),
       mutant<RefusesHalfway>("refuses-halfway", "a rollback takes a row away and is then refused",
                              "made"),
+      mutant<ReorderClamps>("reorder-clamps",
+                            "a sequence that does not exist is taken for the last one", "made"),
   };
 }
 

@@ -178,11 +178,33 @@ class WeightsLackTheEvicted final : public ScoreWrong {
                            std::size_t query,
                            const Rows& visible,
                            std::vector<std::vector<float>>& per_unit) override {
-    const auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
+    auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
     const float kept =
         static_cast<float>(visible.size()) / static_cast<float>(feed.tokens[query].position + 1);
     for (auto& weights : per_unit) {
       for (float& weight : weights) weight *= kept;
+    }
+    return mass;
+  }
+};
+
+// A bias by distance that counts slots.
+class SlotsInTheSoftmax final : public ScoreWrong {
+  using ScoreWrong::ScoreWrong;
+
+  std::vector<float> weigh(const PlainGroup& group,
+                           const Feed& feed,
+                           std::size_t query,
+                           const Rows& visible,
+                           std::vector<std::vector<float>>& per_unit) override {
+    const auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
+    for (auto& weights : per_unit) {
+      float sum = 0;
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        weights[i] *= 1 + 0.05F * static_cast<float>(i);
+        sum += weights[i];
+      }
+      for (float& weight : weights) weight /= sum;
     }
     return mass;
   }
@@ -254,6 +276,8 @@ std::vector<Mutant> score_mutants() {
                             "sums are declared, a chunk counts as one query", "made, after TOVA"),
       mutant<WeightsLackTheEvicted>("weights-not-renormalised",
                                     "weights still count what was evicted", "made"),
+      mutant<SlotsInTheSoftmax>("slots-in-the-softmax",
+                                "a bias by distance counts slots, not positions", "made"),
       mutant<WeightsOnHidden>("weight-on-hidden-rows", "masked rows get weight", "made"),
       mutant<SlotsByScore>("rows-in-order-of-score",
                            "survivors lie in the order of their scores, undeclared",

@@ -11,7 +11,10 @@ class ShiftCallWrong : public PlainShifting {
 
   static PlainOptions options() { return {}; }
 
-  static void declare(Contract& contract) { contract.reference.clear(); }
+  static void declare(Contract& contract) {
+    contract.reference.clear();
+    contract.shifts = true;
+  }
 };
 
 class IgnoresShift final : public ShiftCallWrong {

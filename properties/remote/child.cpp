@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/words.h"
+#include "properties/child.h"
 
 namespace kv {
 namespace {
@@ -134,6 +135,7 @@ Result<std::unique_ptr<Child>> Child::run_function(const std::function<void(int,
     ::dup2(from, in);
     ::dup2(to, out);
     ::close_range(5, ~0U, 0);  // the other children's pipes are not its own
+    die_of_signals();
     body(in, out);
     ::_exit(0);
   });

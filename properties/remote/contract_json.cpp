@@ -145,7 +145,8 @@ std::string contract_json(const Contract& contract) {
   } else {
     object.add("rollback", count(contract.rollback));
   }
-  return object.add("precision", word_in(precisions, contract.precision))
+  return object.add("shifts", contract.shifts)
+      .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
       .add("wants_attention", contract.wants_attention)
       .add_raw("claims", "[" + claims + "]")
@@ -172,6 +173,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
            "keeps_fewer",
            "longest_chunk",
            "rollback",
+           "shifts",
            "precision",
            "full_precision_recent",
            "wants_attention",
@@ -190,6 +192,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
   read_flag(at, "self_may_go", contract.self_may_go);
   read_flag(at, "random", contract.random);
   read_flag(at, "keeps_fewer", contract.keeps_fewer);
+  read_flag(at, "shifts", contract.shifts);
   read_flag(at, "wants_attention", contract.wants_attention);
   return contract;
 }

@@ -76,7 +76,7 @@ Result<void> Conversation::ask(std::string_view request,
     } else {
       read(at);
     }
-    const Result<void> right = judged(complaints, *answer);
+    Result<void> right = judged(complaints, *answer);
     if (!right || !draws_now) return right;
   }
 }

@@ -180,7 +180,7 @@ class PluginSubject final : public Subject {
     return Done{};
   }
 
-  Facts facts(const Units& units, std::size_t queries) const {
+  [[nodiscard]] Facts facts(const Units& units, std::size_t queries) const {
     Facts told;
     for (std::size_t i = 0; i < units.told.size(); ++i) {
       const Place own{.sequence = static_cast<std::uint32_t>(i / heads() / setup_.layers),

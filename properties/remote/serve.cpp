@@ -73,7 +73,9 @@ class AskedDraws final : public Draws {
   }
 
  private:
-  JsonObject question(std::string_view kind, Position position, std::uint32_t index) const {
+  [[nodiscard]] JsonObject question(std::string_view kind,
+                                    Position position,
+                                    std::uint32_t index) const {
     JsonObject object;
     object.add("draw", kind)
         .add("unit", std::uint64_t{unit_})
@@ -206,8 +208,7 @@ class Server {
       why = operate(verb, at, subject);
       if (why == done) why.clear();
     }
-    const std::string words = event(why, branches_.at(branch)->look(), 0);
-    return words;
+    return event(why, branches_.at(branch)->look(), 0);
   }
 
   // What a call that feeds nothing comes to: `done`, or why it was refused.

@@ -41,7 +41,7 @@ Result<void> feed_all(Subject& subject, std::span<const std::uint32_t> calls, Us
   for (const std::uint32_t call : calls) {
     tokens.clear();
     for (std::uint32_t i = 0; i < call; ++i) tokens.push_back({static_cast<std::int32_t>(fed++)});
-    const Answer<Facts> answer = subject.feed({tokens, stream});
+    const Answer<Facts> answer = subject.feed({tokens, stream, false});
     if (const auto* refused = std::get_if<Refused>(&answer)) {
       return cannot_count("it refused a chunk: " + refused->why);
     }
@@ -105,15 +105,16 @@ Result<void> FamilySampler::find_shape() {
   bool found = false;
   try {
     const std::unique_ptr<Subject> subject = family_.make(plan_.setup, counter_draws(0));
-    const auto done = feed_all(
-        *subject, calls, [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
-          if (facts.units.empty()) return cannot_count("it told no unit");
-          if (found || now < tokens) return {};
-          residents_of(facts.units[0], contract_.masks_instead, residents);
-          found = residents.size() <= contract_.budget;
-          if (found) shape_ = {.n = now - contract_.sinks - contract_.recent, .k = k};
-          return {};
-        });
+    auto done = feed_all(*subject, calls,
+                         [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
+                           if (facts.units.empty()) return cannot_count("it told no unit");
+                           if (found || now < tokens) return {};
+                           residents_of(facts.units[0], contract_.masks_instead, residents);
+                           found = residents.size() <= contract_.budget;
+                           if (found)
+                             shape_ = {.n = now - contract_.sinks - contract_.recent, .k = k};
+                           return {};
+                         });
     if (!done) return done;
   } catch (const std::exception& failure) {
     return cannot_count(std::string("it failed: ") + failure.what());
@@ -132,7 +133,7 @@ Result<void> FamilySampler::find_shape() {
 Result<void> FamilySampler::sample(std::uint64_t seed, Replicate& replicate) {
   std::vector<Replicate> replicates(1);
   replicates[0] = std::move(replicate);
-  const Result<void> done = run(counter_draws(seed), seed, replicates);
+  Result<void> done = run(counter_draws(seed), seed, replicates);
   replicate = std::move(replicates[0]);
   return done;
 }
@@ -161,7 +162,7 @@ Result<void> FamilySampler::run(const DrawsOf& draws,
   }
   try {
     const std::unique_ptr<Subject> subject = family_.make(setup, draws);
-    const auto done =
+    auto done =
         feed_all(*subject, calls_, [&](const Facts& facts, std::uint32_t fed, std::uint32_t) {
           if (replicates.empty()) replicates.resize(facts.units.size());
           return take(facts, fed, replicates);

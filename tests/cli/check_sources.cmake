@@ -1,1 +1,1 @@
-list(APPEND kv_test_sources cli/check_test.cpp)
+list(APPEND kv_test_sources cli/check_test.cpp cli/selftest_test.cpp)

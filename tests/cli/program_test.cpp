@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "reports/results.h"
-#include "test_paths.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

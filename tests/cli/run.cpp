@@ -11,7 +11,7 @@
 
 #include "cli/command.h"
 #include "policies/registry.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace kv::test {

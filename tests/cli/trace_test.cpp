@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "cli/trace_words.h"
-#include "test_paths.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 #include "tests/traces/files.h"
 
 namespace kv::cli {

@@ -1,7 +1,7 @@
 // The examples, as somebody else has them: an installed kvcheck and a copy of the example. The good
 // one of each holds, and the broken one is caught with a case that a person can read.
-#include "test_paths.h"
 #include "tests/install/prefix.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {
@@ -12,14 +12,14 @@ using testing::HasSubstr;
 class Examples : public testing::Test {
  protected:
   // A copy of an example, away from the tree.
-  std::string copied(const std::string& name) const {
+  [[nodiscard]] std::string copied(const std::string& name) const {
     std::filesystem::copy(KVCHECK_SOURCE_DIR "/examples/" + name, prefix_ / name,
                           std::filesystem::copy_options::recursive |
                               std::filesystem::copy_options::overwrite_existing);
     return prefix_ / name;
   }
 
-  std::string python(const std::string& program) const {
+  [[nodiscard]] std::string python(const std::string& program) const {
     return "PYTHONPATH='" + prefix_ / "prefix/share/kvcheck/python" + "' " + interpreter_ + " '" +
            program + "'";
   }

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "base/version.h"
 #include "policies/registry.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

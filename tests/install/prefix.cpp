@@ -1,5 +1,5 @@
 #include "tests/install/prefix.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 // The bundled model: what model/data/README.md says of it, on the held-out text beside it.
 #include "model/evaluate.h"
 #include "model/text_streams.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/traces/files.h"
 
 namespace kv {

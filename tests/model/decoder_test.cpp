@@ -118,6 +118,31 @@ TEST(Decoder, RefusesWhatItCannotDo) {
               HasSubstr("expected chunk=1"));
 }
 
+std::string refusal(const test::SmallModel& small,
+                    const std::string& spec,
+                    const DecoderOptions& options) {
+  const LanguageModel model = opened(small);
+  const Result<Decoder> decoder = Decoder::create(model, parse_spec(spec).value(), options);
+  return decoder ? "created" : decoder.error().message;
+}
+
+TEST(Decoder, RefusesToShiftWhatCannotBeShifted) {
+  const DecoderOptions shifted{.keys = KeyStorage::shifted};
+  const DecoderOptions in_f16{.keys = KeyStorage::shifted_f16};
+  const std::string in_cache = "streaming:sinks=2,recent=6;positions=in-cache";
+  EXPECT_EQ(refusal(test::small_llama(), in_cache, shifted), "created");
+  EXPECT_THAT(refusal(test::small_gpt2(), in_cache, shifted), HasSubstr("carry no rotation"));
+  EXPECT_THAT(refusal(test::small_llama(), "window", shifted),
+              HasSubstr("expected positions=in-cache"));
+  EXPECT_THAT(refusal(test::small_llama(), in_cache, in_f16), HasSubstr("expected f16 as storage"));
+}
+
+TEST(Decoder, ShiftedKeysOfACoveringBudgetAreDenseToTheBit) {
+  const LanguageModel model = opened(test::small_llama());
+  const std::string spec = "streaming:sinks=4,recent=56;positions=in-cache";
+  EXPECT_EQ(logits_of(model, spec, 5, {.keys = KeyStorage::shifted}), logits_of(model, "dense", 5));
+}
+
 TEST(Decoder, LearnedInCachePositionsGoOnForever) {
   const LanguageModel model = opened(test::small_gpt2());
   Decoder decoder =

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "model/decoder.h"
-#include "test_paths.h"
 #include "tests/model/small_models.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {
@@ -123,6 +123,31 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+// Keys turned in place stand where in-cache positions want them, up to their rounding.
+const std::vector<Case>& shifted_cases() {
+  constexpr KeyStorage shifted = KeyStorage::shifted;
+  static const std::vector<Case> all = {
+      {"streaming:sinks=2,recent=9;positions=in-cache", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache;chunk=5", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache;timing=lazy:4;chunk=3", {.keys = shifted}},
+      {"window:recent=8;visibility=window;chunk=6;positions=in-cache", {.keys = shifted}},
+      {"h2o:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3", {.keys = shifted}},
+      {"reservoir:sinks=1,recent=4,budget=12;unit=model;chunk=3;positions=in-cache",
+       {.keys = shifted}},
+      {"h2o:recent=4,budget=12;unit=model;visibility=window;positions=in-cache", {.keys = shifted}},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::f16, .keys = shifted},
+       5e-3},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::f16, .keys = KeyStorage::shifted_f16},
+       5e-3},
+      {"streaming:sinks=2,recent=9;positions=in-cache",
+       {.number = Number::bf16, .keys = shifted},
+       4e-2},
+  };
+  return all;
+}
+
 class Forward : public testing::Test {
  protected:
   void SetUp() override {
@@ -150,6 +175,11 @@ TEST_F(Forward, GptNeoxWithoutParallelResidualAgreesWithNumPy) {
 
 TEST_F(Forward, Gpt2AgreesWithNumPy) {
   EXPECT_TRUE(agrees(test::small_gpt2(), cases()));
+}
+
+TEST_F(Forward, KeysShiftedInPlaceAgreeWithNumPy) {
+  EXPECT_TRUE(agrees(test::small_llama(), shifted_cases()));
+  EXPECT_TRUE(agrees(test::small_gpt_neox(), shifted_cases()));
 }
 
 TEST_F(Forward, TheReferenceSeesWrongPositions) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "model/model_kernels.h"
+#include "sim/slots.h"
 #include "tests/model/onnx_files.h"
 #include "tests/model/small_models.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/traces/files.h"
 
 namespace kv::test {

@@ -11,5 +11,6 @@ list(APPEND kv_test_sources
   model/token_sampler_test.cpp
   model/small_models.cpp
   model/tokenizer_test.cpp
+  model/turn_kernels_test.cpp
   model/weights_test.cpp
   model/word_tokenizer_test.cpp)

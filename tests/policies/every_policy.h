@@ -9,7 +9,7 @@
 
 namespace kv {
 
-struct Choice {
+struct PolicyChoice {
   const PolicyEntry* entry;
   Options options;
   std::string name;
@@ -18,13 +18,13 @@ struct Choice {
 };
 
 // For GoogleTest, which prints bytes else.
-inline void PrintTo(const Choice& choice, std::ostream* out) {
+inline void PrintTo(const PolicyChoice& choice, std::ostream* out) {
   *out << choice.name;
 }
 
 // Those with a middle to choose from; each parameter varied alone.
-inline std::vector<Choice> every_choosing_policy() {
-  std::vector<Choice> choices;
+inline std::vector<PolicyChoice> every_choosing_policy() {
+  std::vector<PolicyChoice> choices;
   for (const PolicyEntry& entry : policy_registry()) {
     if (entry.protection.middle != Protection::Middle::some) continue;
     const Options usual(entry.parameters);

@@ -26,7 +26,7 @@ void feed(MiniCache& cache, Policy& policy, std::size_t tokens, std::size_t chun
   }
 }
 
-class EveryPolicy : public testing::TestWithParam<Choice> {};
+class EveryPolicy : public testing::TestWithParam<PolicyChoice> {};
 
 TEST_P(EveryPolicy, GoesOnAlikeAfterCloneAndAfterSaveAndLoad) {
   for (const std::size_t before : {0U, 3U, 9U, 10U, 40U, 300U}) {

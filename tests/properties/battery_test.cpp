@@ -1,5 +1,8 @@
 #include "properties/battery.h"
 
+#include <algorithm>
+
+#include "properties/mutants.h"
 #include "properties/spec_subject.h"
 #include "tests/properties/faulty_family.h"
 
@@ -90,6 +93,91 @@ TEST(Battery, ASubjectThatNeverEvictsIsSparedOfWhatNeedsEvictions) {
       continue;
     }
     EXPECT_EQ(result.status, Status::spared) << result.law->id;
+  }
+}
+
+// A family that declares something else about its shifts.
+class Shifts final : public Family {
+ public:
+  Shifts(std::unique_ptr<Family> family, bool declared)
+      : family_(std::move(family)), declared_(declared) {}
+
+  [[nodiscard]] std::string name() const override { return family_->name(); }
+
+  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+    auto contract = family_->contract(setup);
+    if (contract) contract->shifts = declared_;
+    return contract;
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+                                              const DrawsOf& draws) override {
+    return family_->make(setup, draws);
+  }
+
+  [[nodiscard]] kv::Setup wanted() const override { return family_->wanted(); }
+
+ private:
+  std::unique_ptr<Family> family_;
+  bool declared_;
+};
+
+std::unique_ptr<Family> mutant_named(std::string_view name) {
+  return std::ranges::find(mutants(), name, &Mutant::name)->make();
+}
+
+LawResult tried(Family& family, const std::string& law) {
+  BatteryOptions options = few();
+  options.filter = {law};
+  auto report = run_battery(family, options);
+  EXPECT_TRUE(report);
+  return report->laws.at(0);
+}
+
+TEST(Battery, SparesWhatIsRightlyRefused) {
+  const auto family = make_spec_family(*parse_spec("streaming:sinks=1,recent=3"));
+  for (const char* law : {"operation.shift", "position.shift-composes"}) {
+    const LawResult result = tried(*family, law);
+    EXPECT_EQ(result.status, Status::spared) << law;
+    EXPECT_EQ(result.why, "shift is refused") << law;
+    EXPECT_EQ(result.cases, 40U) << law;
+  }
+  const LawResult norm = tried(*family, "position.norm");
+  EXPECT_EQ(norm.status, Status::spared);
+  EXPECT_EQ(norm.why, "no key is ever rotated again");
+}
+
+TEST(Battery, JudgesAShiftThatWasNeverDeclared) {
+  Shifts family(mutant_named("shift-call-does-nothing"), false);
+  EXPECT_EQ(tried(family, "operation.shift").status, Status::broken);
+}
+
+TEST(Battery, ADeclaredShiftMayNotBeRefused) {
+  Shifts family(make_spec_family(*parse_spec("streaming:sinks=1,recent=3")), true);
+  const LawResult result = tried(family, "operation.shift");
+  ASSERT_EQ(result.status, Status::broken);
+  EXPECT_THAT(result.finding->expected, testing::HasSubstr("is done: shifts is declared"));
+  const LawResult composes = tried(family, "position.shift-composes");
+  EXPECT_EQ(composes.status, Status::not_run);
+}
+
+TEST(Battery, EveryLawIsTriedOrSparedWithAReason) {
+  for (const char* text : {"window:recent=6", "streaming:sinks=2,recent=6;timing=lazy:30",
+                           "h2o:sinks=1,recent=3,budget=8;unit=layer;timing=lazy:30",
+                           "reservoir:sinks=2,recent=3,budget=8;timing=trim-then-attend"}) {
+    const auto family = make_spec_family(*parse_spec(text));
+    BatteryOptions options = few(120);
+    for (const Law& law : laws()) {
+      if (!std::holds_alternative<Measure>(law.check)) options.filter.emplace_back(law.id);
+    }
+    const auto report = run_battery(*family, options);
+    ASSERT_TRUE(report) << report.error().message;
+    for (const LawResult& result : report->laws) {
+      EXPECT_NE(result.status, Status::not_run)
+          << text << ": " << result.law->id << ": " << result.why;
+      EXPECT_NE(result.status, Status::broken) << text << ": " << result.law->id;
+      EXPECT_EQ(result.status == Status::spared, !result.why.empty()) << result.law->id;
+    }
   }
 }
 

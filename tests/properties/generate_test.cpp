@@ -49,6 +49,24 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
   EXPECT_EQ(wanted, 12U);
 }
 
+TEST(CaseSource, StreamsAreLongerThanSlack) {
+  const auto family = make_spec_family(*parse_spec("streaming:sinks=2,recent=6;timing=lazy:50"));
+  CaseScope scope{.wants = {}, .wanted = family->wanted(), .contract = {}};
+  scope.contract = [&](const kv::Setup& setup) -> std::optional<Contract> {
+    auto contract = family->contract(setup);
+    if (!contract) return {};
+    return *contract;
+  };
+  const CaseSource source(scope);
+  int evicts = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Case what = source.at(i).value();
+    evicts += what.tokens() > what.setup.budget + 50 ? 1 : 0;
+  }
+  EXPECT_GT(evicts, 60);
+  EXPECT_LT(evicts, 100);
+}
+
 TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
   const CaseSource source = source_with({});
   std::map<std::string, int> seen;

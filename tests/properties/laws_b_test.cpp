@@ -141,6 +141,10 @@ const std::vector<Broken>& table() {
        "sinks=0,recent=1,budget=6,sequences=2;stream=random;calls=f9,f3,o1.0,f1",
        "expected: sequence 1 is what sequence 0 was: it stores 0 1 2 3 4 11; seen: it stores 0 1 2 "
        "3 5 11"},
+      {"operation.reorder-hostile", "reorder-clamps", "plain-streaming",
+       "sinks=1,recent=2,budget=3,sequences=2;stream=random;calls=f4,f1",
+       "expected: a reorder from 0 2 is refused: the sequences are 0 to 1, and each is to be given "
+       "one; seen: it is done"},
       {"operation.snapshot", "snapshot-loses-scores", "plain-h2o",
        "sinks=0,recent=1,budget=3;stream=random;calls=f1,f1,f1,f1,s,f1,f1,f1",
        "expected: as if it had not been saved: query 0 of the call sees 0 1 4; seen: it sees 1 3 "
@@ -167,6 +171,10 @@ const std::vector<Broken>& table() {
        "sinks=1,recent=2,budget=3;stream=random;calls=f1,f3",
        "expected: whatever the tokens from 2 on are: query 0 of the call sees 0 1 2 3; seen: it "
        "sees 0 1 2v3 3v3"},
+      {"attention.permutation", "slots-in-the-softmax", "plain-h2o",
+       "sinks=1,recent=1,budget=3;stream=random;calls=f3,f1",
+       "expected: all logits being equal, query 1 gives token 1 in slot 1 the weight 0.4878 that "
+       "it gives token 0 in slot 0; seen: it gives 0.5122"},
       {"attention.offset", "logits-instead-of-probabilities", "plain-h2o",
        "sinks=2,recent=4,budget=8;stream=random,seed=19;calls=f2,f2,f1,f1,f3,f1,f7,f2,f9",
        "expected: with a constant added to all logits as without: query 3 of the call sees 0 1 9 "

@@ -3,8 +3,8 @@
 
 #include "properties/history.h"
 #include "properties/remote/plugin_family.h"
-#include "test_paths.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {
@@ -15,7 +15,7 @@ class Plugin : public testing::Test {
  protected:
   // Compiles a source of the tree; the library.
   std::string built(const std::string& source, const std::string& flags) {
-    const std::string library = folder_ / "plugin.so";
+    std::string library = folder_ / "plugin.so";
     const std::string command = "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " + flags +
                                 " -I'" KVCHECK_SOURCE_DIR "' '" KVCHECK_SOURCE_DIR "/" + source +
                                 "' -o '" + library + "'";

@@ -3,8 +3,8 @@
 
 #include "properties/history.h"
 #include "properties/remote/validate.h"
-#include "test_paths.h"
 #include "tests/cli/run.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

@@ -5,6 +5,7 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
 
+#include "base/words.h"
 #include "tests/properties/faulty_family.h"
 
 namespace kv {
@@ -34,6 +35,26 @@ TEST(ReportWriters, TextShowsBrokenLawsFirst) {
   }
   EXPECT_LT(text.find("BROKEN"), text.find(" held "));
   EXPECT_THAT(text, testing::HasSubstr("\nThe subject breaks its laws.\n"));
+}
+
+TEST(ReportWriters, TheTableCutsNothing) {
+  const Report report = report_of(test::Fault::none);
+  std::ostringstream plain;
+  write_text(report, "nobody", plain);
+  std::ostringstream narrow;
+  write_text(report, "nobody", narrow, 80);
+  std::string joined = narrow.str();
+  for (std::size_t at = 0; (at = joined.find("\n  ", at)) != std::string::npos;) {
+    joined.replace(at, joined.find_first_not_of(' ', at + 1) - at, " ");
+  }
+  for (const LawResult& result : report.laws) {
+    if (result.status != Status::held || result.measured) continue;
+    const std::string sentence(result.law->sentence);
+    EXPECT_THAT(plain.str(), testing::HasSubstr("  " + sentence + "\n"));
+    EXPECT_THAT(joined, testing::HasSubstr(" " + sentence + "\n"));
+  }
+  const std::string table = narrow.str().substr(narrow.str().find("\nsurvives"));
+  for (const std::string_view line : split(table, '\n')) EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(ReportWriters, JsonHoldsEveryLaw) {

@@ -94,6 +94,24 @@ TEST(SpecSubject, TellsEveryUnitAndWeightsThatSumToOne) {
             positions(history.events[1].facts.units[1].stored));
 }
 
+TEST(SpecSubject, TellsWeightsAndBytesWhoeverDecides) {
+  const auto family = family_of("window:recent=3;timing=lazy:2");
+  const History history = run(*family, "sinks=0,recent=3,budget=3;stream=random;calls=f4,f2");
+  for (const Event& event : history.events) {
+    const UnitFacts& unit = event.facts.units.at(0);
+    ASSERT_EQ(unit.weights.size(), event.fed.size() * unit.returned.size());
+    const auto width = static_cast<std::ptrdiff_t>(unit.returned.size());
+    EXPECT_NEAR(std::accumulate(unit.weights.end() - width, unit.weights.end(), 0.0), 1, 1e-5);
+    ASSERT_TRUE(unit.bytes);
+    EXPECT_EQ(*unit.bytes, unit.stored.size() * 512);
+  }
+  // Where nobody reads them, they cost nothing.
+  const auto subject = family->make(history.what.setup, counter_draws(1));
+  const Token token{0, 0};
+  const auto told = subject->feed({{&token, 1}, history.what.stream, false});
+  EXPECT_TRUE(std::get<Facts>(told).units.at(0).weights.empty());
+}
+
 // Whatever is done to a copy, a restored or a rolled-back cache, it goes on as the plain one does.
 TEST(SpecSubject, CopiesSnapshotsAndRollbacksGoOnAlike) {
   for (const PolicyEntry& policy : policy_registry()) {

@@ -5,7 +5,7 @@
 
 #include "properties/remote/contract_json.h"
 #include "properties/remote/process_family.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 
 namespace kv {
 namespace {

@@ -22,7 +22,9 @@ static int create(const kvp_setup* setup, const kvp_host* host, void** cache) {
   return KVP_OK;
 }
 
-static void destroy(void* cache) { (void)cache; }
+static void destroy(void* cache) {
+  (void)cache;
+}
 
 static int look(void* cache, kvp_unit* const* units, uint64_t count) {
   (void)cache;
@@ -95,4 +97,6 @@ uint32_t kvp_abi_version(void) {
 #endif
 }
 
-const kvp_plugin* kvp_get_plugin(void) { return &plugin; }
+const kvp_plugin* kvp_get_plugin(void) {
+  return &plugin;
+}

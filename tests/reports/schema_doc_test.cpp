@@ -7,7 +7,7 @@
 #include "reports/export.h"
 #include "reports/schema.h"
 #include "reports/tables.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/reports/fake_replay.h"
 
 namespace kv {

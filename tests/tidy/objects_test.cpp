@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/tidy/source_tree.h"
 
 namespace kv::tidy {

@@ -1,7 +1,7 @@
 // The rules of the architecture, each over the whole tree, and each with a planted violation that
 // it must find.
 #include "policies/registry.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/tidy/text_rules.h"
 
 namespace kv::tidy {

@@ -1,4 +1,5 @@
 // One name, one type: over the whole tree, and with planted violations.
+#include "tests/paths.h"
 #include "tests/tidy/type_rules.h"
 
 namespace kv::tidy {

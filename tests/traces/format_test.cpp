@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/check.h"
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "tests/traces/files.h"
 #include "traces/verify.h"
 

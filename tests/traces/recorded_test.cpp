@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "test_paths.h"
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace kv {

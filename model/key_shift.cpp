@@ -1,0 +1,52 @@
+#include "model/key_shift.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "base/half.h"
+
+namespace kv {
+
+KeyShift::KeyShift(const Rope& rope, std::vector<double> frequencies, bool in_f16)
+    : rope_(rope), frequencies_(std::move(frequencies)), in_f16_(in_f16) {}
+
+void KeyShift::close_gaps(KvStore& store, std::span<const Slot> slots, std::span<Position> places) {
+  const auto gap = [&](std::size_t rank) {
+    KV_CHECK(places[slots[rank]] >= rank);
+    return places[slots[rank]] - static_cast<Position>(rank);
+  };
+  for (std::size_t rank = 0, end = 0; rank < slots.size(); rank = end) {
+    const Position positions = gap(rank);
+    for (end = rank + 1; end < slots.size() && gap(end) == positions; ++end) continue;
+    if (positions == 0) continue;
+    TurnedRows rows = store.turned_keys(slots.subspan(rank, end - rank));
+    rows.layout = rope_.layout;
+    rows.pairs = frequencies_.size();
+    const Step& step = step_back(positions);
+    if (in_f16_) {
+      turn_kernels().turn_f16(rows, step.halves.data());
+    } else {
+      turn_kernels().turn(store.number(), rows, step.cosines.data(), step.sines.data());
+    }
+    for (std::size_t i = rank; i < end; ++i) places[slots[i]] = static_cast<Position>(i);
+  }
+}
+
+const KeyShift::Step& KeyShift::step_back(Position positions) {
+  // A window shifts by one, a lazy cache by its slack; a sampler by anything.
+  constexpr std::size_t most_kept = 256;
+  if (const auto found = steps_.find(positions); found != steps_.end()) return found->second;
+  if (steps_.size() == most_kept) steps_.clear();
+  Step step;
+  for (const double frequency : frequencies_) {
+    const double angle = -frequency * static_cast<double>(positions);
+    step.cosines.push_back(static_cast<float>(std::cos(angle)));
+    step.sines.push_back(static_cast<float>(std::sin(angle)));
+    step.halves.push_back(f32_to_f16(step.cosines.back()));
+    step.halves.push_back(f32_to_f16(step.sines.back()));
+  }
+  return steps_.emplace(positions, std::move(step)).first->second;
+}
+
+}  // namespace kv

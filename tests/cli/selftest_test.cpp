@@ -1,0 +1,71 @@
+// kvcheck selftest: statuses, forms of the kill matrix, figures.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "tests/cli/run.h"
+
+namespace kv::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A mutant that is killed, one that no law can kill, and a right subject.
+const std::vector<std::string> small = {"selftest", "--filter", "no-lower-bound-in-chunks",
+                                        "--filter", "plain-streaming"};
+
+std::vector<std::string> small_with(std::vector<std::string> more) {
+  more.insert(more.begin(), small.begin(), small.end());
+  return more;
+}
+
+TEST(SelftestCommand, PassesAndTellsWhichLawsKill) {
+  const Ran ran = run(small);
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("no-lower-bound-in-chunks  killed"));
+  EXPECT_THAT(ran.out, HasSubstr("1 batteries of 1 right subjects, 0 accusations\npassed\n"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(SelftestCommand, WritesJsonCsvAndMarkdown) {
+  const TemporaryFolder folder;
+  const Ran ran = run(small_with(
+      {"--json", folder / "m.json", "--csv", folder / "m.csv", "--markdown", "-", "--runs", "2"}));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("# The kill matrix\n"));
+  EXPECT_THAT(ran.out, HasSubstr("| no-lower-bound-in-chunks | "));
+  EXPECT_THAT(ran.out, HasSubstr("2 runs of 1 right subject: none is accused"));
+  const auto object = boost::json::parse(read_text(folder / "m.json")).as_object();
+  EXPECT_EQ(object.at("right_batteries").as_int64(), 2);
+  const std::string csv = read_text(folder / "m.csv");
+  EXPECT_THAT(csv, StartsWith("mutant,law,cases\nno-lower-bound-in-chunks,"));
+}
+
+TEST(SelftestCommand, DrawsTheMatrix) {
+  const TemporaryFolder folder;
+  const Ran ran = run(small_with({"--plot", folder / "new/plots"}));
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string svg = read_text(folder / "new/plots/kill-matrix.svg");
+  EXPECT_THAT(svg, HasSubstr("no-lower-bound-in-chunks"));
+  EXPECT_THAT(svg, HasSubstr("visible.from-stored"));
+  EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.png"), HasSubstr("PNG"));
+  EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.md"), HasSubstr("](kill-matrix.svg)"));
+  EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.csv"), StartsWith("mutant,law,cases\n"));
+}
+
+TEST(SelftestCommand, RefusesWordsThatMakeNoSense) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+  };
+  refused({"selftest", "something"}, "word");
+  refused({"selftest", "--filter", "plain-streming"}, "did you mean 'plain-streaming'?");
+  refused({"selftest", "--runs", "0"}, "--runs");
+  refused({"selftest", "--workers", "0"}, "--workers");
+  refused({"selftest", "--json", "-", "--csv", "-"}, "--json and --csv both want standard output");
+  refused({"selftest", "--json", "/nowhere/m.json"}, "/nowhere/m.json");
+}
+
+}  // namespace
+}  // namespace kv::test

@@ -1,0 +1,154 @@
+#include "reports/kill_matrix.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "reports/report.h"
+#include "reports/results.h"
+#include "tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+using testing::fake_replay;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::read_text;
+using testing::small_fake;
+using ::testing::StartsWith;
+using testing::taken;
+using testing::TemporaryFolder;
+
+// Two laws of cases and one of statistics; a mutant killed by all, one by chance alone, one that
+// nobody can kill.
+const std::string json = R"({"passed":true,"seed":3,"whole":true,
+"laws":[{"law":"rows.unique","statistical":false},{"law":"size.full","statistical":false},
+{"law":"chance.exact","statistical":true}],
+"mutants":[
+{"mutant":"a|b","wrong":"all <b> of it","source":"made","equivalent":"","verdict":"killed",
+"killers":[{"law":"chance.exact","cases":1},{"law":"size.full","cases":7},
+{"law":"rows.unique","cases":30}],"smallest":"sinks=0;calls=f1"},
+{"mutant":"by-chance","wrong":"draws","source":"x #1","equivalent":"","verdict":"killed",
+"killers":[{"law":"chance.exact","cases":1}],"smallest":"token 1"},
+{"mutant":"same","wrong":"nothing","source":"made","equivalent":"it is the same",
+"verdict":"equivalent","killers":[],"smallest":""}],
+"idle_laws":[],"accusations":[],"right_subjects":4,"right_batteries":800})";
+
+KillMatrix matrix() {
+  return taken(parse_kill_matrix(json));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string complaint(const std::string& text) {
+  const auto read = parse_kill_matrix(text);
+  return read ? "" : read.error().message;
+}
+
+TEST(KillMatrix, IsReadAsItWasWritten) {
+  const KillMatrix read = matrix();
+  EXPECT_EQ(read.laws.size(), 3U);
+  ASSERT_EQ(read.rows.size(), 3U);
+  EXPECT_EQ(read.rows[0].killed.size(), 3U);
+  EXPECT_EQ(read.rows[0].killed[0].law, 0U);
+  EXPECT_EQ(read.rows[0].killed[0].cases, 30U);
+  EXPECT_EQ(quickest_cell(read, read.rows[0])->law, 1U);  // cases before statistics
+  EXPECT_EQ(cases_text(read, read.rows[0].killed[2]), "statistics");
+  EXPECT_EQ(quickest_cell(read, read.rows[2]), nullptr);
+  EXPECT_EQ(kill_summary(read),
+            "3 mutants: all are killed but 1 declared equivalent. 3 laws: each kills a mutant. "
+            "800 runs of 4 right subjects: none is accused.");
+}
+
+TEST(KillMatrix, SaysWhatIsNotAsItShouldBe) {
+  KillMatrix wrong = matrix();
+  wrong.rows[1].verdict = "LIVES";
+  wrong.idle = {"size.full"};
+  wrong.accused = {"plain of size.full, seed 9"};
+  EXPECT_EQ(kill_summary(wrong),
+            "3 mutants: not as they should be: by-chance. 3 laws: idle: size.full. 800 runs of 4 "
+            "right subjects: accused: plain of size.full, seed 9.");
+  wrong.whole = false;
+  EXPECT_THAT(kill_summary(wrong), Not(HasSubstr("idle")));
+}
+
+TEST(KillMatrix, ComplainsOfOtherFiles) {
+  EXPECT_THAT(complaint("mutant,law,cases\n"),
+              StartsWith("a kill matrix is JSON, and this is not"));
+  EXPECT_THAT(complaint("{}"), HasSubstr("\"passed\" is missing"));
+  EXPECT_THAT(complaint(replaced(json, "{\"law\":\"rows.unique\",\"statistical\":false},", "")),
+              HasSubstr("'rows.unique' is not among the laws"));
+  EXPECT_THAT(complaint(replaced(json, "\"cases\":7", "\"cases\":-7")), HasSubstr("cases"));
+  const TemporaryFolder folder;
+  const auto absent = read_kill_matrix(folder.path("m.json"));
+  ASSERT_FALSE(absent);
+  EXPECT_THAT(absent.error().message, HasSubstr("m.json"));
+}
+
+TEST(KillMatrix, IsTwoTables) {
+  const KillMatrix read = matrix();
+  EXPECT_THAT(to_csv(mutants_table(read)),
+              HasSubstr("a|b,all <b> of it,made,killed,3,size.full,7,sinks=0;calls=f1,"
+                        "\"rows.unique (30), size.full (7), chance.exact (statistics)\"\n"));
+  EXPECT_THAT(to_csv(mutants_table(read)), HasSubstr("equivalent: it is the same,0,,,,\n"));
+  EXPECT_EQ(to_csv(killing_laws_table(read)),
+            "law,mutants,first_for,alone\nrows.unique,1,0,\nsize.full,1,1,\n"
+            "chance.exact,2,1,by-chance\n");
+}
+
+TEST(KillMatrix, IsAPageThatEscapes) {
+  const std::string page = kill_matrix_page(matrix(), "kill-matrix.svg");
+  EXPECT_THAT(page, StartsWith("# The kill matrix\n"));
+  EXPECT_THAT(page, HasSubstr("![Which law kills which mutant](kill-matrix.svg)"));
+  EXPECT_THAT(page, HasSubstr("`sinks=0;calls=f1`"));
+  EXPECT_THAT(page, HasSubstr("and 2 more"));
+  EXPECT_THAT(page, HasSubstr("equivalent: it is the same"));
+  EXPECT_THAT(page, Not(HasSubstr("| a|b |")));
+  EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  EXPECT_THAT(kill_matrix_page(matrix(), ""), Not(HasSubstr("![")));
+}
+
+TEST(KillMatrix, IsAFigureWithAsManyCells) {
+  const Figure figure = kill_matrix_figure(matrix());
+  EXPECT_THAT(figure.csv, StartsWith("mutant,law,cases\na|b,rows.unique,30\n"));
+  EXPECT_THAT(figure.csv, HasSubstr("by-chance,chance.exact,statistics\n"));
+  EXPECT_THAT(figure.caption, HasSubstr("800 runs of 4 right subjects"));
+  EXPECT_EQ(kill_matrix_figure({}).body, "");
+}
+
+class ReportOfLaws : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto writer = taken(ResultsWriter::begin(db_, "kvcheck replay"));
+    ASSERT_TRUE(writer.add(fake_replay(small_fake())));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  TemporaryFolder folder_;
+  std::string db_ = folder_.path("run.db");
+  std::string out_ = folder_.path("out");
+};
+
+TEST_F(ReportOfLaws, ShowsFigureAndTables) {
+  const KillMatrix told = matrix();
+  ASSERT_TRUE(write_report(db_, 0, out_, &told));
+  const std::string page = read_text(out_ + "/index.html");
+  EXPECT_THAT(page, HasSubstr("<section id=\"laws\">"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#laws\">"));
+  EXPECT_THAT(page, HasSubstr("800 runs of 4 right subjects"));
+  EXPECT_THAT(page, HasSubstr("all &lt;b&gt; of it"));
+  EXPECT_THAT(page, HasSubstr("aria-label=\"The kill matrix\""));
+  for (const std::string name : {"kill-matrix.svg", "kill-matrix.png", "kill-matrix.csv",
+                                 "kill-matrix.md", "mutants.csv", "laws.csv"}) {
+    EXPECT_TRUE(std::filesystem::exists(out_ + "/laws/" + name)) << name;
+  }
+  // A report with laws is replaced as any other, here by one without.
+  ASSERT_TRUE(write_report(db_, 0, out_));
+  EXPECT_THAT(read_text(out_ + "/index.html"), Not(HasSubstr("id=\"laws\"")));
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/laws"));
+}
+
+}  // namespace
+}  // namespace kv
