@@ -88,6 +88,7 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   const ModelConfig& config = plan.opened.model.config;
   plan.about.model = plan.opened.path;
   plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
+  if (!config.note.empty()) plan.about.architecture += "; " + config.note;
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
   plan.about.storage = words.value("storage");

@@ -14,8 +14,8 @@ std::string facts_of(const ClosedLoopResult& result) {
   if (result.streams > 1) cut = "every stream begins with an empty cache";
   if (result.window > 0) cut = "every window begins with an empty cache";
   return "<dl>\n" + description("model", result.model) +
-         description("weights", result.architecture + ", " + kib + " KiB, trained on " +
-                                    with_commas(result.context) + " tokens") +
+         description("weights", kib + " KiB, trained on " + with_commas(result.context) +
+                                    " tokens; " + result.architecture) +
          description("text", result.text) + description("size", text_of(result) + "; " + cut) +
          description("checksum", text) +
          description("keys and values", "stored as " + result.storage) +

@@ -55,7 +55,7 @@ struct ClosedLoopCell {
 // One text under all specs, either as streams of any length or cut into windows.
 struct ClosedLoopResult {
   std::string model;         // its path, as given
-  std::string architecture;  // llama, gpt_neox or gpt2
+  std::string architecture;  // llama, gpt_neox or gpt2, and what else must be said of it
   std::size_t weight_bytes = 0;
   std::size_t context = 0;       // the length that it was trained on
   std::string text;              // the file's path, as given

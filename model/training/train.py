@@ -106,7 +106,8 @@ def save(model, words, folder):
     head += b" " * (-len(head) % 8)
     with open(f"{folder}/model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(head)) + head + b"".join(blobs))
-    config = {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox", "vocab_size": len(words),
+    config = {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox",
+              "kvcheck_note": "trained with a sink-forming term", "vocab_size": len(words),
               "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
               "intermediate_size": 4 * WIDTH, "hidden_act": "gelu", "rotary_pct": ROTARY,
               "rotary_emb_base": 10000, "max_position_embeddings": CONTEXT, "layer_norm_eps": 1e-5,

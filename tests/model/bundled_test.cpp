@@ -72,6 +72,7 @@ TEST_F(Bundled, RecallsAndAReservoirRecallsFurtherThanAWindow) {
 TEST_F(Bundled, HasItsOwnWordsOnly) {
   EXPECT_EQ(tokenizer_->vocabulary(), 260U);
   EXPECT_EQ(model_.config.context, 256U);
+  EXPECT_EQ(model_.config.note, "trained with a sink-forming term");
   EXPECT_EQ(tokenizer_->encode("anna 's hatt is red").error().message,
             "unknown word 'hatt'; did you mean 'hat'?");
 }
