@@ -23,7 +23,6 @@
 #include "cli/selftest.h"
 #include "cli/trace.h"
 #include "cli/uniformity.h"
-#include "cli/write.h"
 
 namespace kv::cli {
 namespace {
@@ -128,6 +127,18 @@ int run_guarded(const Command& command,
   return internal;
 }
 
+// `who` is the command as it was called.
+int run_named(const Command& command,
+              std::string_view who,
+              std::span<const std::string> words,
+              Streams& streams) {
+  if (asks_for_help(words)) {
+    streams.out << help_of(command);
+    return flushed(who, done, streams);
+  }
+  return flushed(who, run_guarded(command, who, words, streams), streams);
+}
+
 const Command* find_command(std::string_view name) {
   const auto found = std::ranges::find(commands(), name, &Command::name);
   return found == commands().end() ? nullptr : *found;
@@ -179,20 +190,21 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
       &replay_command, &report_command,   &check_command,    &uniformity_command,
-      &eval_command,   &write_command,    &record_command,   &policies_command,
-      &trace_command,  &generate_command, &protocol_command, &selftest_command,
+      &eval_command,   &generate_command, &record_command,   &policies_command,
+      &trace_command,  &protocol_command, &selftest_command,
   };
   return all;
 }
 
 int run_command(const Command& command, std::span<const std::string> words, Streams& streams) {
   forget_interrupt();
-  const std::string who = "kvcheck " + std::string(command.name);
-  if (asks_for_help(words)) {
-    streams.out << help_of(command);
-    return flushed(who, done, streams);
+  std::string who = "kvcheck " + std::string(command.name);
+  for (const Command* const verb : command.verbs) {
+    if (words.empty() || words[0] != verb->name) continue;
+    who += " " + words[0];
+    return run_named(*verb, who, words.subspan(1), streams);
   }
-  return flushed(who, run_guarded(command, who, words, streams), streams);
+  return run_named(command, who, words, streams);
 }
 
 int run_main(std::span<const std::string> words, Streams& streams) {

@@ -38,6 +38,9 @@ struct Command {
 
   // What `help` shows for {options}: the table that `run` parses with.
   std::span<const Option> options{};
+
+  // Verbs that are commands of their own: what `kvcheck NAME VERB` runs.
+  std::span<const Command* const> verbs{};
 };
 
 // Command::run for a command that judges nothing: `work` is done, or an error.

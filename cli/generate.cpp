@@ -1,184 +1,183 @@
 #include "cli/generate.h"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
-#include <vector>
+#include <utility>
 
-#include "base/file.h"
-#include "base/json_text.h"
 #include "base/words.h"
-#include "cli/options.h"
-#include "traces/save.h"
-#include "traces/synthetic.h"
+#include "cli/interrupt.h"
+#include "cli/model_words.h"
+#include "model/token_sampler.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
-    {.name = "tokens", .value = "N", .help = "tokens of the stream, 1 to 65536 [1024]"},
-    {.name = "layers", .value = "N", .help = "layers [1]"},
-    {.name = "heads", .value = "N", .help = "query heads of a layer [4]"},
-    {.name = "kv-heads", .value = "N", .help = "key/value heads, a divisor of heads [heads]"},
-    {.name = "head-dim", .value = "N", .help = "numbers of a query, key or value [32]"},
-    {.name = "seed", .value = "N", .help = "the seed of everything drawn [1]"},
-    {.name = "kind",
-     .value = "KIND",
-     .help = "attention: rows; qkv: queries, keys and values [attention]"},
-    {.name = "dtype", .value = "TYPE", .help = "f32, or f16 for attention [f32]"},
-    {.name = "rope",
-     .value = "LAYOUT",
-     .help = "how the dimensions that carry noise rotate: none, half, interleaved [none]"},
-    {.name = "output", .letter = 'o', .value = "FILE", .help = "write the trace file there"},
-    {.name = "planted",
-     .value = "FILE",
-     .help = "write what was planted there, as JSON lines; - is standard output"},
-    {.name = "list", .letter = 'l', .help = "all generators with their fields, and no trace"},
+constexpr std::array<Option, 14> table = {{
+    model_option,
+    tokenizer_option,
+    {.name = "prompt", .value = "TEXT", .help = "what to go on with [nothing]"},
+    {.name = "policy",
+     .value = "SPEC",
+     .default_value = "dense",
+     .help = "a policy with its fields, or a preset (@name)"},
+    {.name = "budget",
+     .value = "N",
+     .help = "residents that may stay, if the spec leaves that open"},
+    {.name = "chunk", .value = "N", .help = "tokens of the prompt per forward pass"},
+    {.name = "tokens",
+     .value = "N",
+     .default_value = "256",
+     .help = "how many tokens to write; 0 is no limit"},
+    {.name = "temperature",
+     .value = "X",
+     .default_value = "1",
+     .help = "sharpens (below 1) or flattens the distribution; 0 takes the likeliest token"},
+    {.name = "top-p",
+     .value = "X",
+     .default_value = "1",
+     .help = "draw among the likeliest tokens that together have this probability"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all draws"},
+    {.name = "trace-cache", .help = "say on standard error how many rows are held, token by token"},
+    storage_option,
+    keys_option,
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Makes a synthetic trace that says what it planted.\n"
+    "Lets a real model go on with a text, on what a policy leaves of it, and prints it as it "
+    "comes.\n"
     "\n"
-    "Usage:  kvcheck generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]\n"
-    "        kvcheck generate --list\n"
+    "Usage:  kvcheck generate --model PATH [--prompt TEXT] [OPTIONS]\n"
     "\n"
-    "NAME is one of sink-recency, zipf, drift, needle, topics, uniform, one-hot and ties; --list\n"
-    "tells what each plants and its fields. An option such as --tokens 512 is the same as the\n"
-    "field tokens=512. The same words give the same bytes.\n"
+    "It ends after --tokens, or when the model writes its begin or end token. With a bounded\n"
+    "policy the cache is constant, and so are time and memory per token, however long it goes on.\n"
     "\n"
     "{options}\n"
     "\n"
     "Examples:\n"
-    "  kvcheck generate zipf --tokens 2048 -o zipf.safetensors\n"
-    "  kvcheck generate needle:position=100,ask_at=900,mass=0.8 --kind qkv -o n.safetensors\n"
-    "  kvcheck generate drift:hitters=8,period=128 --seed 7 -o d.safetensors --planted -\n"
-    "  kvcheck generate --list\n";
+    "  kvcheck generate --model pythia-70m --prompt 'Once upon a time' --temperature 0\n"
+    "  kvcheck generate --model stories260K.bin --tokenizer tok512.bin --tokens 0 --top-p 0.9 \\\n"
+    "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
-std::string padded(std::string_view text, std::size_t width) {
-  std::string out(text);
-  if (out.size() < width) out.resize(width, ' ');
-  return out;
+struct GeneratePlan {
+  OpenedModel opened;
+  Cell cell;
+  DecoderOptions options;
+  SampleOptions sample;
+  std::size_t tokens = 0;
+  std::vector<Token> prompt;
+  bool trace_cache = false;
+};
+
+Result<double> real(const Words& words, const std::string& name, double minimum, double maximum) {
+  return parse_real(words.value(name), "--" + name, minimum, maximum);
 }
 
-std::string field_line(std::string_view name,
-                       std::string_view default_value,
-                       const std::string& values,
-                       std::string_view meaning) {
-  return "    " + padded(std::string(name) + "=" + std::string(default_value), 17) + " " + values +
-         " " + std::string(meaning) + "\n";
+// Synthetic streams were made by a command of this name before models could write.
+Result<void> no_stream(std::span<const std::string> words) {
+  constexpr std::array<std::string_view, 5> theirs = {"--list", "-l", "--planted", "--output",
+                                                      "-o"};
+  if (words.empty()) return {};
+  const bool named = !words[0].empty() && words[0][0] != '-';
+  const bool listed = std::ranges::any_of(words, [&](const std::string& word) {
+    return std::ranges::find(theirs, split(word, '=')[0]) != theirs.end();
+  });
+  if (!named && !listed) return {};
+  return usage_error(
+      "generate writes text with --model PATH; a synthetic stream is made by "
+      "'kvcheck trace generate " +
+      (named ? words[0] : std::string("--list")) + "'");
 }
 
-std::string generator_list() {
-  std::string out;
-  for (const SyntheticEntry& entry : synthetic_registry()) {
-    out += std::string(entry.name) + ": " + std::string(entry.summary) + "\n";
-    out += "  plants " + std::string(entry.plants) + "\n";
-    for (const SyntheticParameter& own : entry.parameters) {
-      out += field_line(own.name, shortest(own.default_value),
-                        padded(shortest(own.minimum) + " to " + shortest(own.maximum), 12),
-                        own.meaning);
+Result<GeneratePlan> plan_generate(const Words& words) {
+  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+  GeneratePlan plan;
+  Result<std::vector<Cell>> cells = model_cells(words, {});
+  if (!cells) return cells.error();
+  if (cells->size() != 1) return usage_error("several budgets are given; expected one");
+  plan.cell = cells->front();
+  const Result<DecoderOptions> options = decoder_options(words);
+  if (!options) return options.error();
+  plan.options = *options;
+  plan.options.seed = plan.cell.seed;
+  const auto temperature = real(words, "temperature", 0, 1000);
+  if (!temperature) return temperature.error();
+  const auto top_p = real(words, "top-p", 1e-9, 1);
+  if (!top_p) return top_p.error();
+  plan.sample = {*temperature, *top_p};
+  const auto tokens = words.count("tokens", 0, 0xffffffff);
+  if (!tokens) return tokens.error();
+  plan.tokens = tokens->value();
+  plan.trace_cache = words.given("trace-cache");
+  Result<OpenedModel> opened = opened_model(words);
+  if (!opened) return opened.error();
+  plan.opened = *std::move(opened);
+  Result<std::vector<Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
+  if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
+  if (const auto begin = plan.opened.model.config.begin_token)
+    prompt->insert(prompt->begin(), *begin);
+  if (prompt->empty()) {
+    return usage_error("this model has no begin token; expected a --prompt that is not empty");
+  }
+  plan.prompt = *std::move(prompt);
+  return plan;
+}
+
+void trace_line(const CachedAttention& attention, Streams& streams) {
+  const ModelUnit& unit = attention.units().front();
+  streams.err << "token " << attention.seen() << ": " << unit.cache.residents() << " residents in "
+              << unit.cache.stored() << " rows, each of " << attention.units().size() << " units; "
+              << attention.bytes() << " bytes\n";
+}
+
+Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Streams& streams) {
+  const ModelConfig& config = plan.opened.model.config;
+  TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
+  Token last = plan.prompt.back();
+  for (std::size_t written = 0; plan.tokens == 0 || written < plan.tokens; ++written) {
+    if (interrupted()) break;
+    const Token next = sampler.draw(decoder.logits(), decoder.seen());
+    if (next == config.begin_token || next == config.end_token) break;
+    // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
+    if (static_cast<std::size_t>(next) < plan.opened.tokenizer->vocabulary()) {
+      streams.out << plan.opened.tokenizer->piece(last, next) << std::flush;
     }
-    out += "\n";
+    if (!streams.out) break;
+    if (auto fed = decoder.feed(std::array{next}, Logits::last); !fed) return fed;
+    if (plan.trace_cache) trace_line(decoder.attention(), streams);
+    last = next;
   }
-  out += "Every generator also takes\n";
-  for (const SyntheticField& field : synthetic_fields()) {
-    out += field_line(field.name, field.default_value, padded(field.values, 23), field.meaning);
-  }
-  return out;
-}
-
-// The operand with the options as further fields.
-Result<SyntheticSpec> spec_of(const Words& words) {
-  std::string text = words.operands()[0];
-  bool first = text.find(':') == std::string::npos || text.back() == ':';
-  for (const SyntheticField& field : synthetic_fields()) {
-    std::string option(field.name);
-    for (char& c : option) c = c == '_' ? '-' : c;
-    if (!words.given(option)) continue;
-    const std::string value = words.value(option);
-    if (value.find(',') != std::string::npos) {
-      return usage_error("--" + option + " is '" + value + "'; expected one value");
-    }
-    text += first && text.back() != ':' ? ":" : first ? "" : ",";
-    text += std::string(field.name) + "=" + value;
-    first = false;
-  }
-  return parse_synthetic(text);
-}
-
-std::string plant_line(std::size_t layer, std::size_t kv_head, const Plant& plant) {
-  std::string queries;
-  for (const Run& run : plant.queries) {
-    queries += (queries.empty() ? "[" : ",[") + std::to_string(run.first) + "," +
-               std::to_string(run.last) + "]";
-  }
-  std::string keys;
-  for (const PlantedKey& key : plant.keys) {
-    keys += (keys.empty() ? "[" : ",[") + std::to_string(key.position) + "," + shortest(key.share) +
-            "]";
-  }
-  return JsonObject()
-             .add("layer", std::uint64_t{layer})
-             .add("kv_head", std::uint64_t{kv_head})
-             .add("what", plant.what)
-             .add("mass", plant.mass)
-             .add_raw("queries", "[" + queries + "]")
-             .add_raw("keys", "[" + keys + "]")
-             .text() +
-         "\n";
-}
-
-std::string planted_lines(const SyntheticSpec& spec) {
-  std::string out;
-  for (std::size_t layer = 0; layer < spec.layers; ++layer) {
-    for (std::size_t kv_head = 0; kv_head < spec.kv_heads; ++kv_head) {
-      for (const Plant& plant : planted(spec, layer, kv_head).plants) {
-        out += plant_line(layer, kv_head, plant);
-      }
-    }
-  }
-  return out;
-}
-
-Result<void> check_outputs(const Words& words) {
-  if (!words.given("output") && !words.given("planted")) {
-    return usage_error("nothing to write; expected -o FILE for the trace or --planted FILE");
-  }
-  if (words.value("output") != "-") return {};
-  return usage_error("a trace cannot be written to standard output; expected -o FILE");
+  streams.out << "\n";
+  return {};
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const auto words = Words::parse(table, given);
+  if (const auto text = no_stream(given); !text) return text;
+  const Result<Words> words = Words::parse(table, given);
   if (!words) return words.error();
-  if (words->given("list")) {
-    if (auto none = words->expect_operands("a generator", 0, 0); !none) return none;
-    streams.out << generator_list();
-    return {};
+  const Result<GeneratePlan> plan = plan_generate(*words);
+  if (!plan) return plan.error();
+  Result<Decoder> decoder = Decoder::create(plan->opened.model, plan->cell.spec, plan->options);
+  if (!decoder) return decoder.error();
+  const InterruptGuard guard;
+  const std::span<const Token> prompt = plan->prompt;
+  for (std::size_t at = 0; at < prompt.size(); at += plan->cell.spec.chunk) {
+    const std::size_t size = std::min<std::size_t>(plan->cell.spec.chunk, prompt.size() - at);
+    if (auto fed = decoder->feed(prompt.subspan(at, size), Logits::last); !fed) return fed;
+    if (interrupted()) return io_error("interrupted");
   }
-  if (auto one = words->expect_operands("a generator", 1, 1); !one) return one;
-  const auto spec = spec_of(*words);
-  if (!spec) return spec.error();
-  if (auto outputs = check_outputs(*words); !outputs) return outputs;
-
-  if (words->given("output")) {
-    const std::string path = words->value("output");
-    if (auto saved = save_trace(make_synthetic(*spec), path); !saved) return saved;
-    streams.err << "wrote " << path << ": " << spec->canonical() << "\n";
-  }
-  if (!words->given("planted")) return {};
-  if (words->value("planted") != "-") {
-    return write_file(words->value("planted"), planted_lines(*spec));
-  }
-  streams.out << planted_lines(*spec);
-  return {};
+  streams.out << words->value("prompt") << std::flush;
+  return go_on(*plan, *decoder, streams);
 }
 
 }  // namespace
 
 constinit const Command generate_command = {
     .name = "generate",
-    .summary = "make a synthetic trace that says what it planted",
+    .summary = "let a real model go on with a text, on what a policy leaves of it",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

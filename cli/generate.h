@@ -1,4 +1,4 @@
-// kvcheck generate: a synthetic stream as a trace file.
+// kvcheck generate: lets a model go on with a text.
 #pragma once
 
 #include "cli/command.h"

@@ -36,7 +36,7 @@ Result<void> check_against_inputs(const NamedPath& output, std::span<const std::
   for (const std::string& input : inputs) {
     if (same_file(output.path, input)) {
       return usage_error(std::string(output.option) + " '" + output.path +
-                         "' would overwrite the trace '" + input + "'");
+                         "' would overwrite the input '" + input + "'");
     }
   }
   return {};
@@ -55,8 +55,10 @@ Result<void> check_results_path(const std::string& path) {
 }  // namespace
 
 Result<void> check_outputs(const Outputs& outputs, std::span<const std::string> inputs) {
-  const std::array<NamedPath, 3> all = {
-      {{"-o", outputs.results}, {"--json", outputs.json}, {"--csv", outputs.csv}}};
+  const std::array<NamedPath, 4> all = {{{"-o", outputs.results},
+                                         {"--json", outputs.json},
+                                         {"--csv", outputs.csv},
+                                         {"--markdown", outputs.markdown}}};
   if (outputs.results == "-") {
     return usage_error("-o is a database and cannot go to standard output; use --json -");
   }

@@ -1,4 +1,4 @@
-// Where a replay's results go, checked before the work begins.
+// Where the results of a replay or an evaluation go, checked before the work begins.
 #pragma once
 
 #include <span>
@@ -8,13 +8,17 @@
 
 namespace kv::cli {
 
-// Paths; an empty one is not wanted. json and csv may be "-" for standard output.
+// Paths; an empty one is not wanted. All but the results may be "-" for
+// standard output.
 struct Outputs {
   std::string results;
   std::string json;
   std::string csv;
+  std::string markdown{};
 
-  [[nodiscard]] bool on_standard_output() const { return json == "-" || csv == "-"; }
+  [[nodiscard]] bool on_standard_output() const {
+    return json == "-" || csv == "-" || markdown == "-";
+  }
 };
 
 // An error if two outputs are one file, if one would replace an input, or if a file could not be

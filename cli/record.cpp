@@ -11,6 +11,7 @@
 #include "cli/model_words.h"
 #include "cli/progress.h"
 #include "model/record.h"
+#include "model/text_streams.h"
 
 namespace kv::cli {
 namespace {

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::array<Option, 5> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
-    {.name = "run", .value = "ID", .help = "the run to show [the newest]"},
+    {.name = "run",
+     .value = "ID",
+     .help = "the run to show [the newest replay and the newest evaluation]"},
     {.name = "selftest",
      .value = "FILE",
      .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
@@ -28,10 +30,11 @@ constexpr std::string_view help =
     "Usage:  kvcheck report RUN.db -o DIR [OPTIONS]\n"
     "        kvcheck report RUN.db --list\n"
     "\n"
-    "RUN.db is a results file that kvcheck replay -o wrote. DIR/index.html needs no other file\n"
-    "and no network; beside it, in one folder per trace, lies every figure as SVG, PNG and CSV\n"
-    "and every table as CSV and Markdown. DIR is new, empty, or an older report, which is\n"
-    "replaced. Figures need gnuplot; without it the report has tables only, and says so.\n"
+    "RUN.db is a results file that kvcheck replay -o or kvcheck eval -o wrote. DIR/index.html\n"
+    "needs no other file and no network; beside it, in one folder per trace or evaluation, lies\n"
+    "every figure as SVG, PNG and CSV and every table as CSV and Markdown. DIR is new, empty, or\n"
+    "an older report, which is replaced. Figures need gnuplot; without it the report has tables\n"
+    "only, and says so.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -47,8 +50,9 @@ std::string line_of(const RunSummary& run) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
   };
   return "run " + std::to_string(run.id) + ", " + (run.complete ? "complete" : "incomplete") +
-         ", " + counted(run.traces, "trace") + ", " + counted(run.cells, "cell") + ", kvcheck " +
-         run.version + ": " + run.command + "\n";
+         (run.traces > 0 || run.evaluations == 0 ? ", " + counted(run.traces, "trace") : "") +
+         (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") + ", " +
+         counted(run.cells, "cell") + ", kvcheck " + run.version + ": " + run.command + "\n";
 }
 
 Result<void> list(const std::string& path, Streams& streams) {

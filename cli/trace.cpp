@@ -4,9 +4,11 @@
 #include <array>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "base/words.h"
 #include "cli/options.h"
+#include "cli/trace_generate.h"
 #include "cli/trace_text.h"
 #include "cli/trace_words.h"
 #include "traces/describe.h"
@@ -60,6 +62,7 @@ Usage:  kvcheck trace info FILE... [--json]
         kvcheck trace verify FILE... [--json]
         kvcheck trace convert IN -o OUT [--dtype TYPE] [--model TEXT] [--source TEXT]
                               [--licence TEXT]
+        kvcheck trace generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
 A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
@@ -71,6 +74,7 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
   convert   write the same trace in the current form of the format, or in another type;
             numbers are rounded to the nearest, and one that does not fit is an error;
             it may name model, source and licence, which a dump has no place for
+  generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
   slice     write a part of a trace: some layers, some heads, the first tokens
 
 {options}
@@ -220,15 +224,18 @@ struct Verb {
   Result<void> (*run)(const Words& words, Streams& streams);
 };
 
+constexpr std::array own_commands = {&trace_generate_command};
+
 constexpr std::array verbs{Verb{"info", look_table, info}, Verb{"verify", look_table, verify_files},
                            Verb{"convert", convert_table, convert},
                            Verb{"slice", slice_table, slice}};
 
 Result<void> run(std::span<const std::string> words, Streams& streams) {
-  std::array<std::string_view, verbs.size()> names;
-  std::ranges::transform(verbs, names.begin(), &Verb::name);
+  std::vector<std::string_view> names;
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  for (const Command* const verb : own_commands) names.push_back(verb->name);
   if (words.empty()) {
-    return usage_error("expected a verb (info, verify, convert or slice), found none");
+    return usage_error("expected a verb (info, verify, convert, slice or generate), found none");
   }
   const auto* const verb = std::ranges::find(verbs, words[0], &Verb::name);
   if (verb == verbs.end()) return usage_error(unknown_word("verb", words[0], names));
@@ -245,6 +252,7 @@ constinit const Command trace_command = {
     .help = help,
     .run = done_unless_error<run>,
     .options = whole_table,
+    .verbs = own_commands,
 };
 
 }  // namespace kv::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/added_tokens.h"
 #include "model/tokenizer.h"
 
 namespace kv {
@@ -15,12 +16,6 @@ namespace kv {
 // What splits text into words: letters, digits or others with a leading blank, and blanks.
 inline constexpr std::string_view gpt2_pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
-// Words that are cut out before anything else happens to the text.
-struct AddedToken {
-  std::string text;
-  Token token = 0;
-};
 
 struct BpeRules {
   std::unordered_map<std::string, Token> vocabulary;        // in printable characters

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "model/bpe_rules.h"
 #include "model/merge.h"
+#include "model/tokenizer_json_detail.h"
+#include "model/word_tokenizer.h"
 #include "traces/describe.h"
 
 namespace kv {
@@ -69,21 +71,13 @@ class ByteBpe final : public Tokenizer {
   [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
     if (const auto bad = first_invalid_utf8(text)) return not_utf8(*bad);
     std::vector<Token> tokens;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at < text.size();) {
-      const AddedToken* added = added_at(text.substr(at));
-      if (added == nullptr) {
-        ++at;
-        continue;
-      }
-      if (auto done = encode_plain(text.substr(begin, at - begin), tokens); !done) {
+    for (const TextPart& part : added_.cut(text)) {
+      if (part.added != nullptr) {
+        tokens.push_back(part.added->token);
+      } else if (auto done = encode_plain(part.text, tokens); !done) {
         return done.error();
       }
-      tokens.push_back(added->token);
-      at += added->text.size();
-      begin = at;
     }
-    if (auto done = encode_plain(text.substr(begin), tokens); !done) return done.error();
     return tokens;
   }
 
@@ -108,7 +102,8 @@ class ByteBpe final : public Tokenizer {
       bytes_[byte] = found->second;
     }
     for (const auto& [text, token] : rules.vocabulary) {
-      if (Result<void> put = put_piece(token, bytes_behind(text, byte_of)); !put) return put;
+      auto put = tokenizer_json::put_piece(pieces_, token, bytes_behind(text, byte_of));
+      if (!put) return put;
     }
     for (const auto& [left, right] : rules.merges) {
       const Token joined = rules.vocabulary.at(left + right);
@@ -123,27 +118,10 @@ class ByteBpe final : public Tokenizer {
     }
     nfc_ = rules.nfc;
     for (const AddedToken& added : rules.added) {
-      if (Result<void> put = put_piece(added.token, added.text); !put) return put;
-      added_[static_cast<unsigned char>(added.text[0])].push_back(added);
+      if (auto put = tokenizer_json::put_piece(pieces_, added.token, added.text); !put) return put;
     }
-    for (auto& list : added_) {
-      std::ranges::sort(list, [](const AddedToken& a, const AddedToken& b) {
-        return a.text.size() > b.text.size();
-      });
-    }
+    added_ = AddedTokens(rules.added);
     return open_pattern(rules.pattern);
-  }
-
-  Result<void> put_piece(Token token, std::string piece) {
-    constexpr Token most = 1 << 24;
-    if (token >= most) {
-      return malformed("has a token number " + std::to_string(token) + "; expected less than " +
-                       std::to_string(most));
-    }
-    const auto at = static_cast<std::size_t>(token);
-    if (pieces_.size() <= at) pieces_.resize(at + 1);
-    pieces_[at] = std::move(piece);
-    return {};
   }
 
   // Characters that stand for no byte, as added tokens may hold, are taken as they are.
@@ -174,15 +152,7 @@ class ByteBpe final : public Tokenizer {
                      std::to_string(where.offset) + ": " + u_errorName(status));
   }
 
-  [[nodiscard]] const AddedToken* added_at(std::string_view text) const {
-    for (const AddedToken& added : added_[static_cast<unsigned char>(text[0])]) {
-      if (text.starts_with(added.text)) return &added;
-    }
-    return nullptr;
-  }
-
   Result<void> encode_plain(std::string_view text, std::vector<Token>& tokens) const {
-    if (text.empty()) return {};
     if (!nfc_) return encode_words(text, tokens);
     UErrorCode status = U_ZERO_ERROR;
     std::string composed;
@@ -237,8 +207,8 @@ class ByteBpe final : public Tokenizer {
   std::array<Token, 256> bytes_{};
   std::vector<std::string> pieces_;  // the bytes of each token
   std::unordered_map<std::uint64_t, Joined> joins_;
-  std::unordered_map<std::string, Token> words_;    // only where whole words come first
-  std::array<std::vector<AddedToken>, 256> added_;  // by first byte, the longest first
+  std::unordered_map<std::string, Token> words_;  // only where whole words come first
+  AddedTokens added_;
   Regex pattern_;
   bool nfc_ = false;
 };
@@ -247,11 +217,15 @@ std::string_view text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-Result<std::unique_ptr<Tokenizer>> make(const std::string& path, const Result<BpeRules>& rules) {
-  Result<std::unique_ptr<Tokenizer>> made =
-      rules ? ByteBpe::make(*rules) : Result<std::unique_ptr<Tokenizer>>(rules.error());
+Result<std::unique_ptr<Tokenizer>> named(const std::string& path,
+                                         Result<std::unique_ptr<Tokenizer>> made) {
   if (!made) return Error{made.error().kind, shown(path) + " " + made.error().message};
   return made;
+}
+
+Result<std::unique_ptr<Tokenizer>> make(const Result<BpeRules>& rules) {
+  if (!rules) return rules.error();
+  return ByteBpe::make(*rules);
 }
 
 }  // namespace
@@ -259,7 +233,9 @@ Result<std::unique_ptr<Tokenizer>> make(const std::string& path, const Result<Bp
 Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path) {
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return file.error();
-  return make(path, parse_tokenizer_json(text_of(*file)));
+  const std::string_view text = text_of(*file);
+  if (is_word_level(text)) return named(path, parse_word_tokenizer(text));
+  return named(path, make(parse_tokenizer_json(text)));
 }
 
 Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder) {
@@ -267,7 +243,7 @@ Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder
   if (!vocabulary) return vocabulary.error();
   const Result<MappedFile> merges = MappedFile::open(folder + "/merges.txt");
   if (!merges) return merges.error();
-  return make(folder, parse_gpt2_files(text_of(*vocabulary), text_of(*merges)));
+  return named(folder, make(parse_gpt2_files(text_of(*vocabulary), text_of(*merges))));
 }
 
 }  // namespace kv

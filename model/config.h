@@ -42,6 +42,7 @@ struct RopeScaling {
 struct ModelConfig {
   Architecture architecture = Architecture::llama;
   std::string name;  // the family's name in the configuration
+  std::string note;  // what must be said wherever the model is shown: entry 'kvcheck_note'
   std::size_t layers = 0;
   std::size_t width = 0;  // of the residual stream
   std::size_t heads = 0;

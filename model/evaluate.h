@@ -3,42 +3,35 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "model/decoder.h"
+#include "model/recall.h"
 #include "model/tokenizer.h"
+#include "sim/closed_loop.h"
 
 namespace kv {
-
-// How a text becomes one or more streams of tokens.
-struct TextOptions {
-  std::string separator{};       // cuts the text into pieces, each stripped of outer blanks
-  bool each = false;             // every piece is a stream of its own; else all are one
-  std::optional<Token> begin{};  // goes before every stream
-  bool mark = false;             // ... and before every piece
-  std::size_t tokens = 0;        // how many of all tokens are taken; 0: all
-};
-
-// Streams of at least two tokens each. Errors: text that is empty, or too short to predict anything
-// of; those of encode().
-Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
-                                                   const Tokenizer& tokenizer,
-                                                   const TextOptions& options);
 
 struct Evaluation {
   // Per stream, per target (the tokens from the second on): -ln of its probability, in nats.
   std::vector<std::vector<float>> nll;
+  std::vector<std::vector<std::uint8_t>> right;  // 1 where the likeliest token was the target
   std::size_t kv_bytes = 0;  // of keys and values held at the end, the largest over the streams
 
   [[nodiscard]] std::size_t targets() const;
   [[nodiscard]] double perplexity() const;
 };
+
+// The evaluation as results files keep it: losses in steps of `width` targets, and what of the
+// recall task was answered, if `questions` (one list per stream) has any.
+ClosedLoopCell closed_loop_cell(const Cell& cell,
+                                const Evaluation& evaluation,
+                                std::span<const std::vector<RecallQuestion>> questions,
+                                std::size_t width);
 
 // Told the share that is done; false stops.
 using Report = std::function<bool(double)>;
@@ -50,19 +43,6 @@ Result<Evaluation> evaluate(const LanguageModel& model,
                             std::span<const std::vector<Token>> streams,
                             const DecoderOptions& options,
                             const Report& report = {});
-
-// The targets number [first, last) of their streams.
-struct Segment {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  std::size_t targets = 0;
-  double nats = 0;  // their sum
-
-  [[nodiscard]] double perplexity() const;
-};
-
-// [0, width), [width, 2 width), [2 width, 4 width), ... as far as there are targets.
-std::vector<Segment> segments_of(const Evaluation& evaluation, std::size_t width);
 
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
 double nll_of(std::span<const float> logits, Token target);

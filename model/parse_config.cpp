@@ -233,6 +233,7 @@ Result<ModelConfig> parse_config(std::string_view text) {
     return Error{Error::Kind::unsupported,
                  "has an " + unknown_word("model_type", config.name, names)};
   }
+  config.note = reader.word("kvcheck_note", "");
   config.architecture = family->architecture;
   config.vocabulary = reader.count("vocab_size");
   config.begin_token = reader.token("bos_token_id");

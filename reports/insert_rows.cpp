@@ -16,12 +16,6 @@ std::string list_of(const std::vector<std::size_t>& numbers) {
   return join(words, ",");
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  std::string out(16, '0');
-  for (std::size_t i = 16; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
-  return out;
-}
-
 Result<void> insert_header(Database& database, const RunPlace& place, const ReplayResult& result) {
   Statement insert(database,
                    "INSERT INTO traces (run, ordinal, name, kind, model, source, licence, loop,"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_variant = 28;  // fits the title of a figure's panel
 constexpr std::size_t longest_name = 60;
-constexpr std::string_view generator_words = "kvcheck generate ";
+constexpr std::string_view generator_words = "kvcheck trace generate ";
 
 // The fields and settings of a label, without the policy.
 std::vector<std::string> pieces_of(const Spec& spec) {

@@ -31,8 +31,11 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
   Statement rows(database,
                  "SELECT id, version, command, status = 'complete',"
                  " (SELECT count(*) FROM traces WHERE traces.run = runs.id),"
+                 " (SELECT count(*) FROM evaluations WHERE evaluations.run = runs.id),"
                  " (SELECT count(*) FROM cells JOIN traces ON traces.id = cells.trace"
-                 "  WHERE traces.run = runs.id)"
+                 "  WHERE traces.run = runs.id) +"
+                 " (SELECT count(*) FROM eval_cells JOIN evaluations"
+                 "  ON evaluations.id = eval_cells.evaluation WHERE evaluations.run = runs.id)"
                  " FROM runs ORDER BY id");
   std::vector<RunSummary> runs;
   while (true) {
@@ -44,18 +47,30 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
                     .command = rows.text(2),
                     .complete = rows.integer(3) != 0,
                     .traces = rows.count(4),
-                    .cells = rows.count(5)});
+                    .evaluations = rows.count(5),
+                    .cells = rows.count(6)});
   }
+}
+
+const RunSummary* newest(const std::vector<RunSummary>& runs,
+                         std::size_t RunSummary::*a,
+                         std::size_t RunSummary::*b) {
+  const auto found = std::find_if(runs.rbegin(), runs.rend(),
+                                  [&](const RunSummary& run) { return run.*a > 0 || run.*b > 0; });
+  return found == runs.rend() ? nullptr : &*found;
+}
+
+Error no_runs(const std::string& path) {
+  return {Error::Kind::not_found, "'" + path + "' holds no runs"};
 }
 
 Result<RunSummary> choose(const std::vector<RunSummary>& runs,
                           const std::string& path,
                           std::int64_t id) {
-  if (runs.empty()) return Error{Error::Kind::not_found, "'" + path + "' holds no runs"};
+  if (runs.empty()) return no_runs(path);
   if (id == 0) {
-    const auto has_traces = [](const RunSummary& run) { return run.traces > 0; };
-    const auto newest = std::find_if(runs.rbegin(), runs.rend(), has_traces);
-    return newest == runs.rend() ? runs.back() : *newest;
+    const auto* const found = newest(runs, &RunSummary::traces, &RunSummary::evaluations);
+    return found == nullptr ? runs.back() : *found;
   }
   for (const RunSummary& run : runs) {
     if (run.id == id) return run;
@@ -67,8 +82,8 @@ Result<RunSummary> choose(const std::vector<RunSummary>& runs,
                    (runs.size() == 1 ? "run " + first : "runs " + first + " to " + last)};
 }
 
-Result<std::vector<std::int64_t>> traces_of(Database& database, std::int64_t run) {
-  Statement rows(database, "SELECT id FROM traces WHERE run = ? ORDER BY ordinal");
+Result<std::vector<std::int64_t>> ids_of(Database& database, const char* sql, std::int64_t run) {
+  Statement rows(database, sql);
   rows.bind_all(run);
   std::vector<std::int64_t> ids;
   while (true) {
@@ -77,6 +92,27 @@ Result<std::vector<std::int64_t>> traces_of(Database& database, std::int64_t run
     if (!*there) return ids;
     ids.push_back(rows.integer(0));
   }
+}
+
+Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
+  StoredRun run{.summary = summary, .traces = {}, .evaluations = {}};
+  const auto traces =
+      ids_of(database, "SELECT id FROM traces WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!traces) return traces.error();
+  for (const std::int64_t trace : *traces) {
+    auto result = select_trace(database, trace);
+    if (!result) return result.error();
+    run.traces.push_back(std::move(*result));
+  }
+  const auto evaluations =
+      ids_of(database, "SELECT id FROM evaluations WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!evaluations) return evaluations.error();
+  for (const std::int64_t evaluation : *evaluations) {
+    auto result = select_evaluation(database, evaluation);
+    if (!result) return result.error();
+    run.evaluations.push_back(std::move(*result));
+  }
+  return run;
 }
 
 }  // namespace
@@ -94,15 +130,28 @@ Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
   if (!runs) return runs.error();
   const auto summary = choose(*runs, path, id);
   if (!summary) return summary.error();
-  const auto traces = traces_of(*database, summary->id);
-  if (!traces) return traces.error();
-  StoredRun run{.summary = *summary, .traces = {}};
-  for (const std::int64_t trace : *traces) {
-    auto result = select_trace(*database, trace);
-    if (!result) return result.error();
-    run.traces.push_back(std::move(*result));
+  return read_whole(*database, *summary);
+}
+
+Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
+  auto database = open_results(path);
+  if (!database) return database.error();
+  const auto runs = runs_in(*database);
+  if (!runs) return runs.error();
+  if (runs->empty()) return no_runs(path);
+  std::vector<const RunSummary*> wanted;
+  for (const auto kind : {&RunSummary::traces, &RunSummary::evaluations}) {
+    const RunSummary* const found = newest(*runs, kind, kind);
+    if (found != nullptr && (wanted.empty() || wanted.front() != found)) wanted.push_back(found);
   }
-  return run;
+  if (wanted.empty()) wanted.push_back(&runs->back());
+  std::vector<StoredRun> stored;
+  for (const RunSummary* const summary : wanted) {
+    auto run = read_whole(*database, *summary);
+    if (!run) return run.error();
+    stored.push_back(*std::move(run));
+  }
+  return stored;
 }
 
 }  // namespace kv

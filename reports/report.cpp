@@ -5,10 +5,13 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/file.h"
 #include "base/words.h"
+#include "reports/closed_loop_figures.h"
+#include "reports/closed_loop_text.h"
 #include "reports/csv.h"
 #include "reports/escape.h"
 #include "reports/export.h"
@@ -48,17 +51,35 @@ ReplayResult first_seeds(const ReplayResult& result) {
   return first;
 }
 
-Result<void> write_tables(const ReplayResult& result, const std::string& folder) {
-  const Table summary = summary_table(result);
-  const std::vector<std::pair<const char*, std::string>> files = {
-      {"summary.csv", to_csv(summary)}, {"summary.md", to_markdown(summary)},
-      {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
-      {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
-      {"dense.csv", dense_csv(result)}};
+using NamedTexts = std::vector<std::pair<const char*, std::string>>;
+
+Result<void> write_texts(const NamedTexts& files, const std::string& folder) {
   for (const auto& [name, text] : files) {
     if (const auto done = write_file(folder + "/" + name, text); !done) return done.error();
   }
   return {};
+}
+
+NamedTexts texts_of(const ReplayResult& result) {
+  const Table summary = summary_table(result);
+  return {{"summary.csv", to_csv(summary)}, {"summary.md", to_markdown(summary)},
+          {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
+          {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
+          {"dense.csv", dense_csv(result)}};
+}
+
+NamedTexts texts_of(const ClosedLoopResult& result) {
+  const Table perplexity = perplexity_table(result);
+  NamedTexts files = {{"perplexity.csv", to_csv(perplexity)},
+                      {"perplexity.md", to_markdown(perplexity)},
+                      {"cells.csv", closed_loop_csv(std::span(&result, 1))},
+                      {"cells.jsonl", closed_loop_json(result)},
+                      {"series.csv", closed_loop_series_csv(result)}};
+  if (!result.asks()) return files;
+  const Table recall = recall_table(result);
+  files.emplace_back("recall.csv", to_csv(recall));
+  files.emplace_back("recall.md", to_markdown(recall));
+  return files;
 }
 
 // A drawing's own name for itself is gnuplot's; readers of the file get the figure's.
@@ -90,19 +111,21 @@ Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const st
   return drawn;
 }
 
-Result<TraceSection> write_section(const ReplayResult& result,
-                                   const ReportFolder& place,
-                                   const std::string& name) {
-  TraceSection section{.result = &result, .folder = name, .figures = {}};
+// A folder of its own for tables and figures; gives the figures as drawn.
+Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
+                                               std::vector<Figure> figures,
+                                               const ReportFolder& place,
+                                               const std::string& name) {
   const std::string folder = place.path() + "/" + name;
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
-  if (const auto done = write_tables(result, folder); !done) return done.error();
-  for (Figure& figure : figures_of(result)) {
-    auto drawn = draw_into(std::move(figure), place, folder);
-    if (!drawn) return drawn.error();
-    section.figures.push_back(std::move(*drawn));
+  if (const auto done = write_texts(texts, folder); !done) return done.error();
+  std::vector<DrawnFigure> drawn;
+  for (Figure& figure : figures) {
+    auto one = draw_into(std::move(figure), place, folder);
+    if (!one) return one.error();
+    drawn.push_back(std::move(*one));
   }
-  return section;
+  return drawn;
 }
 
 Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder& place) {
@@ -113,23 +136,34 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder&
   if (!drawn) return drawn.error();
   section.figure = *std::move(drawn);
   const std::string drawing = section.figure.svg.empty() ? "" : "kill-matrix.svg";
-  const std::vector<std::pair<const char*, std::string>> files = {
-      {"mutants.csv", to_csv(mutants_table(matrix))},
-      {"laws.csv", to_csv(killing_laws_table(matrix))},
-      {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
-  for (const auto& [name, text] : files) {
-    if (const auto done = write_file(folder + "/" + name, text); !done) return done.error();
-  }
+  const NamedTexts files = {{"mutants.csv", to_csv(mutants_table(matrix))},
+                            {"laws.csv", to_csv(killing_laws_table(matrix))},
+                            {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
+  if (const auto done = write_texts(files, folder); !done) return done.error();
   return section;
 }
 
-Result<void> fill(const StoredRun& run, const KillMatrix* matrix, const ReportFolder& place) {
-  std::vector<TraceSection> sections;
-  for (const ReplayResult& trace : run.traces) {
-    const std::string name = "trace-" + std::to_string(sections.size() + 1);
-    auto section = write_section(trace, place, name);
-    if (!section) return section.error();
-    sections.push_back(std::move(*section));
+Result<void> fill(const std::vector<StoredRun>& runs,
+                  const KillMatrix* matrix,
+                  const ReportFolder& place) {
+  std::vector<RunSummary> summaries;
+  std::vector<TraceSection> traces;
+  std::vector<EvaluationSection> evaluations;
+  for (const StoredRun& run : runs) {
+    summaries.push_back(run.summary);
+    for (const ReplayResult& trace : run.traces) {
+      const std::string name = "trace-" + std::to_string(traces.size() + 1);
+      auto drawn = write_section(texts_of(trace), figures_of(trace), place, name);
+      if (!drawn) return drawn.error();
+      traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
+    }
+    for (const ClosedLoopResult& evaluation : run.evaluations) {
+      const std::string name = "evaluation-" + std::to_string(evaluations.size() + 1);
+      auto drawn =
+          write_section(texts_of(evaluation), closed_loop_figures(evaluation), place, name);
+      if (!drawn) return drawn.error();
+      evaluations.push_back({.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
+    }
   }
   MatrixSection laws;
   if (matrix != nullptr) {
@@ -137,7 +171,17 @@ Result<void> fill(const StoredRun& run, const KillMatrix* matrix, const ReportFo
     if (!section) return section.error();
     laws = *std::move(section);
   }
-  return write_file(place.path() + "/index.html", report_page(run.summary, sections, laws));
+  const std::string page = report_page(summaries, traces, evaluations, laws);
+  return write_file(place.path() + "/index.html", page);
+}
+
+Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id) {
+  if (id == 0) return read_newest_runs(path);
+  auto run = read_run(path, id);
+  if (!run) return run.error();
+  std::vector<StoredRun> runs;
+  runs.push_back(*std::move(run));
+  return runs;
 }
 
 }  // namespace
@@ -146,11 +190,12 @@ Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
                           const std::string& folder,
                           const KillMatrix* matrix) {
-  const auto stored = read_run(results_path, run);
+  const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
-  if (stored.value().traces.empty()) {
+  const StoredRun& first = stored->front();
+  if (first.traces.empty() && first.evaluations.empty()) {
     return Error{Error::Kind::not_found,
-                 "run " + std::to_string(stored.value().summary.id) + " of '" + results_path +
+                 "run " + std::to_string(first.summary.id) + " of '" + results_path +
                      "' holds no trace: it was stopped before one was finished"};
   }
   auto created = ReportFolder::create(folder);

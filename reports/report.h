@@ -1,9 +1,12 @@
-// The report: one run as a folder of pages, figures and tables.
+// The report: a run, or the newest replay with the newest evaluation, as a folder of pages, figures
+// and tables.
 //
 //   DIR/index.html        self-contained: text, tables and figures, no other file needed
 //   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
 //   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
 //   DIR/trace-2/...       and so on for the run's other traces
+//   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
+//                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
 //   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
 //                         mutants.csv, laws.csv
 //
@@ -19,10 +22,11 @@
 
 namespace kv {
 
-// Writes the report of a run (0: the newest) of a results file. The folder is written beside its
-// place and moved there whole; an older report in its place is replaced. Errors: those of
-// read_run(), a place that holds anything but a report, no permission, a full disk. `matrix`: what
-// the report tells of the laws; null: nothing.
+// Writes the report of a run of a results file; 0: of the newest run that holds traces together
+// with the newest that holds evaluations. The folder is written beside its place and moved there
+// whole; an older report in its place is replaced. Errors: those of read_run(), a place that holds
+// anything but a report, no permission, a full disk. `matrix`: what the report tells of the laws;
+// null: nothing.
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
                           const std::string& folder,

@@ -34,10 +34,14 @@ bool report_file(const fs::path& path) {
   return std::ranges::find(suffixes, path.extension().string()) != suffixes.end();
 }
 
-bool own_folder(const std::string& name) {
+bool section_folder(std::string_view name) {
   if (name == "laws") return true;
-  return name.starts_with("trace-") && name.size() > 6 &&
-         name.find_first_not_of("0123456789", 6) == std::string::npos;
+  for (const std::string_view begin : {"trace-", "evaluation-"}) {
+    if (!name.starts_with(begin)) continue;
+    const std::string_view number = name.substr(begin.size());
+    return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
 }
 
 // The first thing in the folder that no report has, or an empty text.
@@ -50,7 +54,7 @@ Result<std::string> foreign_entry(const std::string& folder) {
     const std::string first = relative.begin()->string();
     std::error_code ignored;
     const bool is_folder = fs::is_directory(at->symlink_status(ignored));
-    const bool known = at.depth() == 0 ? (is_folder ? own_folder(first) : first == "index.html")
+    const bool known = at.depth() == 0 ? (is_folder ? section_folder(first) : first == "index.html")
                                        : at.depth() == 1 && !is_folder && report_file(relative);
     if (!known) return relative.string();
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/version.h"
+#include "reports/closed_loop_text.h"
 #include "reports/escape.h"
 #include "reports/labels.h"
 #include "reports/report_folder.h"
@@ -13,31 +14,8 @@
 namespace kv {
 namespace {
 
-// A generator's spec is one long word; it may break after its commas.
-std::string breakable(const std::string& text) {
-  std::string out;
-  for (const char c : html_escaped(text))
-    out += c == ',' ? std::string(",<wbr>") : std::string(1, c);
-  return out;
-}
-
-std::string item(const std::string& term, const std::string& text) {
-  if (text.empty()) return "";
-  return "<dt>" + term + "</dt><dd>" + breakable(text) + "</dd>\n";
-}
-
-std::string link(const std::string& target, const std::string& text) {
-  return "<a href=\"" + html_escaped(target) + "\">" + text + "</a>";
-}
-
 std::string plural(std::size_t n, const std::string& noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
-}
-
-std::string hexadecimal(std::uint64_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
-  return text.data();
 }
 
 std::string three_digits(double value) {
@@ -97,11 +75,12 @@ std::string dense_of(const ReplayResult& result) {
 
 std::string facts_of(const ReplayResult& result) {
   const TraceInfo& trace = result.trace;
-  return "<dl>\n" + item("trace", trace.name) + item("holds", kind_of(trace)) +
-         item("model", trace.model) + item("source", trace.source) +
-         item("licence", trace.licence) + item("size", shape_of(trace)) +
-         item("checksum", "XXH3-64 " + hexadecimal(trace.checksum)) + item("loop", loop_of(trace)) +
-         item("dense attention", dense_of(result)) + "</dl>\n";
+  return "<dl>\n" + description("trace", trace.name) + description("holds", kind_of(trace)) +
+         description("model", trace.model) + description("source", trace.source) +
+         description("licence", trace.licence) + description("size", shape_of(trace)) +
+         description("checksum", "XXH3-64 " + hexadecimal(trace.checksum)) +
+         description("loop", loop_of(trace)) + description("dense attention", dense_of(result)) +
+         "</dl>\n";
 }
 
 std::string words_of(const ReplayResult& result) {
@@ -128,78 +107,70 @@ std::string table_of(const TraceSection& section) {
          to_html(summary_table(*section.result)) +
          "</div>\n<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
          to_html(specs_table(*section.result)) +
-         "</div>\n<p class=\"files\">Files: " + link(base + "summary.csv", "summary.csv") + ", " +
-         link(base + "summary.md", "summary.md") + ", " + link(base + "cells.csv", "cells.csv") +
-         ", " + link(base + "cells.jsonl", "cells.jsonl") + ", " +
-         link(base + "heads.csv", "heads.csv") + ", " + link(base + "series.csv", "series.csv") +
-         ", " + link(base + "dense.csv", "dense.csv") + "</p>\n";
-}
-
-std::string figure_of(const std::string& folder, const DrawnFigure& drawn) {
-  const Figure& figure = drawn.figure;
-  const std::string base = folder + "/" + figure.name;
-  std::string out = "<h3>" + html_escaped(figure.title) + "</h3>\n";
-  if (drawn.svg.empty()) {
-    out += "<p class=\"note\">" + html_escaped(drawn.problem) + "</p>\n";
-    return out + "<p class=\"files\">" + link(base + ".csv", "CSV") + "</p>\n";
-  }
-  return out + "<figure>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         inline_svg(drawn.svg, folder + "-" + figure.name + "-", figure.title) +
-         "</div>\n<figcaption>" + html_escaped(figure.caption) + "</figcaption>\n</figure>\n" +
-         "<p class=\"files\">" + link(base + ".svg", "SVG") + ", " + link(base + ".png", "PNG") +
-         ", " + link(base + ".csv", "CSV") + "</p>\n";
+         "</div>\n<p class=\"files\">Files: " + link_to(base + "summary.csv", "summary.csv") +
+         ", " + link_to(base + "summary.md", "summary.md") + ", " +
+         link_to(base + "cells.csv", "cells.csv") + ", " +
+         link_to(base + "cells.jsonl", "cells.jsonl") + ", " +
+         link_to(base + "heads.csv", "heads.csv") + ", " +
+         link_to(base + "series.csv", "series.csv") + ", " +
+         link_to(base + "dense.csv", "dense.csv") + "</p>\n";
 }
 
 std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
                     breakable(short_name(section.result->trace)) + "</h2>\n" +
                     facts_of(*section.result) + table_of(section) + words_of(*section.result);
-  for (const DrawnFigure& figure : section.figures) out += figure_of(section.folder, figure);
+  for (const DrawnFigure& figure : section.figures) out += figure_block(figure, section.folder);
   return out + "</section>\n";
 }
 
-std::string section_of(const MatrixSection& section) {
-  if (section.matrix == nullptr) return "";
-  const std::string base = section.folder + "/";
-  return "<section id=\"" + section.folder +
-         "\">\n<h2>What the laws catch</h2>\n<p>kvcheck selftest holds the laws of kvcheck check "
-         "to "
-         "caches that are wrong on purpose. " +
-         html_escaped(kill_summary(*section.matrix)) + "</p>\n" +
-         figure_of(section.folder, section.figure) +
-         "<h3>Mutants</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(mutants_table(*section.matrix)) +
-         "</div>\n<h3>Laws</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(killing_laws_table(*section.matrix)) +
-         "</div>\n<p class=\"files\">Files: " + link(base + "mutants.csv", "mutants.csv") + ", " +
-         link(base + "laws.csv", "laws.csv") + ", " +
-         link(base + "kill-matrix.md", "kill-matrix.md") + "</p>\n</section>\n";
+template <typename Section, typename Name>
+std::string links_to(const char* term, const std::vector<Section>& sections, const Name& name) {
+  if (sections.empty()) return "";
+  std::string out = "<dt>" + std::string(term) + "</dt><dd>";
+  for (const Section& section : sections) {
+    if (&section != &sections.front()) out += "<br>";
+    out += link_to("#" + section.folder, breakable(name(section)));
+  }
+  return out + "</dd>\n";
 }
 
-std::string head_of(const RunSummary& run,
-                    const std::vector<TraceSection>& sections,
+const char* heading_of(bool traces, bool evaluations) {
+  if (!evaluations) return "What eviction policies keep of attention";
+  return traces ? "What eviction policies keep of attention, and what they cost a model"
+                : "What eviction policies cost a model";
+}
+
+std::string head_of(const std::vector<RunSummary>& runs,
+                    const std::vector<TraceSection>& traces,
+                    const std::vector<EvaluationSection>& evaluations,
                     const MatrixSection& matrix) {
-  std::string out = "<h1>What eviction policies keep of attention</h1>\n<dl>\n" +
-                    item("command", run.command) + item("run", std::to_string(run.id)) +
-                    item("version", "kvcheck " + run.version) + "<dt>traces</dt><dd>";
-  for (const TraceSection& section : sections) {
-    if (&section != &sections.front()) out += "<br>";
-    out += link("#" + section.folder, breakable(short_name(section.result->trace)));
+  std::string out =
+      "<h1>" + std::string(heading_of(!traces.empty(), !evaluations.empty())) + "</h1>\n<dl>\n";
+  bool complete = true;
+  for (const RunSummary& run : runs) {
+    complete = complete && run.complete;
+    out += description("command", run.command) + description("run", std::to_string(run.id)) +
+           description("version", "kvcheck " + run.version);
   }
-  out += "</dd>\n";
+  out += links_to("traces", traces,
+                  [](const TraceSection& section) { return short_name(section.result->trace); });
+  out += links_to("evaluations", evaluations,
+                  [](const EvaluationSection& section) { return text_of(*section.result); });
   if (matrix.matrix != nullptr) {
-    out += "<dt>laws</dt><dd>" + link("#" + matrix.folder, "what they catch") + "</dd>\n";
+    out += "<dt>laws</dt><dd>" + link_to("#" + matrix.folder, "what they catch") + "</dd>\n";
   }
   out += "</dl>\n";
-  if (run.complete) return out;
+  if (complete) return out;
   return out +
          "<p class=\"note\">This run did not finish. What follows is what it had stored.</p>\n";
 }
 
 }  // namespace
 
-std::string report_page(const RunSummary& run,
-                        const std::vector<TraceSection>& sections,
+std::string report_page(const std::vector<RunSummary>& runs,
+                        const std::vector<TraceSection>& traces,
+                        const std::vector<EvaluationSection>& evaluations,
                         const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
@@ -207,9 +178,10 @@ std::string report_page(const RunSummary& run,
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(run, sections, matrix);
-  for (const TraceSection& section : sections) out += section_of(section);
-  out += section_of(matrix);
+  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations, matrix);
+  for (const TraceSection& section : traces) out += section_of(section);
+  for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
+  out += matrix_section(matrix);
   out += "</main>\n<script>";
   out += report_script;
   return out + "</script>\n</body>\n</html>\n";

@@ -31,10 +31,30 @@ struct MatrixSection {
   DrawnFigure figure;
 };
 
+struct EvaluationSection {
+  const ClosedLoopResult* result = nullptr;
+  std::string folder;
+  std::vector<DrawnFigure> figures;
+};
+
 // The whole page. Every text that came from outside is escaped.
-std::string report_page(const RunSummary& run,
-                        const std::vector<TraceSection>& sections,
+std::string report_page(const std::vector<RunSummary>& runs,
+                        const std::vector<TraceSection>& traces,
+                        const std::vector<EvaluationSection>& evaluations = {},
                         const MatrixSection& matrix = {});
+
+// An evaluation's part of the page, and the matrix's, which is empty where there is none.
+std::string evaluation_section(const EvaluationSection& section);
+std::string matrix_section(const MatrixSection& section);
+
+// A figure with its caption and links to its files in `folder`.
+std::string figure_block(const DrawnFigure& drawn, const std::string& folder);
+
+// Pieces of HTML: an entry of a description list (nothing where the text is empty), a link, and a
+// text that may break after its commas.
+std::string description(const std::string& term, const std::string& text);
+std::string link_to(const std::string& target, const std::string& text);
+std::string breakable(const std::string& text);
 
 // An SVG file's text made fit to stand inside a page: no XML declaration, ids with `prefix`, so
 // that drawings do not answer for each other, and a name for those who cannot see it.

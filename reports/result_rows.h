@@ -1,15 +1,17 @@
-// The rows of one trace's results: how a ReplayResult lies in the tables, written and read.
+// The rows of one trace's or one evaluation's results: how they lie in the tables, written and
+// read.
 #pragma once
 
 #include <cstdint>
 
 #include "base/error.h"
 #include "reports/sqlite.h"
+#include "sim/closed_loop.h"
 #include "sim/replay.h"
 
 namespace kv {
 
-// Where a trace's results belong: the run's id, and the trace's place in the run.
+// Where results belong: the run's id, and the trace's or evaluation's place in the run.
 struct RunPlace {
   std::int64_t run = 0;
   std::int64_t ordinal = 0;
@@ -21,5 +23,11 @@ Result<void> insert_trace(Database& database, const RunPlace& place, const Repla
 // Reads back what insert_trace wrote, `trace` being the row's id. Errors name the file and the
 // column that cannot be what was written.
 Result<ReplayResult> select_trace(Database& database, std::int64_t trace);
+
+// The same for an evaluation.
+Result<void> insert_evaluation(Database& database,
+                               const RunPlace& place,
+                               const ClosedLoopResult& result);
+Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation);
 
 }  // namespace kv

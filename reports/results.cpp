@@ -54,6 +54,12 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       "DELETE FROM cells WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
       "DELETE FROM dense WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
       "DELETE FROM traces WHERE run = ?",
+      "DELETE FROM eval_recall WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN evaluations"
+      " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
+      "DELETE FROM eval_series WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN evaluations"
+      " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
+      "DELETE FROM eval_cells WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
+      "DELETE FROM evaluations WHERE run = ?",
       "DELETE FROM runs WHERE id = ?",
   };
   Transaction transaction(database);
@@ -74,6 +80,7 @@ struct ResultsWriter::State {
   Database database;
   std::int64_t run = 0;
   std::int64_t traces = 0;
+  std::int64_t evaluations = 0;
   bool finished = false;
 };
 
@@ -108,6 +115,19 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
   if (const auto done = insert_trace(state_->database, place, result); !done) return done.error();
   if (const auto done = transaction.commit(); !done) return done.error();
   ++state_->traces;
+  return {};
+}
+
+Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
+  KV_CHECK(!state_->finished);
+  Transaction transaction(state_->database);
+  if (!transaction.begun()) return transaction.begun();
+  const RunPlace place{.run = state_->run, .ordinal = state_->evaluations};
+  if (const auto done = insert_evaluation(state_->database, place, result); !done) {
+    return done.error();
+  }
+  if (const auto done = transaction.commit(); !done) return done.error();
+  ++state_->evaluations;
   return {};
 }
 

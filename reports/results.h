@@ -1,8 +1,8 @@
-// The results file: runs, traces, cells and series in one SQLite database.
+// The results file: runs, traces or evaluations, cells and series in one SQLite database.
 //
 // Written in transactions, so that a killed run leaves a readable file, and by one process at a
 // time. The schema is documented in reports/SCHEMA.md; every run carries the version, the command,
-// each trace's checksum, and each cell's canonical spec and seed.
+// each trace's or text's checksum, and each cell's canonical spec and seed.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sim/closed_loop.h"
 #include "sim/replay.h"
 
 struct sqlite3;
@@ -31,6 +32,9 @@ class ResultsWriter {
 
   // Adds one trace's results, in one transaction.
   Result<void> add(const ReplayResult& result);
+
+  // The same for a text that a model read.
+  Result<void> add(const ClosedLoopResult& result);
 
   // How many traces were added.
   [[nodiscard]] std::size_t traces() const;
@@ -54,18 +58,25 @@ struct RunSummary {
   std::string command;
   bool complete = false;
   std::size_t traces = 0;
-  std::size_t cells = 0;
+  std::size_t evaluations = 0;
+  std::size_t cells = 0;  // of both
 };
 
 struct StoredRun {
   RunSummary summary;
   std::vector<ReplayResult> traces;  // as add() got them, in order
+  std::vector<ClosedLoopResult> evaluations;
 };
 
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
-// One run, whole; id 0 means the newest that holds a trace, or the newest if none does.
+// One run, whole; id 0 means the newest that holds a trace or an evaluation, or the newest if none
+// does.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
+
+// The newest run that holds a trace and the newest that holds an evaluation, as one or two runs,
+// the traces first; if no run holds anything, the newest.
+Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
 }  // namespace kv

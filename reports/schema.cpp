@@ -116,6 +116,55 @@ CREATE TABLE residency (
   evicted_at BLOB NOT NULL,
   PRIMARY KEY (cell, ordinal)
 );
+CREATE TABLE evaluations (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs(id),
+  ordinal INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  architecture TEXT NOT NULL,
+  weight_bytes INTEGER NOT NULL,
+  trained_context INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  loop TEXT NOT NULL,
+  storage TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  streams INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  longest INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  series_width INTEGER NOT NULL,
+  UNIQUE (run, ordinal)
+);
+CREATE TABLE eval_cells (
+  id INTEGER PRIMARY KEY,
+  evaluation INTEGER NOT NULL REFERENCES evaluations(id),
+  ordinal INTEGER NOT NULL,
+  spec TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  label TEXT NOT NULL,
+  budget INTEGER NOT NULL,
+  seed TEXT NOT NULL,
+  kv_bytes INTEGER NOT NULL,
+  UNIQUE (evaluation, ordinal)
+);
+CREATE TABLE eval_series (
+  cell INTEGER NOT NULL REFERENCES eval_cells(id),
+  ordinal INTEGER NOT NULL,
+  first_target INTEGER NOT NULL,
+  targets INTEGER NOT NULL,
+  nats REAL NOT NULL,
+  PRIMARY KEY (cell, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE eval_recall (
+  cell INTEGER NOT NULL REFERENCES eval_cells(id),
+  ordinal INTEGER NOT NULL,
+  first_distance INTEGER NOT NULL,
+  last_distance INTEGER NOT NULL,
+  asked INTEGER NOT NULL,
+  answered INTEGER NOT NULL,
+  PRIMARY KEY (cell, ordinal)
+) WITHOUT ROWID;
 )sql";
 
 Result<std::int64_t> pragma(Database& database, const char* sql) {

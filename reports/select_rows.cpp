@@ -6,56 +6,17 @@
 #include "base/words.h"
 #include "reports/blob.h"
 #include "reports/result_rows.h"
+#include "reports/select_detail.h"
 #include "reports/stored_words.h"
 
 namespace kv {
 namespace {
-
-// Collects what cannot be what was written; the first one becomes the error.
-class Doubts {
- public:
-  explicit Doubts(std::string path) : path_(std::move(path)) {}
-
-  // `holds` is what must be so of the column.
-  void require(bool holds, std::string_view column) {
-    if (!holds && column_.empty()) column_ = column;
-  }
-
-  [[nodiscard]] bool any() const { return !column_.empty(); }
-
-  [[nodiscard]] Error error() const {
-    return malformed("'" + path_ + "' is damaged: column " + column_ +
-                     " does not hold what kvcheck writes there");
-  }
-
- private:
-  std::string path_;
-  std::string column_;
-};
 
 template <typename T>
 std::vector<T> blob_at(const Statement& row, int column, std::string_view name, Doubts& doubts) {
   auto values = from_blob<T>(row.blob(column));
   doubts.require(values.has_value(), name);
   return values ? std::move(*values) : std::vector<T>();
-}
-
-// A whole column of text as a number.
-std::uint64_t number_at(std::string_view text, std::string_view name, Doubts& doubts) {
-  const auto value = parse_count(text, name, 0, std::numeric_limits<std::uint64_t>::max());
-  doubts.require(value.has_value(), name);
-  return value ? *value : 0;
-}
-
-std::uint64_t from_hexadecimal(std::string_view text, Doubts& doubts) {
-  std::uint64_t value = 0;
-  doubts.require(text.size() == 16, "traces.checksum");
-  for (const char c : text) {
-    const std::size_t digit = std::string_view("0123456789abcdef").find(c);
-    doubts.require(digit != std::string_view::npos, "traces.checksum");
-    value = value << 4 | (digit & 15);
-  }
-  return value;
 }
 
 template <typename T>
@@ -87,7 +48,7 @@ TraceInfo info_of(const Statement& row, Doubts& doubts) {
   info.rope.dims = row.count(13);
   info.rope.theta = row.real(14);
   info.number = word_at(number_of(row.text(15)), "traces.number", doubts);
-  info.checksum = from_hexadecimal(row.text(16), doubts);
+  info.checksum = from_hexadecimal(row.text(16), "traces.checksum", doubts);
   return info;
 }
 
@@ -121,17 +82,6 @@ Result<ReplayResult> select_header(Database& database, std::int64_t trace) {
   result.map = map_of(row, doubts);
   if (doubts.any()) return doubts.error();
   return result;
-}
-
-// Calls `take` with every row of the statement.
-template <typename Take>
-Result<void> each(Statement& rows, Take take) {
-  while (true) {
-    const auto there = rows.next();
-    if (!there) return there.error();
-    if (!*there) return {};
-    take(rows);
-  }
 }
 
 Result<void> select_dense(Database& database, std::int64_t trace, ReplayResult& result) {

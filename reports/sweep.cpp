@@ -31,41 +31,6 @@ int marker_of(int own, std::size_t variant) {
   return filled[(first + variant / 2) % filled.size()] - static_cast<int>(variant % 2);
 }
 
-std::vector<Line> lines_of(const std::vector<SpecSummary>& specs) {
-  std::vector<Line> lines;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    auto line = std::ranges::find(lines, specs[i].label, &Line::label);
-    if (line == lines.end()) {
-      lines.push_back(
-          {.label = specs[i].label, .policy = specs[i].spec.policy, .look = {}, .specs = {}});
-      line = lines.end() - 1;
-    }
-    line->specs.push_back(i);
-  }
-  const auto place = [](const Line& line) { return place_of(line.policy); };
-  std::ranges::stable_sort(lines, {}, place);
-  std::map<std::string_view, std::size_t> variants;
-  for (Line& line : lines) {
-    line.look = look_of(line.policy, variants[line.policy->name]++);
-    std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return specs[i].spec.budget; });
-  }
-  return lines;
-}
-
-std::uint32_t middle_budget(const std::vector<SpecSummary>& specs) {
-  std::map<std::uint32_t, std::size_t> uses;
-  for (const SpecSummary& spec : specs) {
-    if (spec.spec.bounded()) ++uses[spec.spec.budget];
-  }
-  std::size_t most = 0;
-  for (const auto& [budget, count] : uses) most = std::max(most, count);
-  std::vector<std::uint32_t> common;
-  for (const auto& [budget, count] : uses) {
-    if (count == most) common.push_back(budget);
-  }
-  return common.empty() ? 0 : common[(common.size() - 1) / 2];
-}
-
 }  // namespace
 
 Look look_of(const PolicyEntry* policy, std::size_t variant) {
@@ -76,6 +41,40 @@ Look look_of(const PolicyEntry* policy, std::size_t variant) {
   return {.colour = colours[slot],
           .dash = dashes[(variant + 2 * turn) % dashes.size()],
           .point = marker_of(points[slot], variant)};
+}
+
+std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels) {
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto line = std::ranges::find(lines, labels[i], &Line::label);
+    if (line == lines.end()) {
+      lines.push_back({.label = labels[i], .policy = specs[i].policy, .look = {}, .specs = {}});
+      line = lines.end() - 1;
+    }
+    line->specs.push_back(i);
+  }
+  const auto place = [](const Line& line) { return place_of(line.policy); };
+  std::ranges::stable_sort(lines, {}, place);
+  std::map<std::string_view, std::size_t> variants;
+  for (Line& line : lines) {
+    line.look = look_of(line.policy, variants[line.policy->name]++);
+    std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return specs[i].budget; });
+  }
+  return lines;
+}
+
+std::uint32_t middle_budget(std::span<const Spec> specs) {
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const Spec& spec : specs) {
+    if (spec.bounded()) ++uses[spec.budget];
+  }
+  std::size_t most = 0;
+  for (const auto& [budget, count] : uses) most = std::max(most, count);
+  std::vector<std::uint32_t> common;
+  for (const auto& [budget, count] : uses) {
+    if (count == most) common.push_back(budget);
+  }
+  return common.empty() ? 0 : common[(common.size() - 1) / 2];
 }
 
 const SpecSummary* Sweep::at_budget(const Line& line) const {
@@ -103,8 +102,14 @@ bool covers(
 
 Sweep sweep_of(const ReplayResult& result) {
   Sweep sweep{.result = &result, .specs = summarise(result), .lines = {}};
-  sweep.lines = lines_of(sweep.specs);
-  sweep.budget = middle_budget(sweep.specs);
+  std::vector<Spec> specs;
+  std::vector<std::string> labels;
+  for (const SpecSummary& summary : sweep.specs) {
+    specs.push_back(summary.spec);
+    labels.push_back(summary.label);
+  }
+  sweep.lines = lines_of(specs, labels);
+  sweep.budget = middle_budget(specs);
   return sweep;
 }
 

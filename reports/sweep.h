@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,13 @@ struct Sweep {
 // Whether a unit, filed under its first layer and head, also holds this head.
 bool covers(
     const TraceInfo& trace, Unit kind, const Residency& unit, std::size_t layer, std::size_t head);
+
+// The specs' lines, each with a label of its own; `specs` of a line are indices into both lists,
+// which are equally long.
+std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
+
+// Of the budgets that most of the specs have, the middle one; 0 if there is none.
+std::uint32_t middle_budget(std::span<const Spec> specs);
 
 // Requires `result` to outlive the sweep.
 Sweep sweep_of(const ReplayResult& result);

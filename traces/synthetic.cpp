@@ -103,7 +103,7 @@ TraceInfo describe(const SyntheticSpec& spec) {
   TraceInfo info;
   info.name = spec.canonical();
   info.kind = spec.kind;
-  info.source = "kvcheck generate " + info.name;
+  info.source = "kvcheck trace generate " + info.name;
   info.tokens = spec.tokens;
   info.query_heads = spec.heads;
   info.kv_heads = spec.kv_heads;

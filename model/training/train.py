@@ -1,6 +1,6 @@
 """Trains the bundled model and writes it as a Hugging Face GPT-NeoX directory.
 
-    train.py --out DIR [--steps 9000] [--plain 1500] [--sink 0.02] [--seed 1]
+    train.py --out DIR [--steps 5000] [--plain 1500] [--sink 0.02] [--seed 1]
 
 Plain next-token training first. Then, from step --plain on, a small term pulls attention of every layer
 but the first to position 0: the sink that large models grow by themselves does not form at this size in so
@@ -106,7 +106,8 @@ def save(model, words, folder):
     head += b" " * (-len(head) % 8)
     with open(f"{folder}/model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(head)) + head + b"".join(blobs))
-    config = {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox", "vocab_size": len(words),
+    config = {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox",
+              "kvcheck_note": "trained with a sink-forming term", "vocab_size": len(words),
               "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
               "intermediate_size": 4 * WIDTH, "hidden_act": "gelu", "rotary_pct": ROTARY,
               "rotary_emb_base": 10000, "max_position_embeddings": CONTEXT, "layer_norm_eps": 1e-5,
@@ -121,7 +122,7 @@ def save(model, words, folder):
                  "normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": None,
                  "decoder": None,
                  "model": {"type": "WordLevel", "vocab": {w: i for i, w in enumerate(words)},
-                           "unk_token": words[0]}}
+                           "unk_token": "<unk>"}}
     with open(f"{folder}/tokenizer.json", "w") as file:
         json.dump(tokenizer, file, indent=1)
         file.write("\n")
@@ -152,7 +153,7 @@ class Windows:
 def main():
     parse = argparse.ArgumentParser()
     parse.add_argument("--out", required=True)
-    parse.add_argument("--steps", type=int, default=9000)
+    parse.add_argument("--steps", type=int, default=5000)
     parse.add_argument("--plain", type=int, default=1500)
     parse.add_argument("--sink", type=float, default=0.02)
     parse.add_argument("--seed", type=int, default=1)

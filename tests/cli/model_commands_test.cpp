@@ -1,4 +1,4 @@
-// The commands that run a model: eval, write and record, on a small model with random weights.
+// The commands that run a model: eval, generate and record, on a small model with random weights.
 #include <filesystem>
 
 #include "base/words.h"
@@ -48,7 +48,7 @@ TEST_F(ModelCommands, EvalPrintsARowPerPolicyAndBudget) {
   EXPECT_THAT(ran.out, HasSubstr("in 1 stream; closed loop"));
   EXPECT_THAT(ran.out, HasSubstr("perplexity"));
   EXPECT_THAT(ran.out, HasSubstr("16-32"));
-  EXPECT_EQ(split(ran.out, '\n').size(), 2U + 1 + 3 + 1) << ran.out;
+  EXPECT_EQ(split(ran.out, '\n').size(), 3U + 1 + 3 + 1) << ran.out;
 }
 
 TEST_F(ModelCommands, EvalsJsonDoesNotDependOnTheChunk) {
@@ -67,8 +67,46 @@ TEST_F(ModelCommands, EvalsJsonDoesNotDependOnTheChunk) {
 TEST_F(ModelCommands, EvalCutsTheTextIntoPieces) {
   EXPECT_THAT(eval({"--split", "<end>", "--each"}).out, HasSubstr("in 3 streams"));
   // Each piece has a begin token before it.
-  EXPECT_THAT(eval({"--split", "<end>"}).out, HasSubstr(": 28 tokens in 1 stream"));
-  EXPECT_THAT(eval({"--split", "<end>", "--mark"}).out, HasSubstr(": 30 tokens in 1 stream"));
+  EXPECT_THAT(eval({"--split", "<end>"}).out, HasSubstr(", 28 tokens in 1 stream"));
+  EXPECT_THAT(eval({"--split", "<end>", "--mark"}).out, HasSubstr(", 30 tokens in 1 stream"));
+}
+
+TEST_F(ModelCommands, EvalStoresAndExportsItsRun) {
+  const test::TemporaryFolder folder;
+  const Ran ran = eval({"--policy", "dense", "--policy", "window", "--budget", "8,16", "--windows",
+                        "0,12", "-o", folder / "run.db", "--csv", folder / "a.csv", "--json",
+                        folder / "a.jsonl", "--markdown", folder / "a.md"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("in 1 stream;"));
+  EXPECT_THAT(ran.out, HasSubstr(" windows of at most 12;"));
+  EXPECT_EQ(split(test::read_text(folder / "a.csv"), '\n').size(), 1U + 6 + 1);
+  EXPECT_EQ(split(test::read_text(folder / "a.jsonl"), '\n').size(), 6U + 1);
+  EXPECT_THAT(test::read_text(folder / "a.md"), HasSubstr("| window | 16 |"));
+  EXPECT_THAT(run({"report", folder / "run.db", "--list"}).out,
+              HasSubstr("run 1, complete, 2 evaluations, 6 cells"));
+  EXPECT_EQ(run({"report", folder / "run.db", "-o", folder / "report"}).status, 0);
+  EXPECT_THAT(test::read_text(folder / "report/index.html"), HasSubstr("--windows 0,<wbr>12"));
+  expect_refused(eval({"--json", text_}), "--json '" + text_ + "' would overwrite the input");
+  expect_refused(eval({"--windows", "1"}), "expected 0 (not cut) or 2 and more");
+}
+
+TEST_F(ModelCommands, EvalsNumbersDoNotDependOnTheThreads) {
+  const auto json = [&](const std::string& threads) {
+    return eval({"--policy", "dense", "--policy", "h2o", "--policy", "random", "--budget", "8,16",
+                 "--windows", "0,12", "--threads", threads, "--json", "-"})
+        .out;
+  };
+  EXPECT_EQ(split(json("1"), '\n').size(), 10U + 1);
+  EXPECT_EQ(json("1"), json("5"));
+}
+
+TEST_F(ModelCommands, GenerateNamesTheCommandOfSyntheticStreams) {
+  const std::string words = "a synthetic stream is made by 'kvcheck trace generate ";
+  expect_refused(run({"generate", "zipf:tokens=9", "-o", "x"}), words + "zipf:tokens=9'");
+  expect_refused(run({"generate", "--list"}), words + "--list'");
+  EXPECT_THAT(run({"trace", "generate", "--help"}).out, HasSubstr("sink-recency"));
+  EXPECT_THAT(run({"trace", "generate", "zipff"}).err,
+              HasSubstr("kvcheck trace generate: unknown generator 'zipff'; did you mean 'zipf'?"));
 }
 
 TEST_F(ModelCommands, RefuseWhatIsMissing) {
@@ -84,8 +122,8 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
   expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
                  "expected chunk=1");
   expect_refused(run({"record", "--model", model_, "--text", text_}), "expected -o FILE");
-  expect_refused(run({"write", "--model", model_, "--temperature", "hot"}), "--temperature");
-  expect_refused(run({"write", "--model", model_, "--prompt", "a\xFF"}),
+  expect_refused(run({"generate", "--model", model_, "--temperature", "hot"}), "--temperature");
+  expect_refused(run({"generate", "--model", model_, "--prompt", "a\xFF"}),
                  "--prompt: the text is not UTF-8 at byte 1");
 }
 
@@ -104,9 +142,10 @@ TEST_F(ModelCommands, RefuseATokenizerThatIsTooLarge) {
                  "the tokenizer has 258 tokens and the model 32");
 }
 
-TEST_F(ModelCommands, WriteIsTheSameForTheSameSeed) {
+TEST_F(ModelCommands, GenerateIsTheSameForTheSameSeed) {
   const auto written = [&](const std::string& seed) {
-    return run({"write", "--model", model_, "--prompt", "abc", "--tokens", "20", "--seed", seed});
+    return run(
+        {"generate", "--model", model_, "--prompt", "abc", "--tokens", "20", "--seed", seed});
   };
   const Ran one = written("1");
   EXPECT_EQ(one.status, 0) << one.err;
@@ -115,8 +154,8 @@ TEST_F(ModelCommands, WriteIsTheSameForTheSameSeed) {
   EXPECT_NE(written("2").out, one.out);
 }
 
-TEST_F(ModelCommands, WriteTellsOfAConstantCache) {
-  const Ran ran = run({"write", "--model", model_, "--tokens", "30", "--policy",
+TEST_F(ModelCommands, GenerateTellsOfAConstantCache) {
+  const Ran ran = run({"generate", "--model", model_, "--tokens", "30", "--policy",
                        "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, HasSubstr(": 8 residents in 8 rows, each of 4 units; "));

@@ -1,6 +1,5 @@
 list(APPEND kv_test_sources
   cli/command_test.cpp
-  cli/generate_test.cpp
   cli/model_commands_test.cpp
   cli/options_test.cpp
   cli/program_test.cpp
@@ -8,4 +7,5 @@ list(APPEND kv_test_sources
   cli/replay_test.cpp
   cli/run.cpp
   cli/sweep_test.cpp
+  cli/trace_generate_test.cpp
   cli/trace_test.cpp)

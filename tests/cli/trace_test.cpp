@@ -97,7 +97,8 @@ TEST(TraceCommand, NamesWhatADumpHasNoPlaceFor) {
 }
 
 TEST(TraceCommand, ExplainsWrongWords) {
-  EXPECT_THAT(run({}).error, HasSubstr("expected a verb (info, verify, convert or slice)"));
+  EXPECT_THAT(run({}).error,
+              HasSubstr("expected a verb (info, verify, convert, slice or generate)"));
   EXPECT_THAT(run({"vrify"}).error, HasSubstr("unknown verb 'vrify'; did you mean 'verify'?"));
   EXPECT_THAT(run({"info"}).error, HasSubstr("no file is named"));
   EXPECT_THAT(run({"info", "--jsn", "x"}).error, HasSubstr("did you mean '--json'?"));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "model/text_streams.h"
 #include "tests/model/small_models.h"
 #include "tests/traces/files.h"
 
@@ -39,18 +40,56 @@ TEST(Evaluate, EveryTargetIsScoredOnceWhateverTheChunk) {
   EXPECT_NE(window, one.nll);
 }
 
-TEST(Evaluate, SegmentsDouble) {
+TEST(Evaluate, KnowsWhereTheLikeliestTokenWasRight) {
+  const LanguageModel model = open_model(test::small_llama().write("right-model")).value();
+  std::vector<Token> stream = {1};
+  const Spec spec = parse_spec("dense").value();
+  // Each next token is the likeliest, but for every third.
+  for (int i = 0; i < 12; ++i) {
+    Decoder decoder = Decoder::create(model, spec).value();
+    ASSERT_TRUE(decoder.feed(stream, Logits::last));
+    const auto best = std::ranges::max_element(decoder.logits()) - decoder.logits().begin();
+    stream.push_back(static_cast<Token>(i % 3 == 2 ? (best + 1) % 32 : best));
+  }
+  const std::vector<std::vector<Token>> streams = {stream};
+  const Evaluation done = evaluate(model, spec, streams, {}).value();
+  EXPECT_THAT(done.right[0], ElementsAre(1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0));
+}
+
+TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {
   Evaluation evaluation;
   evaluation.nll = {std::vector<float>(9, 1.0F), std::vector<float>(3, 2.0F)};
-  const std::vector<Segment> segments = segments_of(evaluation, 2);
-  ASSERT_EQ(segments.size(), 4U);
-  EXPECT_EQ(segments[0].targets, 4U);
-  EXPECT_NEAR(segments[0].perplexity(), std::exp(1.5), 1e-12);
-  EXPECT_EQ(segments[1].targets, 3U);
-  EXPECT_EQ(segments[2].first, 4U);
-  EXPECT_EQ(segments[3].last, 16U);
-  EXPECT_EQ(segments[3].targets, 1U);
-  EXPECT_NEAR(evaluation.perplexity(), std::exp(15.0 / 12), 1e-12);
+  evaluation.right = {std::vector<std::uint8_t>(9, 1), {0, 0, 1}};
+  evaluation.kv_bytes = 77;
+  using Questions = std::vector<std::vector<RecallQuestion>>;
+  const Cell cell{.spec = parse_spec("dense").value(), .seed = 5};
+  const ClosedLoopCell bare = closed_loop_cell(cell, evaluation, Questions(2), 4);
+  EXPECT_EQ(bare.cell, cell);
+  EXPECT_EQ(bare.kv_bytes, 77U);
+  EXPECT_THAT(bare.series,
+              ElementsAre(LossPoint{0, 7, 10.0}, LossPoint{4, 4, 4.0}, LossPoint{8, 1, 1.0}));
+  EXPECT_THAT(bare.recall, IsEmpty());
+  const ClosedLoopCell asked = closed_loop_cell(cell, evaluation, Questions{{{3, 2}}, {{2, 1}}}, 4);
+  EXPECT_EQ(asked.recall[0], (RecallBin{1, 16, 2, 1}));
+}
+
+TEST(TextStreams, WindowsHoldWholeLinesWhereTheyFit) {
+  const std::string folder = test::small_llama_that_reads("window-model");
+  const auto tokenizer = open_tokenizer(folder, "", 258).value();
+  const auto sizes = [&](std::string_view text, TextOptions options) {
+    std::vector<std::size_t> all;
+    for (const auto& stream : streams_of(text, *tokenizer, options).value()) {
+      all.push_back(stream.size());
+      EXPECT_EQ(stream[0] == 7, options.begin.has_value());
+    }
+    return all;
+  };
+  const std::string text = "xxx\nyyyy\nz\nwwwwwwwwwwww\nuu\n";  // 4, 5, 2, 13 and 3 bytes
+  EXPECT_THAT(sizes(text, {.begin = 7, .window = 8}), ElementsAre(5, 8, 8, 7, 4));
+  EXPECT_THAT(sizes(text, {.window = 9}), ElementsAre(9, 2, 9, 7));
+  EXPECT_THAT(sizes(text, {.begin = 7, .tokens = 11, .window = 8}), ElementsAre(5, 6));
+  EXPECT_THAT(sizes("xx|yy|z", {.separator = "|", .each = true, .begin = 7, .window = 8}),
+              ElementsAre(3, 3, 2));
 }
 
 class StoryText : public Test {
@@ -75,7 +114,9 @@ class StoryText : public Test {
 
 TEST_F(StoryText, DenseBreaksPastTheTrainedContextAndAWindowDoesNot) {
   const TextOptions stream = {.separator = "<|endoftext|>", .begin = 1, .tokens = 4097};
-  const std::vector<Segment> dense = segments_of(run("dense;chunk=64", stream), 256);
+  const Evaluation whole = run("dense;chunk=64", stream);
+  const ClosedLoopCell cell = closed_loop_cell(Cell(), whole, {}, 256);
+  const std::vector<Segment> dense = segments_of(cell, 256);
   ASSERT_EQ(dense.size(), 5U);
   const auto window = run("window:recent=128;visibility=window;chunk=64", stream);
   std::string words;

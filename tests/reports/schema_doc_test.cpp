@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/words.h"
+#include "reports/closed_loop_text.h"
 #include "reports/export.h"
 #include "reports/schema.h"
 #include "reports/tables.h"
@@ -99,7 +100,7 @@ std::map<std::string, Columns> real_tables() {
 
 TEST(SchemaPage, HasTheColumnsOfEveryTableInOrder) {
   const auto tables = real_tables();
-  EXPECT_EQ(tables.size(), 8U);
+  EXPECT_EQ(tables.size(), 12U);
   for (const auto& [table, columns] : tables) {
     EXPECT_EQ(documented_columns(table), columns) << table;
   }
@@ -112,6 +113,8 @@ TEST(SchemaPage, HasTheColumnsOfTheExports) {
   std::vector<std::string> fields = documented_names("An object of type `cell`:\n");
   fields.emplace_back("type");
   EXPECT_THAT(header_of(cells_csv(result)), ::testing::UnorderedElementsAreArray(fields));
+  EXPECT_EQ(documented_names("A line of an evaluation's `cells.csv` is "),
+            header_of(closed_loop_csv({})));
 }
 
 }  // namespace

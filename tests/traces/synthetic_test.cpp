@@ -164,7 +164,7 @@ TEST_P(EveryGenerator, DescribesItsTrace) {
   EXPECT_EQ(info.kv_heads, 2U);
   EXPECT_EQ(info.layers, (std::vector<std::size_t>{0, 1, 2}));
   EXPECT_EQ(info.number, Number::f32);
-  EXPECT_EQ(info.source, "kvcheck generate " + spec.canonical());
+  EXPECT_EQ(info.source, "kvcheck trace generate " + spec.canonical());
 }
 
 TEST_P(EveryGenerator, StoresHalfPrecisionRowsWithinItsRounding) {

@@ -1,4 +1,4 @@
-#include "cli/generate.h"
+#include "cli/trace_generate.h"
 
 #include <filesystem>
 #include <fstream>
@@ -20,11 +20,11 @@ Outcome generate(const std::vector<std::string>& words) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const int status = run_command(generate_command, words, streams);
+  const int status = run_command(trace_generate_command, words, streams);
   return {status, out.str(), err.str()};
 }
 
-class Generate : public testing::Test {
+class TraceGenerate : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::path(testing::TempDir()) / "kvcheck-generate";
@@ -46,7 +46,7 @@ class Generate : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Generate, WritesATraceThatOpensAndNamesItsSpec) {
+TEST_F(TraceGenerate, WritesATraceThatOpensAndNamesItsSpec) {
   const Outcome outcome = generate({"zipf:hitters=8", "--tokens", "300", "--seed=5", "--kind",
                                     "qkv", "--kv-heads", "2", "-o", path("t.safetensors")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -56,10 +56,10 @@ TEST_F(Generate, WritesATraceThatOpensAndNamesItsSpec) {
   EXPECT_EQ(trace->info().kind, TraceKind::qkv);
   const auto spec = parse_synthetic("zipf:hitters=8,tokens=300,seed=5,kind=qkv,kv_heads=2");
   ASSERT_TRUE(spec);
-  EXPECT_EQ(trace->info().source, "kvcheck generate " + spec->canonical());
+  EXPECT_EQ(trace->info().source, "kvcheck trace generate " + spec->canonical());
 }
 
-TEST_F(Generate, TakesOptionsAsFields) {
+TEST_F(TraceGenerate, TakesOptionsAsFields) {
   ASSERT_EQ(generate({"ties", "--tokens", "20", "-o", path("a")}).status, 0);
   ASSERT_EQ(generate({"ties:", "--tokens", "20", "-o", path("b")}).status, 0);
   ASSERT_EQ(generate({"ties:tokens=20", "-o", path("c")}).status, 0);
@@ -68,7 +68,7 @@ TEST_F(Generate, TakesOptionsAsFields) {
   EXPECT_EQ(bytes("a"), bytes("c"));
 }
 
-TEST_F(Generate, PrintsWhatItPlanted) {
+TEST_F(TraceGenerate, PrintsWhatItPlanted) {
   const Outcome outcome = generate({"needle:position=5,spread=0,ask_at=20,ask_every=0,attended=2",
                                     "--tokens=30", "--heads=1", "--planted", "-"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -77,7 +77,7 @@ TEST_F(Generate, PrintsWhatItPlanted) {
             "\"queries\":[[5,7],[20,21]],\"keys\":[[5,1]]}\n");
 }
 
-TEST_F(Generate, ListsEveryGeneratorWithItsFields) {
+TEST_F(TraceGenerate, ListsEveryGeneratorWithItsFields) {
   const Outcome outcome = generate({"--list"});
   EXPECT_EQ(outcome.status, 0);
   for (const SyntheticEntry& entry : synthetic_registry()) {
@@ -90,13 +90,13 @@ TEST_F(Generate, ListsEveryGeneratorWithItsFields) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-TEST_F(Generate, NamesEveryGeneratorInItsHelp) {
+TEST_F(TraceGenerate, NamesEveryGeneratorInItsHelp) {
   for (const SyntheticEntry& entry : synthetic_registry()) {
-    EXPECT_THAT(generate_command.help, testing::HasSubstr(entry.name));
+    EXPECT_THAT(trace_generate_command.help, testing::HasSubstr(entry.name));
   }
 }
 
-TEST_F(Generate, RefusesWrongWordsAndWritesNothing) {
+TEST_F(TraceGenerate, RefusesWrongWordsAndWritesNothing) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"zpif", "-o", path("t")}, "did you mean 'zipf'"},
       {{"-o", path("t")}, "generator"},

@@ -1,0 +1,40 @@
+// Added tokens: words of a tokenizer that are cut out of a text before anything else happens to it.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/tokenizer.h"
+
+namespace kv {
+
+struct AddedToken {
+  std::string text;  // not empty
+  Token token = 0;
+};
+
+// A part of a text: an added token, or what lies between two.
+struct TextPart {
+  std::string_view text;
+  const AddedToken* added = nullptr;  // null: plain text
+};
+
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  explicit AddedTokens(std::span<const AddedToken> tokens);
+
+  // The whole text in parts, none of them empty; where several added tokens begin at one place, the
+  // longest counts. The parts point into the text and into this object.
+  [[nodiscard]] std::vector<TextPart> cut(std::string_view text) const;
+
+ private:
+  [[nodiscard]] const AddedToken* found_at(std::string_view text) const;
+
+  std::array<std::vector<AddedToken>, 256> by_first_byte_;  // the longest first
+};
+
+}  // namespace kv

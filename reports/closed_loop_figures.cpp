@@ -1,0 +1,268 @@
+#include "reports/closed_loop_figures.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/words.h"
+#include "reports/closed_loop_text.h"
+#include "reports/labels.h"
+#include "reports/plot_text.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t most_points = 32;
+constexpr std::size_t far = 64;  // tokens, from which on recall against budget counts
+
+// A result's cells as lines of one policy each, over its budgets.
+struct Curves {
+  const ClosedLoopResult* result = nullptr;
+  std::vector<Line> lines{};
+  std::uint32_t budget = 0;  // the one that figures of one budget show
+
+  [[nodiscard]] const ClosedLoopCell& cell(std::size_t i) const { return result->cells[i]; }
+
+  // The line's cell at the budget, or its only one where nothing is evicted.
+  [[nodiscard]] const ClosedLoopCell* shown(const Line& line) const {
+    for (const std::size_t i : line.specs) {
+      const Spec& spec = cell(i).cell.spec;
+      if (!spec.bounded() || spec.budget == budget) return &cell(i);
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] std::vector<Line> lines_shown() const {
+    std::vector<Line> some;
+    std::ranges::copy_if(lines, std::back_inserter(some),
+                         [&](const Line& line) { return shown(line) != nullptr; });
+    return some;
+  }
+};
+
+Curves curves_of(const ClosedLoopResult& result) {
+  std::vector<Spec> specs;
+  for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  return {.result = &result,
+          .lines = lines_of(specs, labels_of_cells(result)),
+          .budget = middle_budget(specs)};
+}
+
+std::string closing(const Curves& curves) {
+  return " Closed loop: " + curves.result->model +
+         " ran on what each policy had left. Text: " + text_of(*curves.result) + ".";
+}
+
+std::string at_budget(const Curves& curves) {
+  return curves.budget == 0 ? "" : ", at budget " + std::to_string(curves.budget);
+}
+
+std::string keys_of(const std::vector<Line>& lines) {
+  std::vector<std::string> parts;
+  for (const Line& line : lines) {
+    parts.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
+                    legend_title(line.label));
+  }
+  return join(parts, ", ");
+}
+
+std::string grid_lines() {
+  return "set grid ytics lc rgb '#e4e4e4' lw 1\n";
+}
+
+// Lines with markers at every eighth point, each policy's at points of its own.
+std::string position_curve(const Look& look, const std::string& block, std::size_t i) {
+  return block + " using 1:2 with lines" + line_style(look) + " notitle, " + block +
+         " using 1:2 every 8::" + std::to_string(i % 8) + " with points" + point_style(look) +
+         " notitle";
+}
+
+Figure position_figure(const Curves& curves) {
+  Figure figure{.name = "perplexity", .title = "Perplexity against position", .caption = {}};
+  const std::vector<Line> lines = curves.lines_shown();
+  std::size_t points = 0;
+  for (const Line& line : lines) points = std::max(points, curves.shown(line)->series.size());
+  if (points < 2) return figure;
+  const std::size_t per_bin = (points + most_points - 1) / most_points;
+  const std::size_t width = per_bin * curves.result->series_width;
+  FigureData data({"middle_target", "perplexity"});
+  std::vector<std::string> parts;
+  for (const Line& line : lines) {
+    const std::string block = data.begin(line.label);
+    const std::vector<LossPoint>& series = curves.shown(line)->series;
+    for (std::size_t begin = 0; begin < series.size(); begin += per_bin) {
+      LossPoint sum{.first = series[begin].first};
+      for (std::size_t i = begin; i < std::min(begin + per_bin, series.size()); ++i) {
+        sum.targets += series[i].targets;
+        sum.nats += series[i].nats;
+      }
+      // A last point of few targets would wobble more than the others.
+      if (begin > 0 && 2 * sum.targets < width) continue;
+      const double middle = static_cast<double>(sum.first) + static_cast<double>(width) / 2;
+      data.row({middle, perplexity_of(sum.nats, sum.targets)});
+    }
+    parts.push_back(position_curve(line.look, block, parts.size()));
+  }
+  data.finish(figure);
+  Grid grid{.panel_width = 640, .panel_height = 320};
+  grid.right = legend_width(lines);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
+                "set logscale y\nset ylabel 'perplexity'\nset xlabel 'position, tokens'\n"
+                "set xrange [0:" +
+                std::to_string(curves.result->longest) + "]\nplot " + join(parts, ", ") + ", " +
+                keys_of(lines) + "\n";
+  figure.caption = "Perplexity over runs of " + std::to_string(width) + " targets" +
+                   (curves.result->streams > 1 ? ", all streams together" : "") +
+                   at_budget(curves) + "; the axis is logarithmic. The model was trained on " +
+                   with_commas(curves.result->context) + " tokens." + closing(curves);
+  return figure;
+}
+
+// The answers to questions about facts that lie far back.
+RecallBin far_recall(const ClosedLoopCell& cell) {
+  RecallBin sum;
+  for (const RecallBin& bin : cell.recall) {
+    if (bin.first < far) continue;
+    sum.asked += bin.asked;
+    sum.right += bin.right;
+  }
+  return sum;
+}
+
+// One panel against budget: a line per policy that has one, and a level for those that have none.
+std::string budget_panel(const Curves& curves,
+                         const char* name,
+                         const std::function<double(const ClosedLoopCell&)>& value,
+                         bool titled,
+                         FigureData& data) {
+  std::vector<std::string> parts;
+  for (const Line& line : curves.lines) {
+    const std::string block = data.begin(line.label, name);
+    const bool bounded = curves.cell(line.specs[0]).cell.spec.bounded();
+    for (const std::size_t i : line.specs) {
+      const double budget = bounded ? curves.cell(i).cell.spec.budget : 0;
+      data.row({budget, value(curves.cell(i))});
+    }
+    const std::string level = " using (left_end):2:(right_end-left_end):(0) with vectors nohead" +
+                              line_style(line.look) + " notitle";
+    parts.push_back(
+        block +
+        (bounded ? " using 1:2 with linespoints" + point_style(line.look) + " notitle" : level));
+  }
+  return "plot " + join(parts, ", ") + (titled ? ", " + keys_of(curves.lines) : "") + "\n";
+}
+
+std::string budget_axis(const std::set<std::uint32_t>& budgets) {
+  std::vector<std::string> words;
+  for (const std::uint32_t budget : budgets) words.push_back(std::to_string(budget));
+  const std::string left = shortest(*budgets.begin() / 1.3);
+  const std::string right = shortest(*budgets.rbegin() * 1.3);
+  return "left_end = " + left + "\nright_end = " + right + "\nset logscale x 2\nset xtics (" +
+         join(words, ",") + ")\nset xrange [" + left + ":" + right +
+         "]\nset xlabel 'budget, tokens'\n";
+}
+
+Figure budgets_figure(const Curves& curves) {
+  Figure figure{.name = "budget", .title = "Perplexity against budget", .caption = {}};
+  std::set<std::uint32_t> budgets;
+  for (const ClosedLoopCell& cell : curves.result->cells) {
+    if (cell.cell.spec.bounded()) budgets.insert(cell.cell.spec.budget);
+  }
+  if (budgets.size() < 2) return figure;
+  const bool asks = std::ranges::any_of(
+      curves.result->cells, [](const ClosedLoopCell& cell) { return far_recall(cell).asked > 0; });
+  Grid grid{.panels = asks ? 2U : 1U,
+            .columns = asks ? 2U : 1U,
+            .panel_width = asks ? 320.0 : 480.0,
+            .panel_height = 300,
+            .gap = 84};
+  grid.right = legend_width(curves.lines);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  FigureData data({"budget", "value"});
+  const auto perplexity = [](const ClosedLoopCell& cell) { return cell.perplexity(); };
+  const auto recall = [](const ClosedLoopCell& cell) { return far_recall(cell).share(); };
+  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend_right_of(grid) +
+                budget_axis(budgets) + grid.place(0) + "set logscale y\nset ylabel 'perplexity'\n" +
+                budget_panel(curves, "perplexity", perplexity, true, data);
+  figure.caption = "Perplexity over all targets, on a logarithmic axis";
+  if (asks) {
+    figure.title = "Perplexity and recall against budget";
+    figure.body += "unset key\nunset logscale y\n" + grid.place(1) + "set ylabel 'recall from " +
+                   std::to_string(far) + " tokens on'\nset yrange [0:1]\n" +
+                   budget_panel(curves, "recall", recall, false, data);
+    figure.caption +=
+        ", and the share of questions answered rightly whose fact was last mentioned " +
+        std::to_string(far) + " or more tokens before (" +
+        with_commas(far_recall(curves.result->cells.front()).asked) + " of them)";
+  }
+  figure.caption +=
+      ". What evicts nothing has no budget and is drawn as a level." + closing(curves);
+  data.finish(figure);
+  return figure;
+}
+
+Figure recall_figure(const Curves& curves) {
+  Figure figure{.name = "recall", .title = "Recall by distance", .caption = {}};
+  if (!curves.result->asks()) return figure;
+  const std::vector<Line> lines = curves.lines_shown();
+  if (lines.empty()) return figure;
+  std::vector<std::size_t> bins;
+  std::vector<std::string> tics;
+  const std::vector<RecallBin>& all = curves.result->cells.front().recall;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].asked == 0) continue;
+    tics.push_back("\"" + all[i].label() + "\\n(" + std::to_string(all[i].asked) + ")\" " +
+                   std::to_string(bins.size()));
+    bins.push_back(i);
+  }
+  FigureData data({"first_distance", "last_distance", "asked", "right", "share", "place"});
+  std::vector<std::string> parts;
+  for (const Line& line : lines) {
+    const std::string block = data.begin(line.label);
+    for (std::size_t place = 0; place < bins.size(); ++place) {
+      const RecallBin& bin = curves.shown(line)->recall[bins[place]];
+      data.row({static_cast<double>(bin.first), static_cast<double>(bin.last),
+                static_cast<double>(bin.asked), static_cast<double>(bin.right), bin.share(),
+                static_cast<double>(place)});
+    }
+    parts.push_back(block + " using 6:5 with linespoints" + point_style(line.look) + " notitle");
+  }
+  data.finish(figure);
+  Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};
+  grid.right = legend_width(lines);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  figure.body =
+      plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
+      "set yrange [0:1]\nset ylabel 'share answered rightly'\nset xrange [-0.3:" +
+      shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" + join(tics, ",") +
+      ")\nset xlabel 'tokens since the fact was last mentioned (questions)' offset 0,-1\nplot " +
+      join(parts, ", ") + ", " + keys_of(lines) + "\n";
+  figure.caption =
+      "Questions whose likeliest next token was the answer" + at_budget(curves) +
+      ", by the distance in tokens to the latest mention of the fact; in parentheses how many "
+      "were asked. The standard error of a share near one half is 0.5 over the root of their "
+      "number." +
+      closing(curves);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result) {
+  std::vector<Figure> figures;
+  if (result.cells.empty()) return figures;
+  const Curves curves = curves_of(result);
+  for (const auto make : {position_figure, budgets_figure, recall_figure}) {
+    Figure figure = make(curves);
+    if (!figure.body.empty()) figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace kv

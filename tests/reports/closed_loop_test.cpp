@@ -1,0 +1,189 @@
+// Evaluations in the results file, as tables and as a report.
+#include <filesystem>
+
+#include "base/words.h"
+#include "reports/closed_loop_figures.h"
+#include "reports/closed_loop_text.h"
+#include "reports/report.h"
+#include "reports/results.h"
+#include "reports/sqlite.h"
+#include "tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::read_text;
+using testing::taken;
+using testing::TemporaryFolder;
+
+// Two policies at two budgets and dense, `targets` targets in one stream.
+ClosedLoopResult fake_evaluation(std::size_t targets, bool asks) {
+  ClosedLoopResult result;
+  result.model = "model <m>";
+  result.architecture = "gpt_neox";
+  result.weight_bytes = 5000;
+  result.context = 256;
+  result.text = "folder/text.txt";
+  result.checksum = 0xfedcba9876543210U;
+  result.storage = "f16";
+  result.window = asks ? 256 : 0;
+  result.streams = 1;
+  result.tokens = targets + 1;
+  result.longest = targets + 1;
+  result.segment = 256;
+  result.series_width = 16;
+  double nats = 1;
+  for (const std::string spec : {"dense", "window:budget=32", "h2o:sinks=4,budget=32",
+                                 "window:budget=64", "h2o:sinks=4,budget=64"}) {
+    ClosedLoopCell cell;
+    cell.cell = {.spec = taken(parse_spec(spec)), .seed = ~std::uint64_t{0}};
+    cell.kv_bytes = 1025;
+    for (std::size_t first = 0; first < targets; first += 16) {
+      cell.series.push_back({.first = first, .targets = 16, .nats = 16 * nats});
+    }
+    nats += 0.25;
+    if (asks) {
+      cell.recall = recall_bins();
+      cell.recall[1].asked = 8;
+      cell.recall[1].right = result.cells.size();
+      cell.recall[3].asked = 5;
+    }
+    result.cells.push_back(cell);
+  }
+  return result;
+}
+
+class ClosedLoopReport : public ::testing::Test {
+ protected:
+  void store(const std::vector<ClosedLoopResult>& results, const std::string& command) {
+    auto writer = taken(ResultsWriter::begin(db_, command));
+    for (const ClosedLoopResult& result : results) ASSERT_TRUE(writer.add(result));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  void store_replay() {
+    auto writer = taken(ResultsWriter::begin(db_, "kvcheck replay x"));
+    ASSERT_TRUE(writer.add(testing::fake_replay(testing::small_fake())));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  TemporaryFolder folder_;
+  std::string db_ = folder_.path("run.db");
+  std::string out_ = folder_.path("out");
+};
+
+TEST_F(ClosedLoopReport, TheResultsFileGivesBackWhatItGot) {
+  const std::vector<ClosedLoopResult> results = {fake_evaluation(512, true),
+                                                 fake_evaluation(64, false)};
+  store(results, "kvcheck eval");
+  const StoredRun run = taken(read_run(db_));
+  EXPECT_EQ(run.summary.traces, 0U);
+  EXPECT_EQ(run.summary.evaluations, 2U);
+  EXPECT_EQ(run.summary.cells, 10U);
+  ASSERT_EQ(run.evaluations.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(closed_loop_json(run.evaluations[i]), closed_loop_json(results[i]));
+    EXPECT_EQ(closed_loop_series_csv(run.evaluations[i]), closed_loop_series_csv(results[i]));
+    EXPECT_EQ(run.evaluations[i].checksum, results[i].checksum);
+    EXPECT_EQ(run.evaluations[i].weight_bytes, results[i].weight_bytes);
+    EXPECT_EQ(run.evaluations[i].context, results[i].context);
+    EXPECT_EQ(run.evaluations[i].architecture, results[i].architecture);
+    EXPECT_EQ(run.evaluations[i].longest, results[i].longest);
+  }
+}
+
+TEST_F(ClosedLoopReport, ADiscardedRunLeavesNothing) {
+  store({fake_evaluation(64, true)}, "kvcheck eval");
+  {
+    auto writer = taken(ResultsWriter::begin(db_, "kvcheck eval again"));
+    ASSERT_TRUE(writer.add(fake_evaluation(64, true)));
+    ASSERT_TRUE(writer.discard());
+  }
+  EXPECT_EQ(taken(list_runs(db_)).size(), 1U);
+  auto database = taken(Database::open(db_));
+  Statement count(database,
+                  "SELECT (SELECT count(*) FROM eval_recall),"
+                  " (SELECT count(*) FROM eval_series)");
+  ASSERT_TRUE(*count.next());
+  EXPECT_EQ(count.integer(0), 35);
+  EXPECT_EQ(count.integer(1), 20);
+}
+
+TEST_F(ClosedLoopReport, TheNewestOfEachKindMakeOneReport) {
+  store({fake_evaluation(512, true)}, "kvcheck eval old");
+  store({fake_evaluation(512, true), fake_evaluation(512, false)}, "kvcheck eval new");
+  store_replay();
+  ASSERT_TRUE(write_report(db_, 0, out_));
+  const std::string page = read_text(out_ + "/index.html");
+  EXPECT_THAT(page, HasSubstr("kvcheck eval new"));
+  EXPECT_THAT(page, HasSubstr("kvcheck replay x"));
+  EXPECT_THAT(page, Not(HasSubstr("kvcheck eval old")));
+  EXPECT_THAT(page, HasSubstr("closed: the model ran on what each policy had left"));
+  EXPECT_THAT(page, HasSubstr("model &lt;m&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<m>")));
+  EXPECT_THAT(page, Not(HasSubstr("could not draw")));
+  for (const std::string name :
+       {"trace-1/budget.svg", "evaluation-1/perplexity.svg", "evaluation-1/recall.png",
+        "evaluation-1/budget.csv", "evaluation-1/recall.md", "evaluation-2/perplexity.csv"}) {
+    EXPECT_TRUE(std::filesystem::exists(out_ + "/" + name)) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/evaluation-2/recall.csv"));
+  // One run alone, in the place of the other report.
+  ASSERT_TRUE(write_report(db_, 1, out_));
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/trace-1"));
+  EXPECT_THAT(read_text(out_ + "/index.html"), HasSubstr("kvcheck eval old"));
+}
+
+TEST(ClosedLoopText, TablesShowPerplexityAndRecall) {
+  const ClosedLoopResult result = fake_evaluation(512, true);
+  const std::string text = to_text(perplexity_table(result), 0);
+  EXPECT_THAT(text, HasSubstr("0-256"));
+  EXPECT_THAT(text, HasSubstr("256-512"));
+  EXPECT_THAT(text, HasSubstr("2.718"));
+  const Table recall = recall_table(result);
+  std::vector<std::string> titles;
+  for (const Column& column : recall.columns) titles.push_back(column.title);
+  EXPECT_THAT(titles, ElementsAre("policy", "", "budget", "16-32 (8)", "64-96 (5)"));
+  EXPECT_EQ(recall.rows[4][3].text, "0.500");
+  EXPECT_TRUE(recall_table(fake_evaluation(512, false)).rows.empty());
+  EXPECT_EQ(text_of(result), "text.txt, 513 tokens in 1 window of at most 256");
+}
+
+TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
+  const std::vector<ClosedLoopResult> results = {fake_evaluation(512, true),
+                                                 fake_evaluation(64, false)};
+  const std::string csv = closed_loop_csv(results);
+  const auto lines = split(csv, '\n');
+  ASSERT_EQ(lines.size(), 1U + 10 + 1);
+  for (std::size_t i = 0; i < 11; ++i) {
+    // A spec has commas of its own, between quotes.
+    const auto parts = split(lines[i], '"');
+    std::ptrdiff_t commas = 0;
+    for (std::size_t part = 0; part < parts.size(); part += 2) {
+      commas += std::ranges::count(parts[part], ',');
+    }
+    EXPECT_EQ(commas, 24) << lines[i];
+  }
+}
+
+TEST(ClosedLoopFigures, ShowEachPolicyAndSayWhatWasMeasured) {
+  const std::vector<Figure> figures = closed_loop_figures(fake_evaluation(512, true));
+  std::vector<std::string> names;
+  for (const Figure& figure : figures) {
+    names.push_back(figure.name);
+    EXPECT_THAT(figure.caption, HasSubstr("Closed loop: model <m>"));
+    EXPECT_THAT(figure.caption, HasSubstr("text.txt"));
+    EXPECT_THAT(figure.csv, HasSubstr("\nwindow"));
+  }
+  EXPECT_THAT(names, ElementsAre("perplexity", "budget", "recall"));
+  EXPECT_THAT(figures[2].csv, HasSubstr("dense,16,32,8,0,0,0\n"));
+  EXPECT_THAT(figures[1].csv, HasSubstr("h2o:sinks=4,recall,64,0\n"));
+  EXPECT_EQ(closed_loop_figures(fake_evaluation(512, false)).size(), 2U);
+  EXPECT_TRUE(closed_loop_figures({}).empty());
+}
+
+}  // namespace
+}  // namespace kv
