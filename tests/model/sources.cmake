@@ -1,4 +1,5 @@
 list(APPEND kv_test_sources
+  model/attend_kernels_test.cpp
   model/decoder_test.cpp
   model/evaluate_test.cpp
   model/forward_test.cpp
