@@ -21,6 +21,7 @@
 #include "cli/replay.h"
 #include "cli/report.h"
 #include "cli/selftest.h"
+#include "cli/speed.h"
 #include "cli/trace.h"
 #include "cli/uniformity.h"
 
@@ -189,9 +190,9 @@ int run_top(std::span<const std::string> words, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command,   &check_command,    &uniformity_command,
-      &eval_command,   &generate_command, &record_command,   &policies_command,
-      &trace_command,  &protocol_command, &selftest_command,
+      &replay_command,   &report_command, &check_command,    &uniformity_command,
+      &eval_command,     &speed_command,  &generate_command, &record_command,
+      &policies_command, &trace_command,  &protocol_command, &selftest_command,
   };
   return all;
 }

@@ -1,20 +1,12 @@
 #include "model/cached_attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
 
 namespace kv {
 namespace {
-
-Position position_of(std::size_t rank, const Visible& visible) {
-  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
-  rank -= visible.sinks.size();
-  if (rank < visible.middle.size()) return visible.middle[rank];
-  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
-}
 
 // The unit's query heads as groups that read one kv-head each. Lanes are ordered.
 std::vector<HeadGroup> groups_of(const ModelConfig& config,
@@ -169,97 +161,23 @@ void CachedAttention::attend(ModelUnit& unit,
   unit.cache.slots().list(n, slots_);
   const bool wants_rows = unit.cache.wants_rows();
   if (wants_rows) unit.rows[query.index].resize(n);
+  const bool shows_rows = wants_rows || observer != nullptr;
   for (HeadGroup& group : unit.groups) {
     if (group.layer != layer) continue;
     if (shifts()) shift_.close_gaps(group.store, slots_, group.places);
     mass_.resize(group.heads * n);
-    logits_of(group, visible, query);
-    for (std::size_t h = 0; h < group.heads; ++h) {
+    attend_group(group, visible, query, shows_rows);
+    for (std::size_t h = 0; h < group.heads && shows_rows; ++h) {
       float* row = mass_.data() + h * n;
-      kernels().softmax(row, n);
       if (wants_rows) kernels().add(unit.rows[query.index].data(), row, n);
       if (observer == nullptr) continue;
       observer->on_row(layer, group.first_head + h, query.position, visible, {row, n});
     }
-    model_kernels().weigh(group.store.values(slots_), mass_.data(), group.heads, n,
-                          query.out + group.first_head * config_.head_dim);
   }
   if (!wants_rows || unit.spans_layers) return;
   std::vector<float>& row = unit.rows[query.index];
   if (unit.heads > 1) kernels().scale(row.data(), 1.0F / static_cast<float>(unit.heads), n);
   unit.cache.observe(row);
-}
-
-void CachedAttention::logits_of(const HeadGroup& group,
-                                const Visible& visible,
-                                const Query& query) {
-  const std::size_t n = visible.size();
-  const auto whole = Run{0, static_cast<Position>(n)};
-  if (keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none) {
-    return raw_logits(group, visible, query);
-  }
-  if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
-    return run_logits(group, query, whole, query.position);
-  }
-  if (shifts()) return run_logits(group, query, whole, static_cast<Position>(n - 1));
-  // A key at position p with rank r was turned by p where r is wanted: turning the query by its
-  // rank - r + p does the same to the angle between them.
-  const auto run = [&](std::size_t rank, std::size_t count, Position first) {
-    if (count == 0) return;
-    const auto turn = static_cast<Position>(n - 1 - rank + first);
-    run_logits(group, query, {static_cast<Position>(rank), static_cast<Position>(rank + count)},
-               turn);
-  };
-  const auto& middle = visible.middle;
-  const std::size_t sinks = visible.sinks.size();
-  run(0, sinks, 0);
-  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
-    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
-    run(sinks + i, end - i, middle[i]);
-  }
-  run(sinks + middle.size(), visible.recent.size(), visible.recent.first);
-}
-
-void CachedAttention::rotate_queries(const HeadGroup& group, const Query& query, Position turn) {
-  const std::size_t dim = config_.head_dim;
-  queries_.resize(group.heads * dim);
-  for (std::size_t h = 0; h < group.heads; ++h) {
-    rope_.rotate(query.q + (group.first_head + h) * dim, dim, turn, queries_.data() + h * dim);
-  }
-}
-
-void CachedAttention::run_logits(const HeadGroup& group,
-                                 const Query& query,
-                                 Run ranks,
-                                 Position turn) {
-  rotate_queries(group, query, turn);
-  SlotRows keys = group.store.keys(slots_);
-  keys.slots += ranks.first;
-  keys.count = ranks.size();
-  const float scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim));
-  model_kernels().logits(keys, queries_.data(), group.heads, scale, slots_.size(),
-                         mass_.data() + ranks.first);
-}
-
-void CachedAttention::raw_logits(const HeadGroup& group,
-                                 const Visible& visible,
-                                 const Query& query) {
-  const std::size_t n = visible.size();
-  const std::size_t dim = config_.head_dim;
-  const bool in_cache = spec_.positions == Positions::in_cache;
-  queries_.resize(dim);
-  turned_.resize(n * dim);
-  for (std::size_t rank = 0; rank < n; ++rank) {
-    group.store.key(slots_[rank], queries_.data());
-    const Position at = in_cache ? static_cast<Position>(rank) : position_of(rank, visible);
-    rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
-  }
-  rotate_queries(group, query, in_cache ? static_cast<Position>(n - 1) : query.position);
-  while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
-  const SlotRows keys{Number::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
-                      identity_.data(), n};
-  const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
-  model_kernels().logits(keys, queries_.data(), group.heads, scale, n, mass_.data());
 }
 
 Position CachedAttention::rank_of(Position query) const {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/attend_kernels.h"
 #include "model/key_shift.h"
 #include "model/key_storage.h"
 #include "model/kv_store.h"
@@ -113,13 +114,16 @@ class CachedAttention {
   void store(ModelUnit& unit, const LayerVectors& vectors);
   Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
   void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
-  void logits_of(const HeadGroup& group, const Visible& visible, const Query& query);
-  void run_logits(const HeadGroup& group, const Query& query, Run ranks, Position turn);
+  void attend_group(const HeadGroup& group,
+                    const Visible& visible,
+                    const Query& query,
+                    bool shows_rows);
+  void turn_queries(const HeadGroup& group, const Visible& visible, const Query& query);
   void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
 
   [[nodiscard]] bool shifts() const { return keys_ >= KeyStorage::shifted; }
 
-  void rotate_queries(const HeadGroup& group, const Query& query, Position turn);
+  void rotate_queries(const HeadGroup& group, const Query& query, Position turn, float* out) const;
 
   const ModelConfig& config_;
   Spec spec_;
@@ -130,9 +134,12 @@ class CachedAttention {
   std::vector<ModelUnit> units_;
   std::vector<Slot> slots_;
   std::vector<Slot> identity_;
-  std::vector<float> mass_;     // [heads of a group, visible]
-  std::vector<float> queries_;  // [heads of a group, head_dim]
-  std::vector<float> turned_;   // [visible, head_dim]
+  std::vector<float> mass_;     // [heads of a group, visible]: logits, then rows
+  std::vector<float> queries_;  // [runs, heads of a group, head_dim]
+  std::vector<QueryRun> runs_;
+  std::vector<Position> turns_;  // of the runs' queries
+  std::vector<float> state_;     // attend's scratch
+  std::vector<float> turned_;    // [visible, head_dim]
 };
 
 // What a replay would know of a trace recorded from this model; tokens and names are left open.

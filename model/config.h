@@ -32,9 +32,10 @@ struct RopeScaling {
 
   Kind kind = Kind::none;
   double factor = 1;
-  double low_frequency = 1;   // llama3: turns over the first context below which all is stretched
-  double high_frequency = 4;  // ... and above which nothing is
-  double first_context = 0;   // llama3: the first training's context
+  // Of llama3; a configuration has to give all three.
+  double low_frequency = 0;   // turns over the first context below which all is stretched
+  double high_frequency = 0;  // ... and above which nothing is
+  double first_context = 0;   // the first training's context
 
   bool operator==(const RopeScaling&) const = default;
 };
@@ -76,8 +77,9 @@ Result<void> check_config(const ModelConfig& config);
 
 // The turn per position of each pair of rotating dimensions, in radians: [rope.dims / 2].
 //
-// Source of llama3's scaling: the Llama 3.1 model card's reference code, as described in
-// docs/model.md.
+// Source of llama3's scaling: Hugging Face transformers, modeling_rope_utils.py
+// (_compute_llama3_parameters), which follows apply_scaling of Meta's llama-models; the formula is
+// the same, and its four numbers come from the configuration, never from here.
 std::vector<double> rope_frequencies(const ModelConfig& config);
 
 // The text of a Hugging Face config.json. Errors name the entry, not the file.

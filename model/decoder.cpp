@@ -39,6 +39,7 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
     : model_(&model),
       spec_(spec),
       observer_(options.observer),
+      on_attention_(options.on_attention),
       attention_(std::make_unique<CachedAttention>(
           model.config, spec, options.seed, options.number, options.keys)) {}
 
@@ -100,8 +101,10 @@ void Decoder::run_layer(std::size_t index) {
   apply(layer.key, tokens_, normed_.data(), k_);
   apply(layer.value, tokens_, normed_.data(), v_);
   attended_.resize(q_.size());
+  if (on_attention_) on_attention_(true);
   attention_->run_layer({index, tokens_, q_.data(), k_.data(), v_.data()}, attended_.data(),
                         observer_);
+  if (on_attention_) on_attention_(false);
   if (config.parallel) {
     // The MLP reads the stream as attention found it.
     normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());

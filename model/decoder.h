@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,6 +22,8 @@ struct DecoderOptions {
   Number number = Number::f32;  // of stored keys and values
   KeyStorage keys = KeyStorage::rotated;
   AttentionObserver* observer = nullptr;  // outlives the decoder
+  // Told when a layer's attention begins (true) and when it has ended (false): for timers.
+  std::function<void(bool)> on_attention{};
 };
 
 // Of which tokens logits are computed.
@@ -57,6 +60,7 @@ class Decoder {
   const LanguageModel* model_;
   Spec spec_;
   AttentionObserver* observer_;
+  std::function<void(bool)> on_attention_;
   std::unique_ptr<CachedAttention> attention_;
   std::size_t tokens_ = 0;  // of the chunk
   Mlp mlp_;

@@ -6,6 +6,7 @@ list(APPEND kv_test_sources
   cli/progress_test.cpp
   cli/replay_test.cpp
   cli/run.cpp
+  cli/speed_test.cpp
   cli/sweep_test.cpp
   cli/trace_generate_test.cpp
   cli/trace_test.cpp)

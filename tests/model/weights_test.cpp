@@ -216,6 +216,12 @@ std::string config_error(std::string_view from, std::string_view to) {
   return config ? "read" : config.error().message;
 }
 
+// Of a configuration with this scaling of the kind llama3.
+std::string scaling_error(const std::string& rest) {
+  return config_error("\"hidden_act\"",
+                      R"("rope_scaling":{"rope_type":"llama3",)" + rest + R"(},"hidden_act")");
+}
+
 TEST(Weights, RefuseAContradictoryConfiguration) {
   EXPECT_THAT(config_error("{", "["), HasSubstr("is no JSON"));
   EXPECT_THAT(config_error("\"llama\"", "\"lama\""),
@@ -231,6 +237,18 @@ TEST(Weights, RefuseAContradictoryConfiguration) {
               HasSubstr("of type 'yarn'; expected default, linear or llama3"));
   EXPECT_THAT(config_error("\"hidden_act\"", R"("rope_scaling":{"type":"linear"},"hidden_act")"),
               HasSubstr("without a 'factor'"));
+  // Nothing of llama3's scaling is assumed: each of its numbers has to be there.
+  EXPECT_EQ(scaling_error(R"("factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
+                          R"("original_max_position_embeddings":8192)"),
+            "read");
+  EXPECT_THAT(scaling_error(R"("factor":8,"low_freq_factor":1,"high_freq_factor":4)"),
+              HasSubstr("has no 'rope_scaling.original_max_position_embeddings'"));
+  EXPECT_THAT(scaling_error(R"("factor":8,"high_freq_factor":4,)"
+                            R"("original_max_position_embeddings":8192)"),
+              HasSubstr("whose low_freq_factor is not between"));
+  EXPECT_THAT(scaling_error(R"("factor":8,"low_freq_factor":1,)"
+                            R"("original_max_position_embeddings":8192)"),
+              HasSubstr("whose low_freq_factor is not between"));
   EXPECT_THAT(config_error("\"hidden_act\"", R"("use_sliding_window":true,"hidden_act")"),
               HasSubstr("turn it off"));
   EXPECT_EQ(config_error("\"rope_theta\":10000.0,", ""), "read");

@@ -1,0 +1,125 @@
+// One query's attention over one kv-head: the part of model/cached_attention.h that computes.
+#include <cmath>
+
+#include "model/cached_attention.h"
+
+namespace kv {
+namespace {
+
+Position position_of(std::size_t rank, const Visible& visible) {
+  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
+  rank -= visible.sinks.size();
+  if (rank < visible.middle.size()) return visible.middle[rank];
+  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
+}
+
+}  // namespace
+
+// Output, and the rows of attention where they are to be shown.
+void CachedAttention::attend_group(const HeadGroup& group,
+                                   const Visible& visible,
+                                   const Query& query,
+                                   bool shows_rows) {
+  const std::size_t n = visible.size();
+  float* out = query.out + group.first_head * config_.head_dim;
+  const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
+  if (raw) {
+    raw_logits(group, visible, query);
+  } else {
+    turn_queries(group, visible, query);
+    state_.resize(group.heads * attend_state);
+    attend_kernels().attend({.keys = group.store.keys(slots_),
+                             .values = group.store.values(slots_),
+                             .runs = runs_,
+                             .vectors = group.heads,
+                             .scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim)),
+                             .logits = shows_rows ? mass_.data() : nullptr,
+                             .stride = n,
+                             .state = state_.data(),
+                             .out = out});
+  }
+  if (!raw && !shows_rows) return;
+  for (std::size_t h = 0; h < group.heads; ++h) kernels().softmax(mass_.data() + h * n, n);
+  if (raw) {
+    model_kernels().weigh(group.store.values(slots_), mass_.data(), group.heads, n, out);
+  }
+}
+
+// The runs of residents, and the queries turned for each.
+void CachedAttention::turn_queries(const HeadGroup& group,
+                                   const Visible& visible,
+                                   const Query& query) {
+  const std::size_t n = visible.size();
+  runs_.clear();
+  turns_.clear();
+  const auto run = [&](std::size_t count, Position turn) {
+    if (count == 0) return;
+    const std::size_t begin = runs_.empty() ? 0 : runs_.back().end;
+    if (!turns_.empty() && turns_.back() == turn) {
+      runs_.back().end += count;
+      return;
+    }
+    runs_.push_back({begin + count, nullptr});
+    turns_.push_back(turn);
+  };
+  // A key at position p with rank r was turned by p where r is wanted: turning the query by its
+  // rank - r + p does the same to the angle between them.
+  const auto gap_run = [&](std::size_t count, Position first) {
+    const std::size_t rank = runs_.empty() ? 0 : runs_.back().end;
+    run(count, static_cast<Position>(n - 1 - rank + first));
+  };
+  if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
+    run(n, query.position);
+  } else if (shifts()) {
+    run(n, static_cast<Position>(n - 1));
+  } else {
+    gap_run(visible.sinks.size(), 0);
+    const auto& middle = visible.middle;
+    for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
+      for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
+      gap_run(end - i, middle[i]);
+    }
+    gap_run(visible.recent.size(), visible.recent.first);
+  }
+  const std::size_t numbers = group.heads * config_.head_dim;
+  queries_.resize(runs_.size() * numbers);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    runs_[i].queries = queries_.data() + i * numbers;
+    rotate_queries(group, query, turns_[i], queries_.data() + i * numbers);
+  }
+}
+
+void CachedAttention::rotate_queries(const HeadGroup& group,
+                                     const Query& query,
+                                     Position turn,
+                                     float* out) const {
+  const std::size_t dim = config_.head_dim;
+  for (std::size_t h = 0; h < group.heads; ++h) {
+    rope_.rotate(query.q + (group.first_head + h) * dim, dim, turn, out + h * dim);
+  }
+}
+
+void CachedAttention::raw_logits(const HeadGroup& group,
+                                 const Visible& visible,
+                                 const Query& query) {
+  const std::size_t n = visible.size();
+  const std::size_t dim = config_.head_dim;
+  const bool in_cache = spec_.positions == Positions::in_cache;
+  queries_.resize(dim);
+  turned_.resize(n * dim);
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    group.store.key(slots_[rank], queries_.data());
+    const Position at = in_cache ? static_cast<Position>(rank) : position_of(rank, visible);
+    rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
+  }
+  queries_.resize(group.heads * dim);
+  rotate_queries(group, query, in_cache ? static_cast<Position>(n - 1) : query.position,
+                 queries_.data());
+  while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
+  const SlotRows keys{Number::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+                      identity_.data(), n};
+  const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
+  model_kernels().logits(keys, queries_.data(), group.heads, scale, n, mass_.data());
+}
+
+}  // namespace kv

@@ -1,0 +1,84 @@
+// kvcheck speed on a small model with random weights: its rows and its words, never its times.
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/words.h"
+#include "tests/cli/run.h"
+#include "tests/model/small_models.h"
+#include "tests/traces/files.h"
+
+namespace kv {
+namespace {
+
+using test::Ran;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Ran speed(std::vector<std::string> more) {
+  std::vector<std::string> words = {
+      "speed", "--model", test::small_llama_that_reads("speed-model"), "--tokens", "3", "--quiet"};
+  words.insert(words.end(), more.begin(), more.end());
+  return test::run(words);
+}
+
+std::vector<std::vector<std::string>> csv_rows(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const std::string_view field : split(line, ',')) row.emplace_back(field);
+  }
+  return rows;
+}
+
+TEST(Speed, HasARowPerPolicyAndLength) {
+  const Ran ran = speed({"--policy", "dense", "--policy", "window", "--budget", "8", "--length",
+                         "16,32,48", "--chunk", "8", "--csv", "-"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto rows = csv_rows(ran.out);
+  ASSERT_EQ(rows.size(), 7U) << ran.out;
+  constexpr std::size_t length = 2;
+  constexpr std::size_t kv_bytes = 7;
+  EXPECT_EQ(rows[0][length], "length");
+  EXPECT_EQ(rows[0][kv_bytes], "kv_bytes");
+  EXPECT_EQ(rows[3][length], "48");
+  // Dense grows with the length, the window does not.
+  EXPECT_LT(std::stoul(rows[1][kv_bytes]), std::stoul(rows[3][kv_bytes]));
+  EXPECT_EQ(rows[4][kv_bytes], rows[6][kv_bytes]);
+  EXPECT_EQ(rows[6][1], "8");
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    for (std::size_t column = 3; column <= 6; ++column) EXPECT_GT(std::stod(rows[i][column]), 0);
+    // Attention is part of the token; both are medians, of the same tokens.
+    EXPECT_LT(std::stod(rows[i][6]), std::stod(rows[i][4]));
+  }
+}
+
+TEST(Speed, PrintsATableAndWritesFiles) {
+  const std::string json = test::temporary_path("speed.json");
+  const Ran ran = speed({"--length", "8", "--json", json});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("bytes of weights; medians of 3 tokens"));
+  EXPECT_THAT(ran.out, HasSubstr("attention ms"));
+  const std::string line = test::bytes_of_file(json);
+  EXPECT_THAT(line, HasSubstr("\"spec\":\"dense"));
+  EXPECT_THAT(line, HasSubstr("\"length\":8"));
+  EXPECT_THAT(line, HasSubstr("\"attention_s\":"));
+}
+
+void expect_refused(const Ran& ran, const std::string& words) {
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(ran.err, HasSubstr(words));
+}
+
+TEST(Speed, RefusesWhatMakesNoSense) {
+  expect_refused(test::run({"speed"}), "no --model is given");
+  expect_refused(speed({"--length", "0"}), "--length");
+  expect_refused(speed({"--tokens", "0"}), "--tokens");
+  expect_refused(speed({"--json", "-", "--csv", "-"}), "both ask for standard output");
+  expect_refused(speed({"--keys", "shifted"}), "expected positions=in-cache");
+  expect_refused(speed({"book.txt"}), "book.txt");
+}
+
+}  // namespace
+}  // namespace kv
