@@ -28,7 +28,8 @@ class Family {
   [[nodiscard]] virtual Result<Contract> contract(const Setup& setup) const = 0;
 
   // A fresh subject. Requires contract(setup) to have succeeded. `draws` serve what it leaves to
-  // chance; a subject that cannot use them must take its chance from setup.seed.
+  // chance, and may be kept for as long as the subject lives; one that cannot use them must take
+  // its chance from setup.seed.
   [[nodiscard]] virtual std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) = 0;
 
   // Whether the subject leaves its chance to the draws it is given: then tiny cases are enumerated

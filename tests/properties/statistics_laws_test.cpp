@@ -35,7 +35,7 @@ class Claiming : public Family {
   }
 
   [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
-    return inner_->make(setup, [&](std::uint32_t unit) { return draws(unit_for(unit)); });
+    return inner_->make(setup, [this, draws](std::uint32_t unit) { return draws(unit_for(unit)); });
   }
 
   [[nodiscard]] bool uses_draws() const override { return true; }
