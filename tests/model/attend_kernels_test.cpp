@@ -1,6 +1,7 @@
 // The one-pass attention: bit for bit the scalar one at every length, tail, storage and number of
 // vectors, and right against a double-precision oracle (Eigen).
 #include "model/attend_kernels.h"
+#include "sim/slots.h"
 
 #include <Eigen/Dense>
 #include <array>

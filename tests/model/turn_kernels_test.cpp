@@ -1,6 +1,7 @@
 // Turning keys in place: every table gives the scalar one's bits, at every tail and storage; the
 // numbers are right against double precision; and n one-step turns drift as far as is documented.
 #include "model/turn_kernels.h"
+#include "sim/slots.h"
 
 #include <array>
 #include <cmath>
