@@ -9,7 +9,7 @@ namespace {
 
 const TurnKernels complex_turn_kernels = {.name = "avx512-fp16",
                                           .turn = avx512_turn_kernels.turn,
-                                          .turn_f16 = turn_f16_by_instruction,
+                                          .turn_f16 = turn_f16_by_avx512_fp16,
                                           .complex_instruction = true};
 
 std::vector<const TurnKernels*> found_tables() {

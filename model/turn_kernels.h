@@ -17,8 +17,7 @@
 #include <string_view>
 
 #include "base/kernels.h"
-#include "sim/slots.h"
-#include "traces/trace.h"
+#include "traces/rope_layout.h"
 
 namespace kv {
 
@@ -26,7 +25,7 @@ namespace kv {
 struct TurnedRows {
   std::byte* rows = nullptr;
   std::size_t dim = 0;
-  const Slot* slots = nullptr;  // [count]: which rows, each once
+  const std::uint32_t* slots = nullptr;  // [count]: which rows, each once
   std::size_t count = 0;
   RopeLayout layout = RopeLayout::half;
   std::size_t pairs = 0;  // 2 * pairs <= dim

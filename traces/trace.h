@@ -16,19 +16,13 @@
 
 #include "base/error.h"
 #include "base/kernels.h"
+#include "traces/rope_layout.h"
 
 namespace kv {
 
 enum class TraceKind {
   attention,  // rows of probabilities
   qkv,        // queries and keys before rotation, values
-};
-
-// How pairs of a head's dimensions are rotated.
-enum class RopeLayout {
-  none,         // no rotation (learned or no positions)
-  interleaved,  // pairs (0,1), (2,3), ...: llama2.c, GPT-J
-  half,  // pairs (0, r/2), (1, r/2 + 1), ... of the first r dimensions: Llama in Hugging Face, NeoX
 };
 
 struct Rope {
