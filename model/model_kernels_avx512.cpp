@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include <cstring>
+#include <utility>
 
 #include "model/model_kernels_detail.h"
 
@@ -41,6 +42,18 @@ __m512 load(const std::byte* bytes, __mmask16 live) {
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
 
+// f(0), ..., f(n - 1) written out, each number a constant: so arrays of vectors stay in registers,
+// which a loop does not ensure at -O2.
+template <typename F, std::size_t... i>
+[[gnu::always_inline]] inline void each_of(std::index_sequence<i...> /*all*/, const F& f) {
+  (f(std::integral_constant<std::size_t, i>{}), ...);
+}
+
+template <std::size_t n, typename F>
+[[gnu::always_inline]] inline void each(const F& f) {
+  each_of(std::make_index_sequence<n>{}, f);
+}
+
 // Dot products of R rows with T vectors, each in sixteen lanes of its own. A lane beyond the end
 // would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
 template <Number number, std::size_t R, std::size_t T>
@@ -48,35 +61,28 @@ void dot_block(const std::byte* const (&rows)[R],
                const float* const (&x)[T],
                std::size_t n,
                float (&out)[T][R]) {
-  __m512 sums[T][R];
-  for (auto& token : sums) {
-    for (__m512& sum : token) sum = _mm512_setzero_ps();
-  }
+  __m512 sums[T * R];
+  each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    __m512 row[R];
-    for (std::size_t r = 0; r < R; ++r)
-      row[r] = load<number>(rows[r] + i * size_of<number>, 0xFFFF);
-    for (std::size_t t = 0; t < T; ++t) {
-      const __m512 here = _mm512_loadu_ps(x[t] + i);
-      for (std::size_t r = 0; r < R; ++r) {
-        sums[t][r] = _mm512_add_ps(sums[t][r], _mm512_mul_ps(row[r], here));
-      }
-    }
+    __m512 here[T];
+    each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    each<R>([&](auto r) {
+      const __m512 row = load<number>(rows[r] + i * size_of<number>, 0xFFFF);
+      each<T>([&](auto t) {
+        sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(row, here[t]));
+      });
+    });
   }
   if (i < n) {
     const __mmask16 live = first(n - i);
-    for (std::size_t t = 0; t < T; ++t) {
-      const __m512 here = _mm512_maskz_loadu_ps(live, x[t] + i);
-      for (std::size_t r = 0; r < R; ++r) {
-        const __m512 row = load<number>(rows[r] + i * size_of<number>, live);
-        sums[t][r] = _mm512_mask_add_ps(sums[t][r], live, sums[t][r], _mm512_mul_ps(row, here));
-      }
-    }
+    each<T * R>([&](auto k) {
+      const __m512 row = load<number>(rows[k % R] + i * size_of<number>, live);
+      const __m512 product = _mm512_mul_ps(row, _mm512_maskz_loadu_ps(live, x[k / R] + i));
+      sums[k] = _mm512_mask_add_ps(sums[k], live, sums[k], product);
+    });
   }
-  for (std::size_t t = 0; t < T; ++t) {
-    for (std::size_t r = 0; r < R; ++r) out[t][r] = add_lanes(sums[t][r]);
-  }
+  each<T * R>([&](auto k) { out[k / R][k % R] = add_lanes(sums[k]); });
 }
 
 template <Number number, std::size_t R, std::size_t T>
@@ -217,28 +223,24 @@ void logits(const SlotRows& keys,
 template <Number number, std::size_t H, std::size_t C>
 void weigh_block(
     const SlotRows& values, const float* mass, std::size_t stride, std::size_t j, float* out) {
-  __m512 sums[H][C];
+  __m512 sums[H * C];
   __mmask16 live[C];
-  for (std::size_t c = 0; c < C; ++c) live[c] = first(values.dim - j - 16 * c);
-  for (auto& head : sums) {
-    for (__m512& sum : head) sum = _mm512_setzero_ps();
-  }
+  each<C>([&](auto c) { live[c] = first(values.dim - j - 16 * c); });
+  each<H * C>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   for (std::size_t i = 0; i < values.count; ++i) {
     if (j == 0) prefetch<number>(values, i);
     const std::byte* row = values.rows + (values.slots[i] * values.dim + j) * size_of<number>;
-    for (std::size_t c = 0; c < C; ++c) {
+    each<C>([&](auto c) {
       const __m512 here = load<number>(row + 16 * c * size_of<number>, live[c]);
-      for (std::size_t h = 0; h < H; ++h) {
+      each<H>([&](auto h) {
         const __m512 weight = _mm512_set1_ps(mass[h * stride + i]);
-        sums[h][c] = _mm512_add_ps(sums[h][c], _mm512_mul_ps(weight, here));
-      }
-    }
+        sums[h * C + c] = _mm512_add_ps(sums[h * C + c], _mm512_mul_ps(weight, here));
+      });
+    });
   }
-  for (std::size_t h = 0; h < H; ++h) {
-    for (std::size_t c = 0; c < C; ++c) {
-      _mm512_mask_storeu_ps(out + h * values.dim + j + 16 * c, live[c], sums[h][c]);
-    }
-  }
+  each<H * C>([&](auto k) {
+    _mm512_mask_storeu_ps(out + k / C * values.dim + j + 16 * (k % C), live[k % C], sums[k]);
+  });
 }
 
 template <Number number, std::size_t H>
