@@ -52,6 +52,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+// What a row says that does not know where it belongs: a subject that keeps plain ids.
+inline constexpr Place place_not_told{0xffffffff, 0xffffffff, 0xffffffff};
+
 inline constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
 
 // One stored row, as read from its key and its value apart. A subject that holds no vectors says

@@ -52,7 +52,10 @@ Judgement pairing(const History& history, const Contract&) {
               "the value of token " + kv::word_of(row.value) + " lies beside its own key",
               "its key is of token " + kv::word_of(row.key)};
         }
-        if (row.value_place == row.key_place) return std::nullopt;
+        if (row.value_place == row.key_place || row.value_place == place_not_told ||
+            row.key_place == place_not_told) {
+          return std::nullopt;
+        }
         return Difference{
             "key and value of token " + kv::word_of(row.value) + " were made for the same cache",
             "the value is of " + word_of(row.value_place) + ", the key of " +
@@ -60,7 +63,21 @@ Judgement pairing(const History& history, const Contract&) {
       });
 }
 
+bool tells_places(const History& history) {
+  const auto tells = [](const Row& row) {
+    return row.value_place != place_not_told || row.key_place != place_not_told;
+  };
+  return std::ranges::any_of(history.events, [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
+      return std::ranges::any_of(unit.stored, tells) || std::ranges::any_of(unit.returned, tells);
+    });
+  });
+}
+
 Judgement place(const History& history, const Contract&) {
+  if (!tells_places(history)) {
+    return NotTested{"the subject does not tell whose cache its rows were made for", true};
+  }
   const bool per_query_head = history.contract.unit == Unit::head;
   return check_rows(history,
                     [&](const Row& row, const Event&, const Lineage& line,
@@ -72,6 +89,7 @@ Judgement place(const History& history, const Contract&) {
                         const auto& origins = line.origins[home.sequence];
                         const auto at = static_cast<std::size_t>(token.position);
                         if (token.position < 0 || at >= origins.size()) continue;
+                        if (told == place_not_told) continue;
                         Place made{origins[at], home.layer, home.head};
                         if (told == made) continue;
                         made.head /= history.what.setup.group;

@@ -1,5 +1,6 @@
 #include "properties/remote/contract_json.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -17,6 +18,11 @@ constexpr std::array<std::string_view, 2> visibilities = {"causal", "window"};
 constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shifted", "untold"};
 constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
+
+// What laws ask for by name (policies/registry.h); another word would promise nothing, silently.
+constexpr std::array<std::string_view, 7> known_claims = {
+    "uniform",       "age-geometric", "chunk-invariant", "constant-size",
+    "deterministic", "score-driven",  "admits-newcomers"};
 
 template <typename Enum>
 std::string_view word_in(std::span<const std::string_view> words, Enum value) {
@@ -76,7 +82,11 @@ void read_words(const JsonAt& at, Contract& contract) {
   const auto claims = at.find("claims");
   if (!claims) return;
   for (std::size_t i = 0; i < claims->size("a list of claims"); ++i) {
-    contract.claims.insert((*claims)[i].text("a claim"));
+    const std::string claim((*claims)[i].text("a claim"));
+    if (std::ranges::find(known_claims, claim) == known_claims.end()) {
+      (*claims)[i].complain(unknown_word("claim", claim, known_claims));
+    }
+    contract.claims.insert(claim);
   }
 }
 

@@ -55,7 +55,7 @@ Facts read_facts(const JsonAt& event, std::size_t queries, const History& histor
     return facts;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    facts.units.push_back(read_unit(units[i], queries, history.place_of(i)));
+    facts.units.push_back(read_unit(units[i], queries));
   }
   return facts;
 }

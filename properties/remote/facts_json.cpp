@@ -31,22 +31,30 @@ std::string place_text(const Place& place) {
          std::to_string(place.head) + "]";
 }
 
-bool is_plain(const Row& row, const Place& own) {
-  return row.key == row.value && row.value_place == own && row.key_place == own &&
-         std::isnan(row.position) && row.key_error == 0 && row.full_precision;
+bool tells_places(const Row& row) {
+  return row.value_place != place_not_told || row.key_place != place_not_told;
 }
 
-std::string rows_json(const std::vector<Row>& rows, const Place& own) {
+bool is_plain(const Row& row) {
+  return row.key == row.value && !tells_places(row) && std::isnan(row.position) &&
+         row.key_error == 0 && row.full_precision;
+}
+
+std::string rows_json(const std::vector<Row>& rows) {
   const auto value = [](const Row& row) { return std::to_string(id_of(row.value)); };
   bool plain = true;
-  for (const Row& row : rows) plain &= is_plain(row, own);
+  for (const Row& row : rows) plain &= is_plain(row);
   if (plain) return list(rows, value);
-  return JsonObject()
-      .add_raw("values", list(rows, value))
-      .add_raw("keys", list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }))
-      .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
-      .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }))
-      .add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }))
+  JsonObject object;
+  object.add_raw("values", list(rows, value)).add_raw("keys", list(rows, [](const Row& r) {
+                                                        return std::to_string(id_of(r.key));
+                                                      }));
+  if (std::ranges::all_of(rows, tells_places)) {
+    object
+        .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
+        .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }));
+  }
+  return object.add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }))
       .add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }))
       .add_raw("full_precision",
                list(rows, [](const Row& r) { return r.full_precision ? "true" : "false"; }))
@@ -108,7 +116,7 @@ std::vector<T> read_column(const JsonAt& rows,
   return {};
 }
 
-std::vector<Row> read_rows(const JsonAt& at, const Place& own) {
+std::vector<Row> read_rows(const JsonAt& at) {
   std::vector<Row> rows;
   const bool plain = at.is_array();
   if (!plain) {
@@ -119,7 +127,8 @@ std::vector<Row> read_rows(const JsonAt& at, const Place& own) {
   const std::size_t count = values.size("a list of token ids");
   for (std::size_t i = 0; i < count; ++i) {
     const Token token = read_token(values[i]);
-    rows.push_back({.value = token, .key = token, .value_place = own, .key_place = own});
+    rows.push_back(
+        {.value = token, .key = token, .value_place = place_not_told, .key_place = place_not_told});
   }
   if (plain) return rows;
   const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
@@ -214,10 +223,10 @@ void append_float(std::string& text, float value) {
   text.append(digits.data(), end.ptr);
 }
 
-std::string unit_json(const UnitFacts& unit, std::size_t queries, const Place& own) {
+std::string unit_json(const UnitFacts& unit, std::size_t queries) {
   JsonObject object;
   if (queries > 0 || !unit.returned.empty()) {
-    object.add_raw("returned", rows_json(unit.returned, own));
+    object.add_raw("returned", rows_json(unit.returned));
     std::string visible = "[";
     for (std::size_t i = 0; i < queries; ++i) {
       visible += i == 0 ? "\"" : ",\"";
@@ -235,19 +244,19 @@ std::string unit_json(const UnitFacts& unit, std::size_t queries, const Place& o
     object.add_raw("key_positions", matrix(unit.key_positions, queries));
   }
   if (!unit.weights.empty()) object.add_raw("weights", matrix(unit.weights, queries));
-  object.add_raw("stored", rows_json(unit.stored, own));
+  object.add_raw("stored", rows_json(unit.stored));
   if (unit.reported) object.add("reported", *unit.reported);
   if (unit.moved) object.add("moved", *unit.moved);
   if (unit.bytes) object.add("bytes", *unit.bytes);
   return object.text();
 }
 
-UnitFacts read_unit(const JsonAt& at, std::size_t queries, const Place& own) {
+UnitFacts read_unit(const JsonAt& at, std::size_t queries) {
   at.only({"returned", "visible", "query_positions", "key_positions", "weights", "stored",
            "reported", "moved", "bytes"});
   UnitFacts unit;
   if (queries > 0) {
-    unit.returned = read_rows(at.need("returned"), own);
+    unit.returned = read_rows(at.need("returned"));
     read_visible(at, queries, unit);
     if (const auto field = at.find("query_positions")) {
       for (std::size_t i = 0; i < field->size("a list of numbers"); ++i) {
@@ -262,7 +271,7 @@ UnitFacts read_unit(const JsonAt& at, std::size_t queries, const Place& own) {
     unit.key_positions = read_matrix<double>(at, "key_positions", queries, rows);
     unit.weights = read_matrix<float>(at, "weights", queries, rows);
   }
-  unit.stored = read_rows(at.need("stored"), own);
+  unit.stored = read_rows(at.need("stored"));
   unit.reported = read_optional(at, "reported");
   unit.moved = read_optional(at, "moved");
   unit.bytes = read_optional(at, "bytes");

@@ -14,10 +14,9 @@ std::int64_t id_of(Token token);
 // Complains of what is no id.
 Token read_token(const JsonAt& at);
 
-// `queries` is the number of tokens that the call fed, `own` the unit's place: what a row's place
-// is unless it is told.
-std::string unit_json(const UnitFacts& unit, std::size_t queries, const Place& own);
-UnitFacts read_unit(const JsonAt& at, std::size_t queries, const Place& own);
+// `queries` is the number of tokens that the call fed. A row's place is place_not_told unless told.
+std::string unit_json(const UnitFacts& unit, std::size_t queries);
+UnitFacts read_unit(const JsonAt& at, std::size_t queries);
 
 // The shortest text that reads back as this float.
 void append_float(std::string& text, float value);

@@ -64,9 +64,9 @@ Token token_of(std::int64_t id) {
   return {static_cast<std::int32_t>(id % per_variant), static_cast<std::int32_t>(id / per_variant)};
 }
 
-Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i, const Place& own) {
+Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i) {
   Row row;
-  row.value_place = row.key_place = own;
+  row.value_place = row.key_place = place_not_told;
   if (has(plugin, KVP_ROWS)) {
     if (told.keys == nullptr || told.values == nullptr)
       throw SubjectFailed("it told no keys or values");
@@ -114,20 +114,17 @@ Given give(const kvp_plugin& plugin,
   return given;
 }
 
-UnitFacts unit_facts(const kvp_plugin& plugin,
-                     const kvp_unit& told,
-                     std::size_t queries,
-                     const Place& own) {
+UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t queries) {
   UnitFacts unit;
   const ToldRows returned{told.returned_ids, told.returned_keys, told.returned_values,
                           told.returned_positions};
   const ToldRows stored{told.stored_ids, told.stored_keys, told.stored_values,
                         told.stored_positions};
   for (std::size_t i = 0; queries > 0 && i < told.returned; ++i) {
-    unit.returned.push_back(row_at(plugin, returned, i, own));
+    unit.returned.push_back(row_at(plugin, returned, i));
   }
   for (std::size_t i = 0; i < told.stored; ++i) {
-    unit.stored.push_back(row_at(plugin, stored, i, own));
+    unit.stored.push_back(row_at(plugin, stored, i));
   }
   if (queries > 0) masks(told, queries, unit);
   const auto counted = [](std::int64_t count) {

@@ -24,10 +24,7 @@ Given give(const kvp_plugin& plugin,
            std::span<const Token> fed,
            const Feed& feed);
 
-// What a plugin told of the unit at `own`. Throws SubjectFailed where a pointer is missing.
-UnitFacts unit_facts(const kvp_plugin& plugin,
-                     const kvp_unit& told,
-                     std::size_t queries,
-                     const Place& own);
+// What a plugin told of a unit. Throws SubjectFailed where a pointer is missing.
+UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t queries);
 
 }  // namespace kv

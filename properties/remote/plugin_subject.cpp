@@ -183,10 +183,7 @@ class PluginSubject final : public Subject {
   [[nodiscard]] Facts facts(const Units& units, std::size_t queries) const {
     Facts told;
     for (std::size_t i = 0; i < units.told.size(); ++i) {
-      const Place own{.sequence = static_cast<std::uint32_t>(i / heads() / setup_.layers),
-                      .layer = static_cast<std::uint32_t>(i / heads() % setup_.layers),
-                      .head = static_cast<std::uint32_t>(i % heads())};
-      told.units.push_back(unit_facts(plugin_, units.told[i], queries, own));
+      told.units.push_back(unit_facts(plugin_, units.told[i], queries));
     }
     return told;
   }

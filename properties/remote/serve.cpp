@@ -255,7 +255,7 @@ class Server {
   std::string event(const std::string& why, const Facts& facts, std::size_t queries) {
     std::string units;
     for (std::size_t i = 0; i < facts.units.size(); ++i) {
-      units += (i == 0 ? "" : ",") + unit_json(facts.units[i], queries, shape_.place_of(i));
+      units += (i == 0 ? "" : ",") + unit_json(facts.units[i], queries);
     }
     JsonObject object;
     if (!why.empty()) object.add("refused", std::string_view(why));
