@@ -2,6 +2,7 @@
 #include "properties/remote/process_family.h"
 
 #include "properties/history.h"
+#include "properties/law_groups.h"
 #include "properties/remote/validate.h"
 #include "tests/cli/run.h"
 #include "tests/paths.h"
@@ -54,6 +55,33 @@ TEST(Process, TellsWhatItSeesAndStores) {
   EXPECT_EQ(last.reported, 5U);
   EXPECT_EQ(last.visible, std::vector<std::uint8_t>(5, 1));
   EXPECT_TRUE(history.coverage.eviction);
+}
+
+// The module makes reorder out of fork; ids alone do not say for which sequence a row was made.
+TEST(Process, PlainIdsAreNotAskedWhereTheyBelong) {
+  const std::string forks =
+      "  def fork(self):\n"
+      "    import copy\n"
+      "    return copy.deepcopy(self)\n";
+  const History history =
+      run(cache_of(forks), "sinks=0,recent=1,budget=9,sequences=2;stream=ties;calls=f3,o0.0,f1");
+  EXPECT_EQ(history.failure, "");
+  ASSERT_EQ(history.events.size(), 3U);
+  EXPECT_FALSE(history.events[1].refused);
+  const std::vector<Law> laws = row_laws();
+  for (const Law& law : laws) {
+    if (law.id != "row.place" && law.id != "row.pairing") continue;
+    const Judgement judged = std::get<JudgeHistory>(law.check)(history, history.contract);
+    EXPECT_FALSE(std::holds_alternative<Finding>(judged)) << law.id;
+    if (law.id != "row.place") continue;
+    ASSERT_TRUE(std::holds_alternative<NotTested>(judged));
+    EXPECT_TRUE(std::get<NotTested>(judged).of_right);
+  }
+}
+
+TEST(Process, AClaimHasToBeAKnownWord) {
+  const History history = run(cache_of("", ", contract={\"claims\":[\"uniformm\"]}"), plain);
+  EXPECT_THAT(history.failure, HasSubstr("unknown claim 'uniformm'; did you mean 'uniform'?"));
 }
 
 TEST(Process, SaysWhyItCannotStart) {
