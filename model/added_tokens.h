@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,15 @@ class AddedTokens {
   // The whole text in parts, none of them empty; where several added tokens begin at one place, the
   // longest counts. The parts point into the text and into this object.
   [[nodiscard]] std::vector<TextPart> cut(std::string_view text) const;
+
+  // Appends the tokens of what lies between added tokens.
+  using EncodePlain =
+      std::function<Result<void>(std::string_view text, std::vector<Token>& tokens)>;
+
+  // The tokens of the whole text, which must be UTF-8: the added ones, and what `plain` makes of
+  // the rest. The first error of `plain` is the error.
+  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text,
+                                                  const EncodePlain& plain) const;
 
  private:
   [[nodiscard]] const AddedToken* found_at(std::string_view text) const;

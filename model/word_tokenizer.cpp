@@ -52,16 +52,9 @@ class WordTokenizer final : public Tokenizer {
   [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
 
   [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
-    if (const auto bad = first_invalid_utf8(text)) return not_utf8(*bad);
-    std::vector<Token> tokens;
-    for (const TextPart& part : added_.cut(text)) {
-      if (part.added != nullptr) {
-        tokens.push_back(part.added->token);
-      } else if (auto done = encode_words(part.text, tokens); !done) {
-        return done.error();
-      }
-    }
-    return tokens;
+    return added_.encode(text, [this](std::string_view plain, std::vector<Token>& tokens) {
+      return encode_words(plain, tokens);
+    });
   }
 
   [[nodiscard]] std::string piece(std::optional<Token> previous, Token token) const override {
