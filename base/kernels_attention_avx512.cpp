@@ -1,10 +1,9 @@
-#include <immintrin.h>
-
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/kernels_detail.h"
+#include "base/lanes_avx512.h"
 
 // Every #include stands above this line, so that what headers define is compiled for the base
 // machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
@@ -17,20 +16,6 @@
 
 namespace kv {
 namespace {
-
-__mmask16 first(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
-}
-
-// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1. Not _mm512_reduce_add_ps, whose order is the
-// compiler's and which warns at -O1 on g++ 12.
-float add_lanes(__m512 lanes) {
-  const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
-}
 
 // Products are rounded before they are added (no fused multiply-add), as the scalar twin does.
 __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
@@ -73,21 +58,6 @@ void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, f
     }
     _mm512_mask_storeu_ps(out + j, live, total);
   }
-}
-
-__m512 exponential(__m512 x) {
-  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_GE_OQ);
-  const __m512 magic = _mm512_set1_ps(exp_magic);
-  const __m512 scaled = _mm512_add_ps(_mm512_mul_ps(x, _mm512_set1_ps(exp_log2e)), magic);
-  const __m512 n = _mm512_sub_ps(scaled, magic);
-  const __m512 coarse = _mm512_sub_ps(x, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_high)));
-  const __m512 rest = _mm512_sub_ps(coarse, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_low)));
-  __m512 p = _mm512_set1_ps(exp_c6);
-  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) {
-    p = _mm512_add_ps(_mm512_mul_ps(p, rest), _mm512_set1_ps(c));
-  }
-  const __m512i biased = _mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127));
-  return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
 }
 
 }  // namespace

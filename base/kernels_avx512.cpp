@@ -1,11 +1,10 @@
-#include <immintrin.h>
-
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
 #include "base/kernels_detail.h"
+#include "base/lanes_avx512.h"
 
 // Every #include stands above this line, so that what headers define is compiled for the base
 // machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
@@ -19,28 +18,12 @@
 namespace kv {
 namespace {
 
-__mmask16 first(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
-}
-
-// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1. Not _mm512_reduce_add_ps, whose order is the
-// compiler's and which warns at -O1 on g++ 12.
-float add_lanes(__m512 lanes) {
-  const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
-}
-
 void widen_halves(Number number, const std::byte* bytes, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; i += 16) {
     const __mmask16 live = first(n - i);
-    const __m256i half = _mm256_maskz_loadu_epi16(live, bytes + 2 * i);
-    const __m512 wide =
-        number == Number::f16
-            ? _mm512_cvtph_ps(half)
-            : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    const std::byte* here = bytes + 2 * i;
+    const __m512 wide = number == Number::f16 ? load_wide<Number::f16>(here, live)
+                                              : load_wide<Number::bf16>(here, live);
     _mm512_mask_storeu_ps(out + i, live, wide);
   }
 }

@@ -29,14 +29,14 @@ struct Shape {
   std::size_t heads;
   std::size_t kv_heads;
   std::size_t dim;
-  kv::Number number;
+  kv::Storage storage;
 };
 
 // Keys and values of one layer, enough copies of it that none stays in the caches.
 class Layers {
  public:
   Layers(const Shape& shape, std::size_t residents, bool scattered) : shape_(shape) {
-    const std::size_t size = shape.number == kv::Number::f32 ? 4 : 2;
+    const std::size_t size = kv::bytes_of(shape.storage);
     bytes_ = residents * shape.dim * size;
     const std::size_t layer = 2 * bytes_ * shape.kv_heads;
     copies_ = std::max<std::size_t>(1, (std::size_t{256} << 20) / layer);
@@ -60,7 +60,7 @@ class Layers {
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
       const std::byte* keys = memory_.data() + base_ + ((copy * shape_.kv_heads + h) * 2) * bytes_;
       const auto rows = [&](const std::byte* from) {
-        return kv::SlotRows{shape_.number, from, shape_.dim, slots_.data(), slots_.size()};
+        return kv::SlotRows{shape_.storage, from, shape_.dim, slots_.data(), slots_.size()};
       };
       const std::size_t at = h * group * shape_.dim;
       const kv::QueryRun run{slots_.size(), queries_.data() + at};
@@ -120,10 +120,10 @@ void BM_decode(benchmark::State& state, const Shape& shape, bool scattered) {
   state.counters["of_read"] = median(shares);
 }
 
-constexpr Shape plain_f32 = {12, 12, 64, kv::Number::f32};
-constexpr Shape plain_f16 = {12, 12, 64, kv::Number::f16};
-constexpr Shape grouped_f32 = {32, 8, 128, kv::Number::f32};
-constexpr Shape grouped_f16 = {32, 8, 128, kv::Number::f16};
+constexpr Shape plain_f32 = {12, 12, 64, kv::Storage::f32};
+constexpr Shape plain_f16 = {12, 12, 64, kv::Storage::f16};
+constexpr Shape grouped_f32 = {32, 8, 128, kv::Storage::f32};
+constexpr Shape grouped_f16 = {32, 8, 128, kv::Storage::f16};
 
 BENCHMARK_CAPTURE(BM_decode, plain_f32, plain_f32, false)->Arg(512)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, plain_f16, plain_f16, false)->Arg(512)->Arg(4096)->UseManualTime();

@@ -52,16 +52,17 @@ inline constexpr Option policy_option = {
     .value = "SPEC",
     .help = "a policy with its fields, or a preset (@name) [dense]",
     .list = true};
-inline constexpr Option storage_option = {.name = "storage",
-                                          .value = "f32|f16|bf16",
-                                          .default_value = "f32",
-                                          .help = "how keys and values are stored"};
+inline constexpr Option storage_option = {
+    .name = "storage",
+    .value = "f32|f16|bf16|int8",
+    .default_value = "f32",
+    .help = "how keys and values are stored; int8 has a scale per vector"};
 inline constexpr Option keys_option = {
     .name = "keys",
     .value = "WORD",
     .default_value = "rotated",
     .help =
-        "how keys are stored: rotated for their position in the stream, raw (before rotation), "
-        "shifted or shifted-f16 (turned in place for their rank; positions=in-cache)"};
+        "how keys are stored: rotated, raw (before rotation), or rotated-f16, which with "
+        "positions=shifted turns them in f16 arithmetic"};
 
 }  // namespace kv::cli

@@ -91,12 +91,19 @@ std::vector<Field> settings() {
        "see were the chunk fed token by token, never more than the budget"},
       {"positions",
        word(usual.positions),
-       {word(Positions::absolute), word(Positions::in_cache)},
-       "the rotary positions: a token's index in the stream, or its rank among the visible"},
+       {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
+       "the rotary positions: a token's index in the stream, or its rank among the visible; "
+       "shifted "
+       "is that rank too, held by turning the stored keys whenever a gap closes"},
       {"unit",
        word(usual.unit),
        {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
        "who shares one set of residents; attention is averaged over the unit's query heads"},
+      {"vectors",
+       word(usual.vectors),
+       {word(Vectors::kept), word(Vectors::re_evaluated)},
+       "keys and values of residents after a trim: as they were, or of a fresh pass over the "
+       "residents (a model runs it; a replay shows recorded ones)"},
       {"chunk", std::to_string(usual.chunk), {}, "tokens that one forward pass takes in"},
   };
 }

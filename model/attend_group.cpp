@@ -40,9 +40,18 @@ void CachedAttention::attend_group(const HeadGroup& group,
   }
   if (!raw && !shows_rows) return;
   for (std::size_t h = 0; h < group.heads; ++h) kernels().softmax(mass_.data() + h * n, n);
-  if (raw) {
-    model_kernels().weigh(group.store.values(slots_), mass_.data(), group.heads, n, out);
+  if (raw) weigh_values(group, n, out);
+}
+
+void CachedAttention::weigh_values(const HeadGroup& group, std::size_t n, float* out) {
+  SlotRows values = group.store.values(slots_);
+  if (values.storage == Storage::int8) {
+    const std::size_t dim = config_.head_dim;
+    for (std::size_t i = 0; i < n; ++i) group.store.value(slots_[i], turned_.data() + i * dim);
+    values = {Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+              identity_.data(), n};
   }
+  model_kernels().weigh(values, mass_.data(), group.heads, n, out);
 }
 
 // The runs of residents, and the queries turned for each.
@@ -70,7 +79,7 @@ void CachedAttention::turn_queries(const HeadGroup& group,
   };
   if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
     run(n, query.position);
-  } else if (shifts()) {
+  } else if (at_ranks_) {
     run(n, static_cast<Position>(n - 1));
   } else {
     gap_run(visible.sinks.size(), 0);
@@ -104,19 +113,19 @@ void CachedAttention::raw_logits(const HeadGroup& group,
                                  const Query& query) {
   const std::size_t n = visible.size();
   const std::size_t dim = config_.head_dim;
-  const bool in_cache = spec_.positions == Positions::in_cache;
+  const bool ranks = are_ranks(spec_.positions);
   queries_.resize(dim);
   turned_.resize(n * dim);
   for (std::size_t rank = 0; rank < n; ++rank) {
     group.store.key(slots_[rank], queries_.data());
-    const Position at = in_cache ? static_cast<Position>(rank) : position_of(rank, visible);
+    const Position at = ranks ? static_cast<Position>(rank) : position_of(rank, visible);
     rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
   }
   queries_.resize(group.heads * dim);
-  rotate_queries(group, query, in_cache ? static_cast<Position>(n - 1) : query.position,
+  rotate_queries(group, query, ranks ? static_cast<Position>(n - 1) : query.position,
                  queries_.data());
   while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
-  const SlotRows keys{Number::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+  const SlotRows keys{Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
                       identity_.data(), n};
   const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
   model_kernels().logits(keys, queries_.data(), group.heads, scale, n, mass_.data());

@@ -2,7 +2,8 @@
 //
 // Several vectors (the query heads that share a kv-head; in a prompt, of several tokens) go over
 // the same rows, tile by tile of 32 ranks; per vector and tile
-//   logits    scale * (query . key): sixteen lanes as in model/model_kernels.h, products fused
+//   logits    scale * (query . key): sixteen lanes as in model/model_kernels.h, products fused;
+//             times the key's own scale where it is int8 (and a weight times the value's)
 //   most      the largest logit so far; when it grows, sums and output are scaled by
 //             exp(old - new), which is 0 at first
 //   weights   exp(logit - most), the exponential of base/kernels.h; rank r is added to lane r mod

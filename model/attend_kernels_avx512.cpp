@@ -1,10 +1,7 @@
-#include <immintrin.h>
-
 #include <cstring>
 #include <limits>
-#include <utility>
 
-#include "base/kernels_detail.h"
+#include "base/lanes_avx512.h"
 #include "model/attend_kernels_detail.h"
 
 // Every #include stands above this line, so that what headers define is compiled for the base
@@ -21,22 +18,6 @@ namespace {
 
 constexpr std::size_t attend_state =
     17;  // of a vector: sixteen lanes of its sum, its largest logit
-
-__mmask16 first(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
-}
-
-// f(0), ..., f(n - 1) written out, each number a constant: so arrays of vectors stay in registers,
-// which a loop does not ensure at -O2.
-template <typename F, std::size_t... i>
-[[gnu::always_inline]] inline void each_of(std::index_sequence<i...> /*all*/, const F& f) {
-  (f(std::integral_constant<std::size_t, i>{}), ...);
-}
-
-template <std::size_t n, typename F>
-[[gnu::always_inline]] inline void each(const F& f) {
-  each_of(std::make_index_sequence<n>{}, f);
-}
 
 // The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
 // sum of v[4 * (i % 4) + i / 4] becomes number i.
@@ -61,43 +42,29 @@ template <std::size_t n, typename F>
                        _mm512_shuffle_ps(two[0], two[1], 0xDD));
 }
 
-__m512 exponential(__m512 x) {
-  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_GE_OQ);
-  const __m512 magic = _mm512_set1_ps(exp_magic);
-  const __m512 scaled = _mm512_add_ps(_mm512_mul_ps(x, _mm512_set1_ps(exp_log2e)), magic);
-  const __m512 n = _mm512_sub_ps(scaled, magic);
-  const __m512 coarse = _mm512_sub_ps(x, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_high)));
-  const __m512 rest = _mm512_sub_ps(coarse, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_low)));
-  __m512 p = _mm512_set1_ps(exp_c6);
-  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) {
-    p = _mm512_add_ps(_mm512_mul_ps(p, rest), _mm512_set1_ps(c));
-  }
-  const __m512i biased = _mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127));
-  return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
-}
+template <Storage storage>
+constexpr std::size_t size_of = bytes_of(storage);
 
-template <Number number>
-constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
-
-template <Number number>
+template <Storage storage>
 __m512 load(const std::byte* bytes, __mmask16 live) {
-  if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, bytes);
-  const __m256i half = _mm256_maskz_loadu_epi16(live, bytes);
-  if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+  if constexpr (storage == Storage::int8) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(live, bytes)));
+  } else {
+    return load_wide<static_cast<Number>(storage)>(bytes, live);
+  }
 }
 
-template <Number number>
+template <Storage storage>
 const std::byte* row_at(const SlotRows& rows, std::size_t i) {
-  return rows.rows + rows.slots[i] * rows.dim * size_of<number>;
+  return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
 }
 
 // While a tile's keys are read, its values come; while those are read, the next tile's keys do.
-template <Number number>
+template <Storage storage>
 void prefetch(const SlotRows& rows, std::size_t i) {
   if (i >= rows.count) return;
-  const std::byte* row = row_at<number>(rows, i);
-  for (std::size_t line = 0; line < rows.dim * size_of<number>; line += 64) {
+  const std::byte* row = row_at<storage>(rows, i);
+  for (std::size_t line = 0; line < rows.dim * size_of<storage>; line += 64) {
     _mm_prefetch(reinterpret_cast<const char*>(row + line), _MM_HINT_T0);
   }
 }
@@ -114,7 +81,7 @@ struct Block {
 
 // 16 / T rows from rank i on, of which `rows` exist, with T vectors: logits for weights[.][i -
 // begin].
-template <Number number, std::size_t T>
+template <Storage storage, std::size_t T>
 void dots(const AttendJob& job,
           const float* queries,
           std::size_t i,
@@ -125,7 +92,7 @@ void dots(const AttendJob& job,
   const std::size_t dim = job.keys.dim;
   const std::byte* row[R];
   const float* query[T];
-  for (std::size_t r = 0; r < R; ++r) row[r] = row_at<number>(job.keys, i + (r < rows ? r : 0));
+  for (std::size_t r = 0; r < R; ++r) row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
   for (std::size_t t = 0; t < T; ++t) query[t] = queries + (block.at + t) * dim;
   __m512 sums[16];
   each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
@@ -133,7 +100,7 @@ void dots(const AttendJob& job,
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
     each<R>([&](auto r) {
-      const __m512 key = load<number>(row[r] + j * size_of<number>, live);
+      const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
       each<T>([&](auto t) {
         // The sum of row r and vector t is to be number t * R + r of the result.
         constexpr std::size_t wanted = t * R + r;
@@ -147,12 +114,18 @@ void dots(const AttendJob& job,
   if (j < dim) step(j, first(dim - j));
   alignas(64) float all[16];
   _mm512_store_ps(all, _mm512_mul_ps(_mm512_set1_ps(job.scale), add_all_lanes(sums)));
+  if constexpr (storage == Storage::int8) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float row_scale = job.keys.scales[job.keys.slots[i + r]];
+      for (std::size_t t = 0; t < T; ++t) all[t * R + r] *= row_scale;
+    }
+  }
   for (std::size_t t = 0; t < T; ++t) {
     std::memcpy(block.weights[t] + (i - begin), all + t * R, rows * sizeof(float));
   }
 }
 
-template <Number number, std::size_t T>
+template <Storage storage, std::size_t T>
 void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
   constexpr std::size_t R = 16 / T;
   const std::size_t end = begin + block.most_rows;
@@ -161,8 +134,8 @@ void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
     while (i >= run->end) ++run;
     const std::size_t stop = run->end < end ? run->end : end;
     const std::size_t rows = stop - i < R ? stop - i : R;
-    for (std::size_t r = 0; block.leads && r < rows; ++r) prefetch<number>(job.values, i + r);
-    dots<number, T>(job, run->queries, i, rows, begin, block);
+    for (std::size_t r = 0; block.leads && r < rows; ++r) prefetch<storage>(job.values, i + r);
+    dots<storage, T>(job, run->queries, i, rows, begin, block);
     i += rows;
   }
 }
@@ -203,7 +176,7 @@ void meet_logits(
 // C blocks of sixteen columns from j on; the outputs stay in registers while the tile goes by. What
 // a vector does not see has weight 0, and is added only where another of the block sees it: x + 0
 // is x, for outputs that are never -0.
-template <Number number, std::size_t T, std::size_t C>
+template <Storage storage, std::size_t T, std::size_t C>
 void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;
   float* out = job.out + block.at * dim + j;
@@ -214,10 +187,10 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
     sums[k] = _mm512_maskz_loadu_ps(live[k % C], out + k / C * dim + 16 * (k % C));
   });
   for (std::size_t i = 0; i < block.most_rows; ++i) {
-    if (block.leads && j == 0) prefetch<number>(job.keys, begin + attend_tile + i);
-    const std::byte* row = row_at<number>(job.values, begin + i) + j * size_of<number>;
+    if (block.leads && j == 0) prefetch<storage>(job.keys, begin + attend_tile + i);
+    const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
     __m512 value[C];
-    each<C>([&](auto c) { value[c] = load<number>(row + 16 * c * size_of<number>, live[c]); });
+    each<C>([&](auto c) { value[c] = load<storage>(row + 16 * c * size_of<storage>, live[c]); });
     each<T>([&](auto t) {
       const __m512 weight = _mm512_set1_ps(block.weights[t][i]);
       each<C>(
@@ -229,7 +202,7 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
   });
 }
 
-template <Number number, std::size_t T>
+template <Storage storage, std::size_t T>
 void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
   Block<T> block;
   block.at = at;
@@ -242,7 +215,7 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
     if (block.count[t] > block.most_rows) block.most_rows = block.count[t];
   }
   if (block.most_rows == 0) return;
-  meet_keys<number, T>(job, begin, block);
+  meet_keys<storage, T>(job, begin, block);
   for (std::size_t t = 0; t < T; ++t) {
     if (block.count[t] > 0) {
       meet_logits(job, at + t, begin, block.count[t], block.weights[t]);
@@ -250,18 +223,24 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
       std::memset(block.weights[t], 0, sizeof block.weights[t]);
     }
   }
+  if constexpr (storage == Storage::int8) {
+    for (std::size_t i = 0; i < block.most_rows; ++i) {
+      const float row_scale = job.values.scales[job.values.slots[begin + i]];
+      for (std::size_t t = 0; t < T; ++t) block.weights[t][i] *= row_scale;
+    }
+  }
   std::size_t j = 0;
-  for (; j + 64 <= job.values.dim; j += 64) meet_values<number, T, 4>(job, begin, j, block);
-  for (; j < job.values.dim; j += 16) meet_values<number, T, 1>(job, begin, j, block);
+  for (; j + 64 <= job.values.dim; j += 64) meet_values<storage, T, 4>(job, begin, j, block);
+  for (; j < job.values.dim; j += 16) meet_values<storage, T, 1>(job, begin, j, block);
 }
 
-template <Number number>
+template <Storage storage>
 void attend_as(const AttendJob& job) {
   for (std::size_t begin = 0; begin < job.keys.count; begin += attend_tile) {
     std::size_t v = 0;
-    for (; v + 4 <= job.vectors; v += 4) meet_tile<number, 4>(job, begin, v);
-    for (; v + 2 <= job.vectors; v += 2) meet_tile<number, 2>(job, begin, v);
-    if (v < job.vectors) meet_tile<number, 1>(job, begin, v);
+    for (; v + 4 <= job.vectors; v += 4) meet_tile<storage, 4>(job, begin, v);
+    for (; v + 2 <= job.vectors; v += 2) meet_tile<storage, 2>(job, begin, v);
+    if (v < job.vectors) meet_tile<storage, 1>(job, begin, v);
   }
 }
 
@@ -272,12 +251,14 @@ void attend(const AttendJob& job) {
   for (std::size_t v = 0; v < job.vectors; ++v) {
     job.state[v * attend_state + 16] = -std::numeric_limits<float>::infinity();
   }
-  if (job.keys.number == Number::f32) {
-    attend_as<Number::f32>(job);
-  } else if (job.keys.number == Number::f16) {
-    attend_as<Number::f16>(job);
+  if (job.keys.storage == Storage::f32) {
+    attend_as<Storage::f32>(job);
+  } else if (job.keys.storage == Storage::f16) {
+    attend_as<Storage::f16>(job);
+  } else if (job.keys.storage == Storage::bf16) {
+    attend_as<Storage::bf16>(job);
   } else {
-    attend_as<Number::bf16>(job);
+    attend_as<Storage::int8>(job);
   }
   for (std::size_t v = 0; v < job.vectors; ++v) {
     const float sum = avx512_kernels.sum(job.state + v * attend_state, 16);

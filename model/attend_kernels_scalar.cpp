@@ -40,10 +40,20 @@ float exponential(float x) {
   return p * std::bit_cast<float>(exponent);
 }
 
+// The row's numbers, without the scale that int8 has.
 void widen_row(const SlotRows& rows, std::size_t i, std::vector<float>& row) {
-  const std::size_t size = rows.number == Number::f32 ? 4 : 2;
-  const std::byte* at = rows.rows + rows.slots[i] * rows.dim * size;
-  supported_kernels().back()->widen(rows.number, at, rows.dim, row.data());
+  const std::byte* at = rows.rows + rows.slots[i] * rows.dim * bytes_of(rows.storage);
+  if (rows.storage != Storage::int8) {
+    supported_kernels().back()->widen(static_cast<Number>(rows.storage), at, rows.dim, row.data());
+    return;
+  }
+  for (std::size_t j = 0; j < rows.dim; ++j) {
+    row[j] = static_cast<float>(static_cast<std::int8_t>(at[j]));
+  }
+}
+
+float scale_of(const SlotRows& rows, std::size_t i) {
+  return rows.storage == Storage::int8 ? rows.scales[rows.slots[i]] : 1.0F;
 }
 
 struct Vector {
@@ -62,7 +72,8 @@ void meet_tile(
   for (std::size_t i = begin; i < end; ++i) {
     while (i >= run->end) ++run;
     widen_row(job.keys, i, row);
-    const float logit = job.scale * dot(run->queries + v * dim, row.data(), dim);
+    const float product = job.scale * dot(run->queries + v * dim, row.data(), dim);
+    const float logit = product * scale_of(job.keys, i);
     if (job.logits != nullptr) job.logits[v * job.stride + i] = logit;
     weights[i - begin] = logit;
     largest = std::max(largest, logit);
@@ -78,7 +89,8 @@ void meet_tile(
     const float weight = exponential(weights[i - begin] - state.most);
     state.sums[i % lanes] += weight;
     widen_row(job.values, i, row);
-    for (std::size_t j = 0; j < dim; ++j) out[j] = std::fma(weight, row[j], out[j]);
+    const float scaled = weight * scale_of(job.values, i);
+    for (std::size_t j = 0; j < dim; ++j) out[j] = std::fma(scaled, row[j], out[j]);
   }
 }
 

@@ -12,18 +12,24 @@ namespace {
 std::vector<HeadGroup> groups_of(const ModelConfig& config,
                                  const std::vector<Lane>& lanes,
                                  const UnitShape& shape,
-                                 Number number) {
+                                 Storage storage) {
   std::vector<HeadGroup> groups;
   const std::size_t per_kv_head = config.heads / config.kv_heads;
   for (const std::size_t index : shape.lanes) {
     const Lane& lane = lanes[index];
     const std::size_t kv_head = lane.head / per_kv_head;
     if (groups.empty() || groups.back().layer != lane.layer || groups.back().kv_head != kv_head) {
-      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(number, config.head_dim), {}});
+      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(storage, config.head_dim), {}});
     }
     ++groups.back().heads;
   }
   return groups;
+}
+
+// Keys that are evaluated again are born at their rank, and never shifted: no trim goes by without.
+bool stand_at_ranks(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
+  if (keys == KeyStorage::raw || config.rope.layout == RopeLayout::none) return false;
+  return spec.positions == Positions::shifted || spec.vectors == Vectors::re_evaluated;
 }
 
 }  // namespace
@@ -41,13 +47,17 @@ TraceInfo describe_model(const ModelConfig& config) {
   return info;
 }
 
-CachedAttention::CachedAttention(
-    const ModelConfig& config, const Spec& spec, std::uint64_t seed, Number number, KeyStorage keys)
+CachedAttention::CachedAttention(const ModelConfig& config,
+                                 const Spec& spec,
+                                 std::uint64_t seed,
+                                 Storage storage,
+                                 KeyStorage keys)
     : config_(config),
       spec_(spec),
       keys_(keys),
+      at_ranks_(stand_at_ranks(config, spec, keys)),
       rope_(config.rope, rope_frequencies(config), 0),
-      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::shifted_f16) {
+      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
@@ -60,7 +70,7 @@ CachedAttention::CachedAttention(
                       first.head,
                       shape.lanes.size(),
                       spec.unit == Unit::model,
-                      groups_of(config, lanes, shape, number),
+                      groups_of(config, lanes, shape, storage),
                       UnitCache(spec, std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
@@ -76,7 +86,7 @@ void CachedAttention::begin_chunk(std::size_t tokens) {
     const std::size_t slots = unit.cache.slots().used();
     for (HeadGroup& group : unit.groups) {
       group.store.reserve(slots);
-      if (shifts()) group.places.resize(slots);
+      if (at_ranks_) group.places.resize(slots);
     }
     unit.rows.assign(unit.cache.wants_rows() ? tokens : 0, {});
   }
@@ -108,7 +118,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
     return unit.spans_layers || unit.layer == vectors.layer;
   };
   for (ModelUnit& unit : units_) {
-    if (here(unit)) store(unit, vectors);
+    if (here(unit)) store(unit, vectors, unit.cache.residents() - vectors.tokens);
   }
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
@@ -118,15 +128,21 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   }
 }
 
-void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors) {
+void CachedAttention::replace(const LayerVectors& vectors) {
+  for (ModelUnit& unit : units_) {
+    if (unit.spans_layers || unit.layer == vectors.layer) store(unit, vectors, 0);
+  }
+}
+
+// The vectors are those of the residents from `first_rank` on.
+void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank) {
   const std::size_t dim = config_.head_dim;
-  const std::size_t residents = unit.cache.residents();
   const auto first = seen() - static_cast<Position>(vectors.tokens);
   queries_.resize(dim);
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
-    const std::size_t rank = residents - vectors.tokens + i;
+    const std::size_t rank = first_rank + i;
     const Slot slot = unit.cache.slots().slot_of(rank);
-    const auto place = shifts() ? static_cast<Position>(rank) : first + static_cast<Position>(i);
+    const auto place = at_ranks_ ? static_cast<Position>(rank) : first + static_cast<Position>(i);
     for (HeadGroup& group : unit.groups) {
       if (group.layer != vectors.layer) continue;
       const std::size_t at = i * config_.kv_width() + group.kv_head * dim;
@@ -136,7 +152,7 @@ void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors) {
         key = queries_.data();
       }
       group.store.put(slot, key, vectors.v + at);
-      if (shifts()) group.places[slot] = place;
+      if (at_ranks_) group.places[slot] = place;
     }
   }
 }
@@ -164,7 +180,7 @@ void CachedAttention::attend(ModelUnit& unit,
   const bool shows_rows = wants_rows || observer != nullptr;
   for (HeadGroup& group : unit.groups) {
     if (group.layer != layer) continue;
-    if (shifts()) shift_.close_gaps(group.store, slots_, group.places);
+    if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
     mass_.resize(group.heads * n);
     attend_group(group, visible, query, shows_rows);
     for (std::size_t h = 0; h < group.heads && shows_rows; ++h) {

@@ -5,7 +5,8 @@
 // in-cache positions, rotated keys are never touched: a resident's rank minus its position is
 // constant over a run of residents, so the query is turned once per run instead (as the replay
 // does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
-// Shifted keys are turned in place whenever a gap before them closes, and rounded each time.
+// With positions=shifted, keys stand at their rank: they are turned in place whenever a gap before
+// them closes, and rounded each time.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct HeadGroup {
   std::size_t first_head = 0;
   std::size_t heads = 0;
   KvStore store;
-  std::vector<Position> places{};  // of shifted keys: slot -> the rank that it is turned for
+  std::vector<Position> places{};  // slot -> the rank that its key is rotated for
 };
 
 // One unit: its cache, and the vectors of its residents.
@@ -80,7 +81,7 @@ class CachedAttention {
   CachedAttention(const ModelConfig& config,
                   const Spec& spec,
                   std::uint64_t seed,
-                  Number number,
+                  Storage storage,
                   KeyStorage keys);
 
   // A chunk begins in every unit.
@@ -89,6 +90,10 @@ class CachedAttention {
   // Stores the layer's new keys and values and attends: out [tokens, heads * head_dim]. Layers come
   // in order, each once per chunk.
   void run_layer(const LayerVectors& vectors, float* out, AttentionObserver* observer);
+
+  // Puts new vectors in place of the residents that came before the chunk under way, the layer's of
+  // a pass over just these: `tokens` is their number, in stream order.
+  void replace(const LayerVectors& vectors);
 
   // The chunk ends in every unit: policies learn, caches trim.
   void end_chunk();
@@ -111,7 +116,7 @@ class CachedAttention {
     float* out = nullptr;
   };
 
-  void store(ModelUnit& unit, const LayerVectors& vectors);
+  void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
   Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
   void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
   void attend_group(const HeadGroup& group,
@@ -119,15 +124,15 @@ class CachedAttention {
                     const Query& query,
                     bool shows_rows);
   void turn_queries(const HeadGroup& group, const Visible& visible, const Query& query);
+  void weigh_values(const HeadGroup& group, std::size_t n, float* out);
   void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
-
-  [[nodiscard]] bool shifts() const { return keys_ >= KeyStorage::shifted; }
 
   void rotate_queries(const HeadGroup& group, const Query& query, Position turn, float* out) const;
 
   const ModelConfig& config_;
   Spec spec_;
   KeyStorage keys_;
+  bool at_ranks_;  // stored keys are rotated for their rank
   RopeTable rope_;
   KeyShift shift_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way

@@ -29,7 +29,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
                                 const Spec& spec,
                                 const DecoderOptions& options) {
   if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
-  if (Result<void> kept = check_keys(model.config, spec, options.number, options.keys); !kept) {
+  if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();
   }
   return Decoder(model, spec, options);
@@ -41,7 +41,8 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
       observer_(options.observer),
       on_attention_(options.on_attention),
       attention_(std::make_unique<CachedAttention>(
-          model.config, spec, options.seed, options.number, options.keys)) {}
+          model.config, spec, options.seed, options.storage, options.keys)),
+      again_(model, options.storage, options.keys) {}
 
 Result<void> Decoder::check(std::span<const Token> tokens) const {
   const ModelConfig& config = model_->config;
@@ -54,7 +55,7 @@ Result<void> Decoder::check(std::span<const Token> tokens) const {
   if (Result<void> sized = check_chunk(spec_, tokens.size()); !sized) return sized;
   if (!config.learned_positions()) return {};
   // In the cache, what is stored may exceed the budget by the slack and by the chunk.
-  const std::size_t before = spec_.positions == Positions::in_cache && spec_.bounded()
+  const std::size_t before = are_ranks(spec_.positions) && spec_.bounded()
                                  ? std::min<std::size_t>(seen(), spec_.budget + spec_.slack)
                                  : seen();
   const std::size_t last = before + tokens.size() - 1;
@@ -67,6 +68,9 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
   attention_->begin_chunk(tokens_);
+  if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
+    if (Result<void> done = again_.refresh(*attention_, tokens); !done) return done;
+  }
   embed(tokens);
   for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
   attention_->end_chunk();
@@ -84,8 +88,7 @@ void Decoder::embed(std::span<const Token> tokens) {
     kernels().widen(table.number, table.row(static_cast<std::size_t>(tokens[i])), width, row);
     if (!model_->config.learned_positions()) continue;
     const auto query = static_cast<Position>(seen() - tokens_ + i);
-    const std::size_t at =
-        spec_.positions == Positions::in_cache ? attention_->rank_of(query) : query;
+    const std::size_t at = are_ranks(spec_.positions) ? attention_->rank_of(query) : query;
     kernels().widen(model_->positions.number, model_->positions.row(at), width, position.data());
     kernels().add(row, position.data(), width);
   }

@@ -12,14 +12,15 @@
 #include "model/blocks.h"
 #include "model/cached_attention.h"
 #include "model/language_model.h"
+#include "model/re_evaluation.h"
 #include "model/tokenizer.h"
 #include "sim/spec.h"
 
 namespace kv {
 
 struct DecoderOptions {
-  std::uint64_t seed = 1;       // of policies that draw
-  Number number = Number::f32;  // of stored keys and values
+  std::uint64_t seed = 1;          // of policies that draw
+  Storage storage = Storage::f32;  // of keys and values
   KeyStorage keys = KeyStorage::rotated;
   AttentionObserver* observer = nullptr;  // outlives the decoder
   // Told when a layer's attention begins (true) and when it has ended (false): for timers.
@@ -62,6 +63,7 @@ class Decoder {
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::unique_ptr<CachedAttention> attention_;
+  ReEvaluation again_;
   std::size_t tokens_ = 0;  // of the chunk
   Mlp mlp_;
   std::vector<float> stream_;  // [tokens, width]: the residual stream

@@ -35,10 +35,12 @@ class KeyShift {
   };
 
   const Step& step_back(Position positions);
+  void turn(KvStore& store, std::span<const Slot> slots, const Step& step);
 
   Rope rope_;
   std::vector<double> frequencies_;
   bool in_f16_;
+  std::vector<float> key_;  // an int8 one, widened
   std::map<Position, Step> steps_;
 };
 

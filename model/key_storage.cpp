@@ -4,19 +4,26 @@ namespace kv {
 
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
-                        Number number,
+                        Storage storage,
                         KeyStorage keys) {
-  if (keys < KeyStorage::shifted) return {};
-  if (config.rope.layout == RopeLayout::none) {
+  const bool shifted = spec.positions == Positions::shifted;
+  if (shifted && config.rope.layout == RopeLayout::none) {
     return usage_error(
-        "shifted keys are turned again, and this model's carry no rotation; expected rotated keys");
+        "positions=shifted turns stored keys, and this model's carry no rotation; expected "
+        "positions=in-cache");
   }
-  if (spec.positions != Positions::in_cache) {
-    return usage_error("shifted keys stand at their ranks, and '" + spec.canonical() +
-                       "' attends at absolute positions; expected positions=in-cache");
+  if (shifted && keys == KeyStorage::raw) {
+    return usage_error(
+        "positions=shifted turns stored keys, and raw ones carry no rotation; expected rotated "
+        "keys, or positions=in-cache");
   }
-  if (keys == KeyStorage::shifted_f16 && number != Number::f16) {
-    return usage_error("shifted-f16 turns keys of f16; expected f16 as storage");
+  if (keys != KeyStorage::rotated_f16) return {};
+  if (!shifted) {
+    return usage_error("rotated-f16 is about how keys are shifted, and '" + spec.canonical() +
+                       "' shifts none; expected positions=shifted");
+  }
+  if (storage != Storage::f16) {
+    return usage_error("rotated-f16 turns keys of f16; expected f16 as storage");
   }
   return {};
 }

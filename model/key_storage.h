@@ -2,24 +2,23 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/kernels.h"
 #include "model/config.h"
+#include "model/model_kernels.h"
 #include "sim/spec.h"
 
 namespace kv {
 
 enum class KeyStorage {
-  rotated,      // for their position in the stream
+  rotated,      // for their position: in the stream, or their rank with positions=shifted
   raw,          // before rotation
-  shifted,      // for their rank, turned back when it falls; with in-cache positions only
-  shifted_f16,  // the same in f16 arithmetic, with f16 storage only
+  rotated_f16,  // rotated, and shifted in f16 arithmetic; with positions=shifted and f16 storage
 };
 
-// Whether such keys can be stored under the spec. Errors: shifted ones without rotation, with
-// absolute positions, or in another storage.
+// Whether such keys can be stored under the spec. Errors: keys to be shifted that carry no rotation
+// or are raw; f16 arithmetic where nothing is shifted, or in another storage.
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
-                        Number number,
+                        Storage storage,
                         KeyStorage keys);
 
 }  // namespace kv

@@ -14,44 +14,55 @@ namespace kv {
 
 class KvStore {
  public:
-  KvStore(Number number, std::size_t dim) : number_(number), dim_(dim) {}
+  KvStore(Storage storage, std::size_t dim) : storage_(storage), dim_(dim) {}
 
   // Makes room for slots below `slots`.
   void reserve(std::size_t slots);
 
-  // Rounds both vectors [dim] to the store's numbers. Requires room for the slot.
+  // Rounds both vectors [dim] to the store's numbers: int8 to the nearest of 255 steps from minus
+  // to plus the largest, so by at most half a step each. Requires room for the slot.
   void put(Slot slot, const float* key, const float* value);
 
   [[nodiscard]] SlotRows keys(const std::vector<Slot>& slots) const {
-    return {number_, keys_.data(), dim_, slots.data(), slots.size()};
+    return {storage_, keys_.data(), dim_, slots.data(), slots.size(), key_scales_.data()};
   }
 
   [[nodiscard]] SlotRows values(const std::vector<Slot>& slots) const {
-    return {number_, values_.data(), dim_, slots.data(), slots.size()};
+    return {storage_, values_.data(), dim_, slots.data(), slots.size(), value_scales_.data()};
   }
 
-  // The keys in those slots, to be turned in place: layout and pairs are left open.
+  // The keys in those slots, to be turned in place, unless they are int8: layout and pairs are left
+  // open.
   [[nodiscard]] TurnedRows turned_keys(std::span<const Slot> slots) {
     return {.rows = keys_.data(), .dim = dim_, .slots = slots.data(), .count = slots.size()};
   }
 
-  [[nodiscard]] Number number() const { return number_; }
+  [[nodiscard]] Storage storage() const { return storage_; }
 
-  // The key in a slot, widened to [dim].
+  [[nodiscard]] std::size_t dim() const { return dim_; }
+
+  // The key or the value in a slot, widened to [dim].
   void key(Slot slot, float* out) const;
+  void value(Slot slot, float* out) const;
+
+  // Rounds a key again.
+  void put_key(Slot slot, const float* key);
 
   // Bytes held, room that is not used yet included.
-  [[nodiscard]] std::size_t bytes() const { return keys_.capacity() + values_.capacity(); }
+  [[nodiscard]] std::size_t bytes() const {
+    const std::size_t scales = key_scales_.capacity() + value_scales_.capacity();
+    return keys_.capacity() + values_.capacity() + scales * sizeof(float);
+  }
 
  private:
-  [[nodiscard]] std::size_t row_bytes() const { return dim_ * (number_ == Number::f32 ? 4U : 2U); }
+  [[nodiscard]] std::size_t row_bytes() const { return dim_ * bytes_of(storage_); }
 
-  void write(const float* values, std::byte* row) const;
-
-  Number number_;
+  Storage storage_;
   std::size_t dim_;
   std::vector<std::byte> keys_;
   std::vector<std::byte> values_;
+  std::vector<float> key_scales_;  // by slot; of int8 only
+  std::vector<float> value_scales_;
 };
 
 }  // namespace kv

@@ -15,13 +15,26 @@
 
 namespace kv {
 
+// How keys and values are stored. The first three are those of Number.
+enum class Storage {
+  f32,
+  f16,
+  bf16,
+  int8,  // whole numbers from -127 to 127, times a scale per vector
+};
+
+constexpr std::size_t bytes_of(Storage storage) {
+  return storage == Storage::f32 ? 4 : storage == Storage::int8 ? 1 : 2;
+}
+
 // The keys or the values of one kv-head: row s of `rows` is the vector in slot s.
 struct SlotRows {
-  Number number = Number::f32;
+  Storage storage = Storage::f32;
   const std::byte* rows = nullptr;
   std::size_t dim = 0;
   const std::uint32_t* slots = nullptr;  // [count]: which rows, in order
   std::size_t count = 0;
+  const float* scales = nullptr;  // by slot; of int8 only
 };
 
 struct ModelKernels {
@@ -36,6 +49,7 @@ struct ModelKernels {
                    std::size_t tokens,
                    float* out);
 
+  // This and weigh() do not read int8.
   // out[h * stride + i] = scale * (query h . row i) for queries [heads, dim]; each row is read from
   // memory once for all heads.
   void (*logits)(const SlotRows& keys,

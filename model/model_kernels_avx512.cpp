@@ -1,8 +1,6 @@
-#include <immintrin.h>
-
 #include <cstring>
-#include <utility>
 
+#include "base/lanes_avx512.h"
 #include "model/model_kernels_detail.h"
 
 // Every #include stands above this line, so that what headers define is compiled for the base
@@ -17,42 +15,8 @@
 namespace kv {
 namespace {
 
-__mmask16 first(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
-}
-
-// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1.
-float add_lanes(__m512 lanes) {
-  const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
-}
-
-// Sixteen numbers, or the first of them under a mask, widened.
-template <Number number>
-__m512 load(const std::byte* bytes, __mmask16 live) {
-  if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, bytes);
-  const __m256i half = _mm256_maskz_loadu_epi16(live, bytes);
-  if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
-}
-
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
-
-// f(0), ..., f(n - 1) written out, each number a constant: so arrays of vectors stay in registers,
-// which a loop does not ensure at -O2.
-template <typename F, std::size_t... i>
-[[gnu::always_inline]] inline void each_of(std::index_sequence<i...> /*all*/, const F& f) {
-  (f(std::integral_constant<std::size_t, i>{}), ...);
-}
-
-template <std::size_t n, typename F>
-[[gnu::always_inline]] inline void each(const F& f) {
-  each_of(std::make_index_sequence<n>{}, f);
-}
 
 // Dot products of R rows with T vectors, each in sixteen lanes of its own. A lane beyond the end
 // would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
@@ -68,7 +32,7 @@ void dot_block(const std::byte* const (&rows)[R],
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
     each<R>([&](auto r) {
-      const __m512 row = load<number>(rows[r] + i * size_of<number>, 0xFFFF);
+      const __m512 row = load_wide<number>(rows[r] + i * size_of<number>, 0xFFFF);
       each<T>([&](auto t) {
         sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(row, here[t]));
       });
@@ -77,7 +41,7 @@ void dot_block(const std::byte* const (&rows)[R],
   if (i < n) {
     const __mmask16 live = first(n - i);
     each<T * R>([&](auto k) {
-      const __m512 row = load<number>(rows[k % R] + i * size_of<number>, live);
+      const __m512 row = load_wide<number>(rows[k % R] + i * size_of<number>, live);
       const __m512 product = _mm512_mul_ps(row, _mm512_maskz_loadu_ps(live, x[k / R] + i));
       sums[k] = _mm512_mask_add_ps(sums[k], live, sums[k], product);
     });
@@ -209,9 +173,9 @@ void logits(const SlotRows& keys,
             float scale,
             std::size_t stride,
             float* out) {
-  if (keys.number == Number::f32) {
+  if (keys.storage == Storage::f32) {
     logits_as<Number::f32>(keys, queries, heads, scale, stride, out);
-  } else if (keys.number == Number::f16) {
+  } else if (keys.storage == Storage::f16) {
     logits_as<Number::f16>(keys, queries, heads, scale, stride, out);
   } else {
     logits_as<Number::bf16>(keys, queries, heads, scale, stride, out);
@@ -231,7 +195,7 @@ void weigh_block(
     if (j == 0) prefetch<number>(values, i);
     const std::byte* row = values.rows + (values.slots[i] * values.dim + j) * size_of<number>;
     each<C>([&](auto c) {
-      const __m512 here = load<number>(row + 16 * c * size_of<number>, live[c]);
+      const __m512 here = load_wide<number>(row + 16 * c * size_of<number>, live[c]);
       each<H>([&](auto h) {
         const __m512 weight = _mm512_set1_ps(mass[h * stride + i]);
         sums[h * C + c] = _mm512_add_ps(sums[h * C + c], _mm512_mul_ps(weight, here));
@@ -265,9 +229,9 @@ void weigh_as(
 
 void weigh(
     const SlotRows& values, const float* mass, std::size_t heads, std::size_t stride, float* out) {
-  if (values.number == Number::f32) {
+  if (values.storage == Storage::f32) {
     weigh_as<Number::f32>(values, mass, heads, stride, out);
-  } else if (values.number == Number::f16) {
+  } else if (values.storage == Storage::f16) {
     weigh_as<Number::f16>(values, mass, heads, stride, out);
   } else {
     weigh_as<Number::bf16>(values, mass, heads, stride, out);

@@ -56,7 +56,7 @@ void logits(const SlotRows& keys,
             float* out) {
   std::vector<float> row(keys.dim);
   for (std::size_t i = 0; i < keys.count; ++i) {
-    widen_row(keys.number, keys.rows, keys.slots[i], row);
+    widen_row(static_cast<Number>(keys.storage), keys.rows, keys.slots[i], row);
     for (std::size_t h = 0; h < heads; ++h) {
       out[h * stride + i] = scale * dot(queries + h * keys.dim, row.data(), keys.dim);
     }
@@ -68,7 +68,7 @@ void weigh(
   std::vector<float> row(values.dim);
   std::fill_n(out, heads * values.dim, 0.0F);
   for (std::size_t i = 0; i < values.count; ++i) {
-    widen_row(values.number, values.rows, values.slots[i], row);
+    widen_row(static_cast<Number>(values.storage), values.rows, values.slots[i], row);
     for (std::size_t h = 0; h < heads; ++h) {
       const float weight = mass[h * stride + i];
       float* sum = out + h * values.dim;

@@ -1,5 +1,4 @@
-#include <immintrin.h>
-
+#include "base/lanes_avx512.h"
 #include "model/turn_kernels_detail.h"
 
 // Every #include stands above this line, so that what headers define is compiled for the base
@@ -14,21 +13,8 @@
 namespace kv {
 namespace {
 
-__mmask16 first(std::size_t n) {
-  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
-}
-
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
-
-template <Number number>
-__m512 load(const std::byte* row, std::size_t i, __mmask16 live) {
-  const std::byte* at = row + i * size_of<number>;
-  if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, at);
-  const __m256i half = _mm256_maskz_loadu_epi16(live, at);
-  if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
-}
 
 // Rounds to nearest, ties to even.
 template <Number number>
@@ -52,8 +38,8 @@ template <Number number>
 void turn_halves(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
   for (std::size_t i = 0; i < pairs; i += 16) {
     const __mmask16 live = first(pairs - i);
-    const __m512 x = load<number>(row, i, live);
-    const __m512 y = load<number>(row, pairs + i, live);
+    const __m512 x = load_wide<number>(row + i * size_of<number>, live);
+    const __m512 y = load_wide<number>(row + (pairs + i) * size_of<number>, live);
     const __m512 cosine = _mm512_maskz_loadu_ps(live, cosines + i);
     const __m512 sine = _mm512_maskz_loadu_ps(live, sines + i);
     store<number>(row, i, live, _mm512_sub_ps(_mm512_mul_ps(x, cosine), _mm512_mul_ps(y, sine)));
@@ -74,7 +60,7 @@ void turn_neighbours(std::byte* row, std::size_t pairs, const float* cosines, co
   for (std::size_t i = 0; i < pairs; i += 8) {
     const std::size_t here = pairs - i < 8 ? pairs - i : 8;
     const __mmask16 live = first(2 * here);
-    const __m512 pair = load<number>(row, 2 * i, live);
+    const __m512 pair = load_wide<number>(row + (2 * i) * size_of<number>, live);
     const __m512 along = _mm512_mul_ps(pair, twice(cosines + i, here));
     const __m512 across = _mm512_mul_ps(_mm512_permute_ps(pair, 0xB1), twice(sines + i, here));
     const __m512 sum = _mm512_add_ps(along, across);

@@ -22,7 +22,15 @@ std::uint64_t paged(const Contract& contract, std::uint64_t rows) {
 }
 
 PositionMode mode_of(Positions positions) {
-  return positions == Positions::absolute ? PositionMode::absolute : PositionMode::in_cache;
+  switch (positions) {
+    case Positions::absolute:
+      return PositionMode::absolute;
+    case Positions::in_cache:
+      return PositionMode::in_cache;
+    case Positions::shifted:
+      return PositionMode::shifted;
+  }
+  return PositionMode::untold;
 }
 
 }  // namespace

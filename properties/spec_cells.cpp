@@ -104,7 +104,7 @@ SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
   facts.returned = stored_in(cell);
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
-  const bool in_cache = spec_.positions == Positions::in_cache;
+  const bool in_cache = are_ranks(spec_.positions);
   if (in_cache) facts.key_positions.resize(chunk * width, not_told);
   const bool weighs = feed.tell_weights || cell.cache.wants_rows();
   if (weighs) facts.weights.resize(units_per_cell());

@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 9> table = {{
+constexpr std::array<Preset, 13> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -43,6 +43,32 @@ constexpr std::array<Preset, 9> table = {{
                "configuration h2o_8_32_264: one list of scores for all heads of a layer",
      .differs = "there the query that triggers a trim already sees the trimmed cache; scores are "
                 "summed over heads there, averaged here, which ranks alike"},
+    {.name = "shift-ring",
+     .spec = "streaming:sinks=4;timing=trim-then-attend;positions=shifted",
+     .source = "intel/neural-speed, docs/infinite_inference.md: a ring buffer whose newcomer takes "
+               "the oldest slot behind the sinks, all other keys turned back by one",
+     .differs =
+         "slots are mapped, not a ring; keys may be f32, f16 or bf16 (--storage; there bf16, "
+         "turned by f16 angles: --keys rotated-f16); prompts may be chunked"},
+    {.name = "discard-half",
+     .spec = "streaming:sinks=4,recent=254;timing=lazy:253;positions=in-cache;vectors=re-evaluated",
+     .source =
+         "intel/neural-speed, docs/infinite_inference.md, and llama.cpp's main example before "
+         "its context shift: when the context is full, half of the tokens behind the sinks "
+         "go and the rest is evaluated again",
+     .differs = "a context of 512 with n_keep = 4; the trim comes after the token that fills the "
+                "context, there before the next"},
+    {.name = "window-recompute",
+     .spec = "window;timing=trim-then-attend;positions=in-cache;vectors=re-evaluated",
+     .source = "Xiao et al., arXiv:2309.17453, section 3.1: sliding window with re-computation",
+     .differs = "nothing; its code was not published"},
+    {.name = "gpt2-rolling",
+     .spec = "streaming:sinks=3,recent=4;timing=trim-then-attend;positions=in-cache",
+     .source = "a tutorial's rolling cache for GPT-2: 3 sinks, 7 slots, the position id of what "
+               "comes stays at the last one",
+     .differs =
+         "nothing: learned positions are in keys and values once they are made, so residents "
+         "keep those that they were fed at, and only newcomers stand at their rank"},
     {.name = "tova",
      .spec = "tova;unit=layer",
      .source = "Oren et al., arXiv:2401.06104; code schwartz-lab-NLP/TOVA, src/tova_cache.py",

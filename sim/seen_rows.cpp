@@ -68,7 +68,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
     metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
     return metrics;
   }
-  const bool moved = view.positions == Positions::in_cache;
+  const bool moved = are_ranks(view.positions);
   compute_row(dense, source, view);
   metrics.kl_to_dense = std::max(dense.log_sum - log_sum_, 0.0);
   if (moved) metrics.kl_to_dense = kl_of_moved(dense, visible);
@@ -81,7 +81,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
 // renormalise.
 void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
   logits_.resize(std::max(logits_.size(), size_));
-  if (view.positions == Positions::in_cache) {
+  if (are_ranks(view.positions)) {
     in_cache_logits(dense, source, *view.visible);
   } else {
     gather(dense.logits.data(), *view.visible, logits_.data());

@@ -55,6 +55,10 @@ std::string_view word_of(Unit unit) {
   return unit_words[static_cast<std::size_t>(unit)];
 }
 
+std::string_view word_of(Vectors vectors) {
+  return vectors_words[static_cast<std::size_t>(vectors)];
+}
+
 std::string Spec::canonical() const {
   const Protection& protection = policy->protection;
   const bool has_sizes = protection.middle != Protection::Middle::unbounded;
@@ -69,6 +73,7 @@ std::string Spec::canonical() const {
   out.setting("visibility", word_of(visibility));
   out.setting("positions", word_of(positions));
   out.setting("unit", word_of(unit));
+  out.setting("vectors", word_of(vectors));
   out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
@@ -90,6 +95,7 @@ std::string Spec::label() const {
   if (visibility != usual.visibility) out.setting("visibility", word_of(visibility));
   if (positions != usual.positions) out.setting("positions", word_of(positions));
   if (unit != usual.unit) out.setting("unit", word_of(unit));
+  if (vectors != usual.vectors) out.setting("vectors", word_of(vectors));
   if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();
 }

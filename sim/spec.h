@@ -11,6 +11,9 @@
 //            recent and budget gives the other
 //   recent   the policy's share of what the sinks leave of the budget, rounded down
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
+//
+// vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
+// unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,20 @@ enum class Visibility {
 enum class Positions {
   absolute,  // a token's index in the stream; gaps stay
   in_cache,  // a resident's rank among the visible; the query has the last rank
+  shifted,   // the same ranks, held by turning the stored keys whenever a gap closes: what ring
+             // buffers do. Equal to in_cache but for rounding, which only a model shows
+};
+
+// Whether positions are ranks, so that they close the gaps that evictions leave.
+constexpr bool are_ranks(Positions positions) {
+  return positions != Positions::absolute;
+}
+
+// Which keys and values the residents have once others have gone. A replay always shows those that
+// were recorded; a model runs again over the residents where the spec says so.
+enum class Vectors {
+  kept,          // those of the pass that fed them; they remember what has gone since
+  re_evaluated,  // those of a fresh pass over the residents, made after every trim
 };
 
 // Who shares one set of residents.
@@ -56,6 +73,7 @@ struct Spec {
   Visibility visibility = Visibility::causal;
   Positions positions = Positions::absolute;
   Unit unit = Unit::kv_head;
+  Vectors vectors = Vectors::kept;
   std::uint32_t chunk = 1;
 
   // Tokens of the middle that survive a trim: budget - sinks - recent.
@@ -92,5 +110,6 @@ std::string_view word_of(Timing timing);
 std::string_view word_of(Visibility visibility);
 std::string_view word_of(Positions positions);
 std::string_view word_of(Unit unit);
+std::string_view word_of(Vectors vectors);
 
 }  // namespace kv

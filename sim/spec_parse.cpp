@@ -54,6 +54,7 @@ Result<void> set_setting(std::string_view name, std::string_view value, Spec& sp
   if (name == "visibility") return set_word(visibility_words, name, value, spec.visibility);
   if (name == "positions") return set_word(positions_words, name, value, spec.positions);
   if (name == "unit") return set_word(unit_words, name, value, spec.unit);
+  if (name == "vectors") return set_word(vectors_words, name, value, spec.vectors);
   return set_chunk(value, spec);
 }
 
@@ -70,6 +71,38 @@ Result<void> set_options(const SpecText& text, Spec& spec) {
   return {};
 }
 
+Result<void> check_window(const Spec& spec) {
+  const bool windows = spec.visibility == Visibility::window && spec.bounded();
+  if (!windows || spec.recent > 0) return {};
+  return usage_error(
+      "visibility=window needs recent >= 1, so that a query may see its own key; found recent=0");
+}
+
+// The residents are fed again as one text: they must be the same everywhere, and stand at their
+// ranks.
+Result<void> check_vectors(const Spec& spec) {
+  if (spec.vectors == Vectors::kept || !spec.bounded()) return {};
+  if (!are_ranks(spec.positions)) {
+    return usage_error(
+        "vectors=re-evaluated feeds the residents again, at their ranks; expected "
+        "positions=in-cache, found positions=absolute");
+  }
+  const bool same = spec.policy->protection.middle == Protection::Middle::none;
+  if (!same && spec.unit != Unit::model) {
+    return usage_error("vectors=re-evaluated feeds the residents again as one text, and those of " +
+                       std::string(spec.policy->name) + " may differ from " +
+                       std::string(word_of(spec.unit)) + " to " + std::string(word_of(spec.unit)) +
+                       "; expected unit=model");
+  }
+  if (spec.visibility == Visibility::window && spec.chunk > 1) {
+    return usage_error(
+        "vectors=re-evaluated with visibility=window evicts inside a chunk, whose vectors are not "
+        "there yet; expected visibility=causal or chunk=1, found chunk=" +
+        std::to_string(spec.chunk));
+  }
+  return {};
+}
+
 Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   const auto read = read_spec_text(words);
   if (!read) return read.error();
@@ -82,10 +115,8 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
     if (auto done = set_setting(name, value.text, spec); !done) return done.error();
   }
   if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
-  if (spec.visibility == Visibility::window && spec.bounded() && spec.recent == 0) {
-    return usage_error(
-        "visibility=window needs recent >= 1, so that a query may see its own key; found recent=0");
-  }
+  if (auto done = check_window(spec); !done) return done.error();
+  if (auto done = check_vectors(spec); !done) return done.error();
   return spec;
 }
 

@@ -9,7 +9,9 @@ namespace kv {
 inline constexpr std::array<std::string_view, 3> timing_words = {"attend-then-trim",
                                                                  "trim-then-attend", "lazy"};
 inline constexpr std::array<std::string_view, 2> visibility_words = {"causal", "window"};
-inline constexpr std::array<std::string_view, 2> positions_words = {"absolute", "in-cache"};
+inline constexpr std::array<std::string_view, 3> positions_words = {"absolute", "in-cache",
+                                                                    "shifted"};
 inline constexpr std::array<std::string_view, 4> unit_words = {"head", "kv-head", "layer", "model"};
+inline constexpr std::array<std::string_view, 2> vectors_words = {"kept", "re-evaluated"};
 
 }  // namespace kv

@@ -76,7 +76,7 @@ TEST(Speed, RefusesWhatMakesNoSense) {
   expect_refused(speed({"--length", "0"}), "--length");
   expect_refused(speed({"--tokens", "0"}), "--tokens");
   expect_refused(speed({"--json", "-", "--csv", "-"}), "both ask for standard output");
-  expect_refused(speed({"--keys", "shifted"}), "expected positions=in-cache");
+  expect_refused(speed({"--keys", "rotated-f16"}), "expected positions=shifted");
   expect_refused(speed({"book.txt"}), "book.txt");
 }
 

@@ -4,6 +4,7 @@
 #include "sim/slots.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -17,7 +18,8 @@ using Numbers = std::vector<float>;
 using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::array<Number, 3> all_numbers = {Number::f32, Number::f16, Number::bf16};
+constexpr std::array<Storage, 4> all_storages = {Storage::f32, Storage::f16, Storage::bf16,
+                                                 Storage::int8};
 constexpr std::size_t all_slots = 263;
 constexpr float scale = 0.25F;
 
@@ -32,26 +34,48 @@ Numbers draws(std::size_t count, std::uint64_t seed) {
 
 // Keys or values as stored, and as they are then read.
 struct Rows {
-  Number number;
+  Storage storage;
   std::size_t dim;
   std::vector<std::byte> bytes;
+  Numbers scales;
   Doubles read;
 
-  Rows(Number its_number, std::size_t its_dim, std::uint64_t seed)
-      : number(its_number), dim(its_dim) {
+  Rows(Storage its_storage, std::size_t its_dim, std::uint64_t seed)
+      : storage(its_storage), dim(its_dim) {
     const Numbers values = draws(all_slots * dim, seed);
-    const std::size_t size = number == Number::f32 ? 4 : 2;
-    bytes.resize(values.size() * size);
+    bytes.resize(values.size() * bytes_of(storage));
+    Numbers widened(values.size());
+    if (storage == Storage::int8) {
+      store_int8(values, widened);
+    } else {
+      store_floats(values);
+      kernels().widen(static_cast<Number>(storage), bytes.data(), widened.size(), widened.data());
+    }
+    read = Eigen::Map<const Floats>(widened.data(), all_slots, static_cast<Eigen::Index>(dim))
+               .cast<double>();
+  }
+
+ private:
+  void store_floats(const Numbers& values) {
+    const std::size_t size = bytes_of(storage);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::uint16_t half =
-          number == Number::f16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
+          storage == Storage::f16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
       const void* from = size == 4 ? static_cast<const void*>(&values[i]) : &half;
       std::memcpy(bytes.data() + i * size, from, size);
     }
-    Numbers widened(values.size());
-    kernels().widen(number, bytes.data(), widened.size(), widened.data());
-    read = Eigen::Map<const Floats>(widened.data(), all_slots, static_cast<Eigen::Index>(dim))
-               .cast<double>();
+  }
+
+  // Any scales and whole numbers will do.
+  void store_int8(const Numbers& values, Numbers& widened) {
+    for (std::size_t slot = 0; slot < all_slots; ++slot) {
+      scales.push_back(0.01F + 0.001F * static_cast<float>(slot % 7));
+      for (std::size_t i = slot * dim; i < (slot + 1) * dim; ++i) {
+        const auto whole = static_cast<std::int8_t>(std::clamp(values[i] * 60, -127.0F, 127.0F));
+        std::memcpy(bytes.data() + i, &whole, 1);
+        widened[i] = static_cast<float>(whole) * scales.back();
+      }
+    }
   }
 };
 
@@ -64,8 +88,8 @@ struct Case {
   std::vector<Numbers> queries;  // by run
   std::vector<QueryRun> runs;
 
-  Case(std::size_t count, std::size_t vectors, std::size_t dim, Number number, std::size_t pieces)
-      : keys(number, dim, 2000 + count), values(number, dim, 4000 + count) {
+  Case(std::size_t count, std::size_t vectors, std::size_t dim, Storage storage, std::size_t pieces)
+      : keys(storage, dim, 2000 + count), values(storage, dim, 4000 + count) {
     for (std::size_t i = 0; i < count; ++i) {
       slots.push_back(static_cast<Slot>(i * 97 % all_slots));
     }
@@ -96,7 +120,7 @@ Attended attended(const AttendKernels& table, const Case& given) {
   Attended result{Numbers(given.vectors() * count, -1), Numbers(given.vectors() * dim, -1)};
   Numbers state(given.vectors() * attend_state);
   const auto rows = [&](const Rows& of) {
-    return SlotRows{of.number, of.bytes.data(), dim, given.slots.data(), count};
+    return SlotRows{of.storage, of.bytes.data(), dim, given.slots.data(), count, of.scales.data()};
   };
   table.attend({.keys = rows(given.keys),
                 .values = rows(given.values),
@@ -151,15 +175,15 @@ TEST(AttendKernels, AgreeAtEveryLength) {
   ASSERT_EQ(supported_attend_kernels().back()->name, "scalar");
   for (std::size_t count = 1; count <= 257; ++count) {
     const std::size_t dim = count % 3 == 0 ? 64 : 16 * (1 + count % 5);
-    const Case given(count, 1 + count % 9, dim, all_numbers[count % 3], 1);
+    const Case given(count, 1 + count % 9, dim, all_storages[count % 4], 1);
     ASSERT_NO_FATAL_FAILURE(expect_agreement(given)) << count << " rows of " << dim;
   }
 }
 
 TEST(AttendKernels, AgreeAtEveryTailAndStorage) {
   for (std::size_t dim = 1; dim <= 130; ++dim) {
-    for (const Number number : all_numbers) {
-      const Case given(40 + dim % 40, 1 + dim % 7, dim, number, 1);
+    for (const Storage storage : all_storages) {
+      const Case given(40 + dim % 40, 1 + dim % 7, dim, storage, 1);
       ASSERT_NO_FATAL_FAILURE(expect_agreement(given)) << "rows of " << dim;
     }
   }
@@ -168,7 +192,7 @@ TEST(AttendKernels, AgreeAtEveryTailAndStorage) {
 TEST(AttendKernels, EachVectorSeesItsOwnRowsThroughItsOwnQueries) {
   for (std::size_t count = 5; count <= 200; count += 13) {
     for (const std::size_t pieces : {2U, 5U}) {
-      const Case given(count, 11, 24, all_numbers[count % 3], pieces);
+      const Case given(count, 11, 24, all_storages[count % 4], pieces);
       ASSERT_NO_FATAL_FAILURE(expect_agreement(given)) << count << " rows, " << pieces << " runs";
     }
   }
@@ -176,7 +200,7 @@ TEST(AttendKernels, EachVectorSeesItsOwnRowsThroughItsOwnQueries) {
 
 // Logits in the hundreds, growing all the way: every tile rescales what came before.
 TEST(AttendKernels, GrowingLogitsAgree) {
-  Case given(256, 4, 16, Number::f32, 1);
+  Case given(256, 4, 16, Storage::f32, 1);
   for (std::size_t i = 0; i < 256; ++i) {
     for (std::size_t j = 0; j < 16; ++j) {
       const float value = j == 0 ? static_cast<float>(i) : 0;
@@ -190,9 +214,9 @@ TEST(AttendKernels, GrowingLogitsAgree) {
 
 // A result is the same whichever vectors go together.
 TEST(AttendKernels, AVectorAloneGetsTheSameBits) {
-  const Case all(150, 7, 40, Number::f16, 1);
+  const Case all(150, 7, 40, Storage::f16, 1);
   const Attended together = attended(attend_kernels(), all);
-  Case alone(150, 1, 40, Number::f16, 1);
+  Case alone(150, 1, 40, Storage::f16, 1);
   for (std::size_t v = 0; v < 7; ++v) {
     const auto begin = all.queries[0].begin() + static_cast<std::ptrdiff_t>(v * 40);
     std::copy_n(begin, 40, alone.queries[0].begin());

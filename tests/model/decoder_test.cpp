@@ -127,20 +127,21 @@ std::string refusal(const test::SmallModel& small,
 }
 
 TEST(Decoder, RefusesToShiftWhatCannotBeShifted) {
-  const DecoderOptions shifted{.keys = KeyStorage::shifted};
-  const DecoderOptions in_f16{.keys = KeyStorage::shifted_f16};
-  const std::string in_cache = "streaming:sinks=2,recent=6;positions=in-cache";
-  EXPECT_EQ(refusal(test::small_llama(), in_cache, shifted), "created");
-  EXPECT_THAT(refusal(test::small_gpt2(), in_cache, shifted), HasSubstr("carry no rotation"));
-  EXPECT_THAT(refusal(test::small_llama(), "window", shifted),
-              HasSubstr("expected positions=in-cache"));
-  EXPECT_THAT(refusal(test::small_llama(), in_cache, in_f16), HasSubstr("expected f16 as storage"));
+  const DecoderOptions raw{.keys = KeyStorage::raw};
+  const DecoderOptions in_f16{.keys = KeyStorage::rotated_f16};
+  const std::string shifted = "streaming:sinks=2,recent=6;positions=shifted";
+  EXPECT_EQ(refusal(test::small_llama(), shifted, {}), "created");
+  EXPECT_THAT(refusal(test::small_gpt2(), shifted, {}), HasSubstr("carry no rotation"));
+  EXPECT_THAT(refusal(test::small_llama(), shifted, raw), HasSubstr("expected rotated keys"));
+  EXPECT_THAT(refusal(test::small_llama(), "window", in_f16),
+              HasSubstr("expected positions=shifted"));
+  EXPECT_THAT(refusal(test::small_llama(), shifted, in_f16), HasSubstr("expected f16 as storage"));
 }
 
 TEST(Decoder, ShiftedKeysOfACoveringBudgetAreDenseToTheBit) {
   const LanguageModel model = opened(test::small_llama());
-  const std::string spec = "streaming:sinks=4,recent=56;positions=in-cache";
-  EXPECT_EQ(logits_of(model, spec, 5, {.keys = KeyStorage::shifted}), logits_of(model, "dense", 5));
+  const std::string spec = "streaming:sinks=4,recent=56;positions=shifted";
+  EXPECT_EQ(logits_of(model, spec, 5), logits_of(model, "dense", 5));
 }
 
 TEST(Decoder, LearnedInCachePositionsGoOnForever) {

@@ -79,7 +79,7 @@ std::string write_case(const LanguageModel& model, const Case& wanted, std::size
   const std::string folder = test::fresh_folder("forward-" + std::to_string(index));
   test::write_into(folder, "tokens.txt", text);
   test::write_into(folder, "visible.txt", witness.lines());
-  test::write_into(folder, "positions.txt", word_of(spec.positions));
+  test::write_into(folder, "positions.txt", are_ranks(spec.positions) ? "in-cache" : "absolute");
   test::write_into(folder, "logits.bin", logits);
   return folder;
 }
@@ -109,41 +109,38 @@ const std::vector<Case>& cases() {
       {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache;timing=trim-then-attend"},
       {"h2o:sinks=1,recent=4,budget=12;timing=lazy:3;chunk=3"},
       {"h2o:sinks=1,recent=4,budget=12;positions=in-cache;visibility=window;chunk=8"},
-      {"tova:budget=10;unit=layer;chunk=4"},
+      {"tova:budget=10;unit=layer;vectors=kept;chunk=4"},
       {"h2o:recent=4,budget=12;unit=head"},
-      {"h2o:recent=4,budget=12;unit=model;chunk=3"},
+      {"h2o:recent=4,budget=12;unit=model;vectors=kept;chunk=3"},
       {"h2o:recent=4,budget=12;unit=model;visibility=window"},
-      {"reservoir:sinks=1,recent=4,budget=12;unit=model;chunk=3;positions=in-cache"},
+      {"reservoir:sinks=1,recent=4,budget=12;unit=model;vectors=kept;chunk=3;positions=in-cache"},
       {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3",
        {.keys = KeyStorage::raw}},
       {"h2o:recent=4,budget=12;chunk=2", {.keys = KeyStorage::raw}},
-      {"streaming:sinks=2,recent=9;positions=in-cache", {.number = Number::f16}, 5e-3},
-      {"streaming:sinks=2,recent=9", {.number = Number::bf16, .keys = KeyStorage::raw}, 4e-2},
+      {"streaming:sinks=2,recent=9;positions=in-cache", {.storage = Storage::f16}, 5e-3},
+      {"streaming:sinks=2,recent=9", {.storage = Storage::bf16, .keys = KeyStorage::raw}, 4e-2},
+      {"streaming:sinks=2,recent=9;positions=in-cache", {.storage = Storage::int8}, 4e-2},
+      {"h2o:recent=4,budget=12", {.storage = Storage::int8, .keys = KeyStorage::raw}, 4e-2},
   };
   return all;
 }
 
 // Keys turned in place stand where in-cache positions want them, up to their rounding.
 const std::vector<Case>& shifted_cases() {
-  constexpr KeyStorage shifted = KeyStorage::shifted;
   static const std::vector<Case> all = {
-      {"streaming:sinks=2,recent=9;positions=in-cache", {.keys = shifted}},
-      {"streaming:sinks=2,recent=9;positions=in-cache;chunk=5", {.keys = shifted}},
-      {"streaming:sinks=2,recent=9;positions=in-cache;timing=lazy:4;chunk=3", {.keys = shifted}},
-      {"window:recent=8;visibility=window;chunk=6;positions=in-cache", {.keys = shifted}},
-      {"h2o:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3", {.keys = shifted}},
-      {"reservoir:sinks=1,recent=4,budget=12;unit=model;chunk=3;positions=in-cache",
-       {.keys = shifted}},
-      {"h2o:recent=4,budget=12;unit=model;visibility=window;positions=in-cache", {.keys = shifted}},
-      {"streaming:sinks=2,recent=9;positions=in-cache",
-       {.number = Number::f16, .keys = shifted},
+      {"streaming:sinks=2,recent=9;positions=shifted"},
+      {"streaming:sinks=2,recent=9;positions=shifted;chunk=5"},
+      {"streaming:sinks=2,recent=9;positions=shifted;timing=lazy:4;chunk=3"},
+      {"window:recent=8;visibility=window;chunk=6;positions=shifted"},
+      {"h2o:sinks=1,recent=4,budget=12;positions=shifted;chunk=3"},
+      {"reservoir:sinks=1,recent=4,budget=12;unit=model;vectors=kept;chunk=3;positions=shifted"},
+      {"h2o:recent=4,budget=12;unit=model;visibility=window;positions=shifted"},
+      {"streaming:sinks=2,recent=9;positions=shifted", {.storage = Storage::f16}, 5e-3},
+      {"streaming:sinks=2,recent=9;positions=shifted",
+       {.storage = Storage::f16, .keys = KeyStorage::rotated_f16},
        5e-3},
-      {"streaming:sinks=2,recent=9;positions=in-cache",
-       {.number = Number::f16, .keys = KeyStorage::shifted_f16},
-       5e-3},
-      {"streaming:sinks=2,recent=9;positions=in-cache",
-       {.number = Number::bf16, .keys = shifted},
-       4e-2},
+      {"streaming:sinks=2,recent=9;positions=shifted", {.storage = Storage::bf16}, 4e-2},
+      {"streaming:sinks=2,recent=9;positions=shifted", {.storage = Storage::int8}, 8e-2},
   };
   return all;
 }

@@ -129,8 +129,9 @@ TEST(ModelKernels, AttentionOverScatteredSlotsIsTheSameBitsAtEveryLength) {
     const Number number = all_numbers[count % 3];
     const Stored keys = stored(draws(slots * dim, 2000 + count), number);
     const Stored values = stored(draws(slots * dim, 4000 + count), number);
-    const SlotRows key_rows{number, keys.bytes.data(), dim, at.data(), count};
-    const SlotRows value_rows{number, values.bytes.data(), dim, at.data(), count};
+    const auto storage = static_cast<Storage>(number);
+    const SlotRows key_rows{storage, keys.bytes.data(), dim, at.data(), count};
+    const SlotRows value_rows{storage, values.bytes.data(), dim, at.data(), count};
     const Attended expected = attended(scalar, key_rows, value_rows, queries);
     for (const ModelKernels* table : supported_model_kernels()) {
       ASSERT_EQ(attended(*table, key_rows, value_rows, queries), expected)

@@ -88,7 +88,7 @@ void attend(
   for (std::size_t t = 0; t < in.q.tokens; ++t) {
     const std::vector<Slot> slots = visible(in, t);
     const auto rows = [&](const Heads& from) {
-      return SlotRows{Number::f32, reinterpret_cast<const std::byte*>(from.of(b, kv_head)),
+      return SlotRows{Storage::f32, reinterpret_cast<const std::byte*>(from.of(b, kv_head)),
                       from.dim, slots.data(), slots.size()};
     };
     std::vector<float> queries;

@@ -108,7 +108,7 @@ TEST_F(Record, ContentFreePoliciesKeepTheSameTokensOpenAndClosed) {
   for (const std::string text :
        {"streaming:sinks=2,recent=9;chunk=5", "reservoir:sinks=1,recent=4,budget=12",
         "reservoir:sinks=1,recent=4,budget=12;unit=layer;timing=lazy:4;chunk=3",
-        "reservoir:recent=4,budget=12;unit=model;chunk=6",
+        "reservoir:recent=4,budget=12;unit=model;vectors=kept;chunk=6",
         "reservoir:recent=4,budget=12;unit=head;visibility=window;chunk=6",
         "random:recent=4,budget=12;positions=in-cache;timing=trim-then-attend"}) {
     const Cell cell = {parse_spec(text).value(), 11};
@@ -119,7 +119,7 @@ TEST_F(Record, ContentFreePoliciesKeepTheSameTokensOpenAndClosed) {
 TEST_F(Record, AttentionDrivenPoliciesAgreeAtLayer0) {
   const Trace first = recorded({.number = Number::f32, .layers = {0}});
   for (const std::string text :
-       {"h2o:recent=4,budget=12", "h2o:sinks=1,recent=4,budget=12;unit=layer;chunk=5",
+       {"h2o:recent=4,budget=12", "h2o:sinks=1,recent=4,budget=12;unit=layer;vectors=kept;chunk=5",
         "tova:budget=10;unit=head", "h2o:recent=4,budget=12;visibility=window;chunk=6",
         "h2o:recent=4,budget=12;positions=in-cache"}) {
     const Cell cell = {parse_spec(text).value(), 3};

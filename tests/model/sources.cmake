@@ -5,8 +5,10 @@ list(APPEND kv_test_sources
   model/evaluate_test.cpp
   model/forward_test.cpp
   model/kernels_test.cpp
+  model/kv_store_test.cpp
   model/onnx_files.cpp
   model/onnx_test.cpp
+  model/re_evaluation_test.cpp
   model/recall_test.cpp
   model/record_test.cpp
   model/small_models.cpp

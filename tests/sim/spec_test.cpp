@@ -26,7 +26,8 @@ std::string error_of(std::string_view text, const SpecDefaults& defaults = {}) {
 }
 
 constexpr std::string_view usual =
-    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;chunk=1";
+    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;vectors=kept;chunk="
+    "1";
 
 std::string with_usual(std::string_view head) {
   return std::string(head) + std::string(usual);
@@ -37,7 +38,7 @@ TEST(ParseSpec, WritesEveryFieldInAFixedOrder) {
             with_usual("reservoir:sinks=4,recent=28,budget=64,algorithm=r"));
   EXPECT_EQ(canonical("h2o;chunk=7;unit=layer;positions=in-cache;visibility=window;timing=lazy:64"),
             "h2o:sinks=0,recent=128,budget=256,normalise=none;timing=lazy:64;visibility=window;"
-            "positions=in-cache;unit=layer;chunk=7");
+            "positions=in-cache;unit=layer;vectors=kept;chunk=7");
   EXPECT_EQ(canonical("streaming:recent=60"), with_usual("streaming:sinks=4,recent=60"));
   EXPECT_EQ(canonical("window:recent=64"), with_usual("window:recent=64"));
   EXPECT_EQ(canonical("dense"), with_usual("dense"));
@@ -180,13 +181,13 @@ TEST(ParseSpec, NeedsARecentTokenForTheWindowsOwnKey) {
 TEST(ParseSpec, LetsFieldsAfterAPresetReplaceThePresets) {
   EXPECT_EQ(canonical("@pythia-lazy"),
             "streaming:sinks=8,recent=256;timing=lazy:64;visibility=causal;positions=absolute;"
-            "unit=kv-head;chunk=1");
+            "unit=kv-head;vectors=kept;chunk=1");
   EXPECT_EQ(canonical("@pythia-lazy:recent=512;timing=lazy:0;chunk=4"),
             "streaming:sinks=8,recent=512;timing=lazy:0;visibility=causal;positions=absolute;"
-            "unit=kv-head;chunk=4");
+            "unit=kv-head;vectors=kept;chunk=4");
   EXPECT_EQ(canonical("@streaming-llm:budget=1024"),
             "streaming:sinks=4,recent=1020;timing=attend-then-trim;visibility=causal;"
-            "positions=in-cache;unit=kv-head;chunk=1");
+            "positions=in-cache;unit=kv-head;vectors=kept;chunk=1");
   EXPECT_EQ(parse_spec("@tova;unit=head").value(), parse_spec("tova;unit=head").value());
   EXPECT_EQ(parse_spec("@h2o-sinks:budget=520").value().recent, 32U);
   EXPECT_THAT(error_of("@tova:algorithm=l"), testing::HasSubstr("unknown tova field"));
@@ -234,9 +235,11 @@ Spec draw_spec() {
   spec.timing = static_cast<Timing>(below(3));
   if (spec.timing == Timing::lazy) spec.slack = below(100);
   spec.visibility = static_cast<Visibility>(below(2));
-  spec.positions = static_cast<Positions>(below(2));
+  spec.positions = static_cast<Positions>(below(3));
   spec.unit = static_cast<Unit>(below(4));
   spec.chunk = 1 + below(3);
+  const bool may = are_ranks(spec.positions) && spec.unit == Unit::model && spec.chunk == 1;
+  if (may) spec.vectors = static_cast<Vectors>(below(2));
   return spec;
 }
 
@@ -245,6 +248,22 @@ TEST(Canonical, ParsesBackToAnEqualSpec) {
     const Spec spec = draw_spec();
     RC_ASSERT(parse_spec(spec.canonical()).value() == spec);
   }));
+}
+
+TEST(ReEvaluated, NeedsRanksAndOneListOfResidents) {
+  const auto refusal = [](const std::string& words) {
+    const auto spec = parse_spec(words + ";vectors=re-evaluated");
+    return spec ? "parsed" : spec.error().message;
+  };
+  EXPECT_EQ(refusal("window;positions=in-cache"), "parsed");
+  EXPECT_EQ(refusal("streaming;positions=shifted;chunk=8"), "parsed");
+  EXPECT_EQ(refusal("reservoir;positions=in-cache;unit=model"), "parsed");
+  EXPECT_EQ(refusal("dense"), "parsed");
+  EXPECT_THAT(refusal("window"), testing::HasSubstr("found positions=absolute"));
+  EXPECT_THAT(refusal("reservoir;positions=in-cache"),
+              testing::HasSubstr("differ from kv-head to kv-head; expected unit=model"));
+  EXPECT_THAT(refusal("window;positions=in-cache;visibility=window;chunk=2"),
+              testing::HasSubstr("found chunk=2"));
 }
 
 TEST(Label, LeavesOutDefaultsAndTheBudget) {

@@ -83,6 +83,10 @@ void check_ours(const SourceFile& file, const Include& include, Findings& findin
     findings.push_back(at(file, include) + std::string(from) + " may not include " +
                        std::string(to) + "; arrows point down only");
   }
+  if (include.target.ends_with("_avx512.h") && !file.path.ends_with("_avx512.cpp")) {
+    findings.push_back(at(file, include) + std::string(include.target) +
+                       " is compiled for an instruction set; it is for *_avx512.cpp alone");
+  }
 }
 
 void check_library(const SourceFile& file, const Include& include, Findings& findings) {

@@ -51,8 +51,9 @@ const std::array<Ban, 7> bans = {{
     {{"delete"}, {}, {}, "own with std::vector or std::make_unique"},
     {{"#pragma GCC target", "<immintrin.h>"},
      {},
-     {"_avx512.cpp"},
-     "instruction sets belong to *_avx512.cpp, below its includes"},
+     {"_avx512.cpp", "_avx512.h"},
+     "instruction sets belong to *_avx512.cpp, below its includes, and to the *_avx512.h they "
+     "share"},
 }};
 
 bool is_allowed(const Ban& ban, std::string_view path) {

@@ -106,6 +106,13 @@ TEST(TidyRule, FindsAnIncludeThatPointsUp) {
   EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"options.h\"\n"}).size(), 1);
 }
 
+TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
+  const std::string text = "#include \"base/lanes_avx512.h\"\n";
+  EXPECT_THAT(include_layers({"base/x.cpp", text}).size(), 1);
+  EXPECT_THAT(include_layers({"model/x.h", text}).size(), 1);
+  EXPECT_THAT(include_layers({"model/x_avx512.cpp", text}), IsEmpty());
+}
+
 TEST(TidyRule, FindsALibraryAwayFromHome) {
   EXPECT_THAT(include_layers({"sim/x.cpp", "#include <sqlite3.h>\n"}),
               ElementsAre("sim/x.cpp:1: <sqlite3.h> belongs to reports"));
@@ -157,6 +164,7 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("sim/a.h", "A(const A&) = delete;\ndelete a;"), 1);
   EXPECT_EQ(count("base/a.cpp", "#pragma GCC target(\"avx\")"), 1);
   EXPECT_EQ(count("base/a_avx512.cpp", "#pragma GCC target(\"avx512f\")"), 0);
+  EXPECT_EQ(count("base/lanes_avx512.h", "#include <immintrin.h>"), 0);
 }
 
 TEST(TidyRule, FindsASourceThatIsNotBuilt) {
