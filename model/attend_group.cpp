@@ -54,10 +54,8 @@ void CachedAttention::weigh_values(const HeadGroup& group, std::size_t n, float*
   model_kernels().weigh(values, mass_.data(), group.heads, n, out);
 }
 
-// The runs of residents, and the queries turned for each.
-void CachedAttention::turn_queries(const HeadGroup& group,
-                                   const Visible& visible,
-                                   const Query& query) {
+// The runs of residents, and by how much the query at that position is turned for each.
+void CachedAttention::find_runs(const Visible& visible, Position query) {
   const std::size_t n = visible.size();
   runs_.clear();
   turns_.clear();
@@ -78,7 +76,7 @@ void CachedAttention::turn_queries(const HeadGroup& group,
     run(count, static_cast<Position>(n - 1 - rank + first));
   };
   if (spec_.positions == Positions::absolute || config_.rope.layout == RopeLayout::none) {
-    run(n, query.position);
+    run(n, query);
   } else if (at_ranks_) {
     run(n, static_cast<Position>(n - 1));
   } else {
@@ -90,6 +88,12 @@ void CachedAttention::turn_queries(const HeadGroup& group,
     }
     gap_run(visible.recent.size(), visible.recent.first);
   }
+}
+
+void CachedAttention::turn_queries(const HeadGroup& group,
+                                   const Visible& visible,
+                                   const Query& query) {
+  find_runs(visible, query.position);
   const std::size_t numbers = group.heads * config_.head_dim;
   queries_.resize(runs_.size() * numbers);
   for (std::size_t i = 0; i < runs_.size(); ++i) {

@@ -123,8 +123,11 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
     for (ModelUnit& unit : units_) {
-      if (here(unit)) attend(unit, vectors.layer, query, observer);
+      if (here(unit) && !at_once(unit, observer)) attend(unit, vectors.layer, query, observer);
     }
+  }
+  for (ModelUnit& unit : units_) {
+    if (here(unit) && at_once(unit, observer)) attend_chunk(unit, vectors, out);
   }
 }
 

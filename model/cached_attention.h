@@ -119,10 +119,18 @@ class CachedAttention {
   void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
   Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
   void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
+  [[nodiscard]] bool at_once(const ModelUnit& unit, const AttentionObserver* observer) const;
+  void attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out);
+  void attend_tokens(const HeadGroup& group,
+                     const LayerVectors& vectors,
+                     std::size_t first,
+                     std::size_t tokens,
+                     float* out);
   void attend_group(const HeadGroup& group,
                     const Visible& visible,
                     const Query& query,
                     bool shows_rows);
+  void find_runs(const Visible& visible, Position query);
   void turn_queries(const HeadGroup& group, const Visible& visible, const Query& query);
   void weigh_values(const HeadGroup& group, std::size_t n, float* out);
   void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
@@ -143,8 +151,10 @@ class CachedAttention {
   std::vector<float> queries_;  // [runs, heads of a group, head_dim]
   std::vector<QueryRun> runs_;
   std::vector<Position> turns_;  // of the runs' queries
-  std::vector<float> state_;     // attend's scratch
-  std::vector<float> turned_;    // [visible, head_dim]
+  std::vector<std::size_t> limits_;
+  std::vector<float> outs_;    // of several tokens
+  std::vector<float> state_;   // attend's scratch
+  std::vector<float> turned_;  // [visible, head_dim]
 };
 
 // What a replay would know of a trace recorded from this model; tokens and names are left open.
