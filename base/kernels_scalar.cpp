@@ -107,6 +107,12 @@ void add_to_double(double* into, const float* from, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
 }
 
+void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  for (std::size_t i = 0; i < n; ++i) {
+    distance[i] = std::min(distance[i], base + (cost[i] - price[i]));
+  }
+}
+
 float dot(const float* a, const float* b, std::size_t n) {
   Lanes lanes{};
   std::size_t i = 0;
@@ -181,6 +187,7 @@ const Kernels scalar_kernels = {.name = "scalar",
                                 .argmin = argmin,
                                 .argmin_double = argmin_double,
                                 .add_to_double = add_to_double,
+                                .relax = relax,
                                 .dot_rows = dot_rows,
                                 .weigh_rows = weigh_rows,
                                 .weigh_rows_at = weigh_rows_at,

@@ -186,6 +186,27 @@ TEST_P(EveryKernel, AddsToDoublesAndFindsTheSmallestBitByBit) {
   }
 }
 
+TEST_P(EveryKernel, RelaxesDistancesBitByBitAndNotBeyondTheEnd) {
+  const Rng rng(12);
+  const auto draw = [&](auto i, auto which) {
+    return rng.uniform(static_cast<Position>(i), which);
+  };
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 0; n <= most; ++n) {
+    std::vector<double> cost(n + 1), price(n + 1);
+    std::vector<double> found(n + 8, 7);
+    for (std::size_t i = 0; i < n; ++i) {
+      cost[i + 1] = draw(i, 0U);
+      price[i + 1] = i % 5 == 4 ? -infinite : draw(i, 1U);
+      found[i] = i % 7 == 6 ? infinite : draw(i, 2U);
+    }
+    std::vector<double> wanted = found;
+    scalar().relax(cost.data() + 1, price.data() + 1, 0.125, n, wanted.data());
+    kernel_.relax(cost.data() + 1, price.data() + 1, 0.125, n, found.data());
+    ASSERT_EQ(found, wanted) << n;
+  }
+}
+
 TEST_P(EveryKernel, TheSmallestIsTheFirstOfTies) {
   for (std::size_t n = 1; n <= most; ++n) {
     Values values(n, n);
