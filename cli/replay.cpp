@@ -38,8 +38,8 @@ constexpr std::array<Option, 15> table = {{
      .default_value = "16",
      .help = "how many of a row's heaviest keys the overlap compares"},
     {.name = "oracle",
-     .help =
-         "also the most that any cache of the same sizes could retain, and each policy's share"},
+     .help = "also the most that any cache of the same sizes could retain, and each policy's share "
+             "of it; without --policy, of all"},
     {.name = "oracle-tokens",
      .value = "N",
      .default_value = "2048",
@@ -87,7 +87,7 @@ constexpr std::string_view help =
     "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 \\\n"
     "      --json -\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
-    "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64 --oracle\n"
+    "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
     "\n"
     "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
     "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";

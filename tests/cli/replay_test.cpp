@@ -111,6 +111,9 @@ TEST_F(ReplayCommand, SaysWhichShareOfTheOptimumAPolicyKeeps) {
   EXPECT_FALSE(json_lines(longer.out).front().at("per_step_bound").is_null());
   const Ran without = replay_with({"--policy", "window", "--budget", "8", "--json", "-"});
   EXPECT_TRUE(json_lines(without.out).front().at("per_step_bound").is_null());
+  const Ran all = replay_with({"--budget", "8", "--oracle"});
+  EXPECT_THAT(all.out, HasSubstr("\nunit=kv-head;timing=attend-then-trim       8   "));
+  EXPECT_THAT(all.out, HasSubstr("\nh2o "));
   const Ran refused = replay_with({"--policy", "window", "--oracle-tokens", "31"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("--oracle-tokens is given without --oracle"));
