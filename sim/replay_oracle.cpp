@@ -42,10 +42,20 @@ class UnitRows {
   std::vector<double> mean_;
 };
 
-// What all queries pay to each token; `masses`, if any, receives the rows.
-Result<std::vector<double>> read_future(UnitRows& rows, std::size_t tokens, FutureMass* masses) {
+// One step of a pass over a unit's rows. True if it should go on.
+bool advanced(std::size_t query, Progress& progress) {
+  constexpr std::size_t report_every = 64;
+  return (query + 1) % report_every != 0 || progress.advance(report_every);
+}
+
+// What all queries pay to each token; `masses`, if any, receives the rows. Unfinished if progress
+// is stopped, as is all that follows.
+Result<std::vector<double>> read_future(UnitRows& rows,
+                                        std::size_t tokens,
+                                        FutureMass* masses,
+                                        Progress& progress) {
   std::vector<double> future(tokens);
-  for (std::size_t query = 0; query < tokens; ++query) {
+  for (std::size_t query = 0; query < tokens && advanced(query, progress); ++query) {
     const auto row = rows.load(static_cast<Position>(query));
     if (!row) return row.error();
     for (std::size_t i = 0; i < row->size(); ++i) future[i] += (*row)[i];
@@ -56,19 +66,22 @@ Result<std::vector<double>> read_future(UnitRows& rows, std::size_t tokens, Futu
 }
 
 // The bounds that one pass over the rows gives.
-Result<void> bound_by_rows(UnitRows& rows, const std::vector<double>& future, OracleTask& task) {
+Result<void> bound_by_rows(UnitRows& rows,
+                           const std::vector<double>& future,
+                           OracleTask& task,
+                           Progress& progress) {
   PerStepTop top;
   std::vector<GreedyCache> caches;
   for (OracleTask::Limited& limited : task.limited) {
-    caches.emplace_back(future, limited.limits);
+    caches.emplace_back(future, *limited.limits);
     limited.bounds.per_step = limited.bounds.greedy = 0;
   }
-  for (std::size_t query = 0; query < future.size(); ++query) {
+  for (std::size_t query = 0; query < future.size() && advanced(query, progress); ++query) {
     const auto row = rows.load(static_cast<Position>(query));
     if (!row) return row.error();
     for (std::size_t i = 0; i < caches.size(); ++i) {
       OracleTask::Limited& limited = task.limited[i];
-      limited.bounds.per_step += top.retained(*row, limited.limits[query]);
+      limited.bounds.per_step += top.retained(*row, (*limited.limits)[query]);
       limited.bounds.greedy += caches[i].next(*row);
     }
   }
@@ -88,14 +101,14 @@ Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) 
   UnitRows rows(plan, task.lanes);
   std::optional<FutureMass> masses;
   if (exact) masses.emplace(tokens);
-  const auto future = read_future(rows, tokens, exact ? &*masses : nullptr);
+  const auto future = read_future(rows, tokens, exact ? &*masses : nullptr, progress);
   if (!future) return future.error();
-  if (Result<void> done = bound_by_rows(rows, *future, task); !done) return done;
-  if (!progress.advance(2 * tokens)) return {};
+  if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
+  if (progress.stopped()) return {};
   for (OracleTask::Limited& limited : task.limited) {
     if (exact) {
       const auto optimum =
-          irrevocable_optimum(*masses, limited.limits, [&] { return !progress.stopped(); });
+          irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
       if (!optimum) return {};
       limited.bounds.optimum = optimum->bound;
       if (!progress.advance(passes_per_optimum * tokens)) return {};
@@ -117,7 +130,10 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan, Unit unit) {
     if (is_new) {
       std::vector<std::uint32_t> limits = visible_limits(spec, plan.trace.info().tokens);
       const auto [place, is_other] = places.emplace(limits, limited.size());
-      if (is_other) limited.push_back({.limits = std::move(limits), .cells = {}, .bounds = {}});
+      if (is_other) {
+        auto shared = std::make_shared<const std::vector<std::uint32_t>>(std::move(limits));
+        limited.push_back({.limits = std::move(shared), .cells = {}, .bounds = {}});
+      }
       at->second = place->second;
     }
     limited[at->second].cells.push_back(cell);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,8 +17,8 @@ namespace kv {
 // have the same limits, and the same bounds.
 struct OracleTask {
   struct Limited {
-    std::vector<std::uint32_t> limits;  // [tokens]
-    std::vector<std::size_t> cells;     // whose bounds these are
+    std::shared_ptr<const std::vector<std::uint32_t>> limits;  // [tokens], for all units
+    std::vector<std::size_t> cells;                            // whose bounds these are
     UnitBounds bounds;
   };
 

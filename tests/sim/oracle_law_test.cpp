@@ -177,6 +177,28 @@ TEST(OracleLaw, BoundsAreTheSameForAnyNumberOfThreadsAndForAllPoliciesOfOneSize)
   EXPECT_LT(first[0][0].optimum, first[3][0].optimum);
 }
 
+TEST(OracleLaw, StopsWhereItIsAskedTo) {
+  const Trace trace = random_qkv_trace({.tokens = 80, .layers = 2});
+  const std::vector<Cell> cells = {{*parse_spec("h2o:budget=16"), 1}};
+  ReplayOptions options = with_oracle();
+  options.threads = 1;
+  for (const double at : {0.05, 0.5, 0.9}) {
+    options.progress = [&](double done) { return done < at; };
+    const Result<ReplayResult> result = replay(trace, cells, options);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, Error::Kind::busy);
+  }
+  std::vector<double> seen;
+  options.progress = [&](double done) {
+    seen.push_back(done);
+    return true;
+  };
+  ASSERT_TRUE(replay(trace, cells, options));
+  EXPECT_TRUE(std::ranges::is_sorted(seen));
+  EXPECT_GT(seen.back(), 0.9);
+  EXPECT_LE(seen.back(), 1.0);
+}
+
 TEST(OracleLaw, StreamsThatAreTooLongHaveTheOtherTwo) {
   const Trace trace = random_qkv_trace({.tokens = 60, .layers = 1});
   const std::vector<Cell> cells = {{*parse_spec("h2o:budget=16"), 1}};
