@@ -69,6 +69,10 @@ struct Kernels {
   // into[i] += from[i], exactly widened.
   void (*add_to_double)(double* into, const float* from, std::size_t n);
 
+  // distance[i] = the smaller of itself and base + (cost[i] - price[i]). Requires no NaN.
+  void (*relax)(
+      const double* cost, const double* price, double base, std::size_t n, double* distance);
+
   // out[i] = scale * (query . rows[i]) for n rows of `dim` numbers, one after another.
   void (*dot_rows)(const float* query,
                    const float* rows,

@@ -217,6 +217,18 @@ void add_to_double(double* into, const float* from, std::size_t n) {
   }
 }
 
+void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  const __m512d from = _mm512_set1_pd(base);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
+                                          _mm512_maskz_loadu_pd(live, price + i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
+    // In this order an equal -0 stays what it was, as in std::min.
+    _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
+  }
+}
+
 }  // namespace
 
 const Kernels avx512_kernels = {.name = "avx512",
@@ -233,6 +245,7 @@ const Kernels avx512_kernels = {.name = "avx512",
                                 .argmin = argmin,
                                 .argmin_double = argmin_double,
                                 .add_to_double = add_to_double,
+                                .relax = relax,
                                 .dot_rows = avx512_dot_rows,
                                 .weigh_rows = avx512_weigh_rows,
                                 .weigh_rows_at = avx512_weigh_rows_at,

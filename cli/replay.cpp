@@ -19,7 +19,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
+constexpr std::array<Option, 15> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
@@ -37,6 +37,14 @@ constexpr std::array<Option, 13> table = {{
      .value = "K",
      .default_value = "16",
      .help = "how many of a row's heaviest keys the overlap compares"},
+    {.name = "oracle",
+     .help = "also the most that any cache of the same sizes could retain, and each policy's share "
+             "of it; without --policy, of all"},
+    {.name = "oracle-tokens",
+     .value = "N",
+     .default_value = "2048",
+     .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and "
+             "greedy, which is none"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
@@ -79,6 +87,7 @@ constexpr std::string_view help =
     "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 \\\n"
     "      --json -\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
+    "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
     "\n"
     "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
     "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";

@@ -16,13 +16,14 @@ constexpr std::uint64_t max_u32 = 0xffffffff;
 std::string command_of(const Words& words) {
   std::string out = "kvcheck replay";
   for (const std::string& operand : words.operands()) out += " " + shell_word(operand);
-  for (const std::string_view name : {"policy", "budget", "seed", "seeds", "chunk", "top-k"}) {
+  for (const std::string_view name :
+       {"policy", "budget", "seed", "seeds", "chunk", "top-k", "oracle-tokens"}) {
     if (!words.given(name)) continue;
     for (const std::string& value : words.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  return out;
+  return words.given("oracle") ? out + " --oracle" : out;
 }
 
 Result<std::vector<std::uint64_t>> seeds_of(const Words& words) {
@@ -44,6 +45,7 @@ Result<std::vector<std::uint64_t>> seeds_of(const Words& words) {
 Result<std::vector<PlannedCell>> cells_of(const Words& words) {
   Sweep sweep;
   sweep.policies = words.values("policy");
+  if (sweep.policies.empty() && words.given("oracle")) sweep.policies = {"all"};
   if (sweep.policies.empty()) {
     return usage_error("no --policy is given; expected one or more, or --policy all");
   }
@@ -107,6 +109,13 @@ Result<ReplayPlan> plan_replay(const Words& words) {
   const auto top_k = words.count("top-k", 1, 65536);
   if (!top_k) return top_k.error();
   plan.options.top_k = top_k->value();
+  const auto oracle_tokens = words.count("oracle-tokens", 1, 65536);
+  if (!oracle_tokens) return oracle_tokens.error();
+  plan.options.oracle = words.given("oracle");
+  plan.options.oracle_tokens = oracle_tokens->value();
+  if (words.given("oracle-tokens") && !plan.options.oracle) {
+    return usage_error("--oracle-tokens is given without --oracle");
+  }
   plan.per_head = words.given("per-head");
   plan.quiet = words.given("quiet");
   plan.command = command_of(words);

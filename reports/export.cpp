@@ -78,7 +78,13 @@ void add_metrics(Record& record, const HeadMetrics& metrics) {
 
 Record cell_record(const ReplayResult& result, const CellResult& cell) {
   Record record = record_of("cell", result, cell);
-  add_metrics(record, means_of(cell));
+  const HeadMetrics means = means_of(cell);
+  add_metrics(record, means);
+  const OracleMeans oracle = oracle_of(cell);
+  record.add("optimum", oracle.optimum)
+      .add("optimum_share", means.retained_mass / oracle.optimum)
+      .add("per_step_bound", oracle.per_step)
+      .add("greedy_oracle", oracle.greedy);
   const CellSizes sizes = sizes_of(cell);
   record.add("visible_mean", sizes.visible_mean)
       .add("visible_peak", sizes.visible_peak)

@@ -13,6 +13,7 @@ std::vector<Figure> figures_of(const ReplayResult& result);
 
 // One each. A figure without a body has nothing to show.
 Figure budget_figure(const Sweep& sweep);     // retained mass and output error against budget
+Figure oracle_figure(const Sweep& sweep);     // the share of the optimum against budget
 Figure stream_figure(const Sweep& sweep);     // the same over the stream
 Figure sizes_figure(const Sweep& sweep);      // rows stored and visible over the stream
 Figure residency_figure(const Sweep& sweep);  // who was resident when, in one unit

@@ -59,7 +59,8 @@ class CellInserter {
         head_(database, "INSERT INTO heads VALUES (?,?,?,?,?,?,?,?)"),
         unit_(database, "INSERT INTO units VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         point_(database, "INSERT INTO series VALUES (?,?,?,?,?,?,?,?,?,?)"),
-        residency_(database, "INSERT INTO residency VALUES (?,?,?,?,?)") {}
+        residency_(database, "INSERT INTO residency VALUES (?,?,?,?,?)"),
+        bounds_(database, "INSERT INTO bounds VALUES (?,?,?,?,?,?,?,?)") {}
 
   Result<void> insert(std::int64_t trace, std::int64_t ordinal, const CellResult& result) {
     const Spec& spec = result.cell.spec;
@@ -75,6 +76,7 @@ class CellInserter {
     if (const auto rows = insert_heads(cell, result); !rows) return rows.error();
     if (const auto rows = insert_units(cell, result); !rows) return rows.error();
     if (const auto rows = insert_series(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_bounds(cell, result); !rows) return rows.error();
     return insert_residency(cell, result);
   }
 
@@ -111,6 +113,16 @@ class CellInserter {
     return {};
   }
 
+  Result<void> insert_bounds(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const UnitBounds& unit : result.bounds) {
+      const auto done = bounds_.run(cell, ordinal++, unit.layer, unit.head, unit.heads,
+                                    unit.optimum, unit.per_step, unit.greedy);
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
   Result<void> insert_residency(std::int64_t cell, const CellResult& result) {
     std::int64_t ordinal = 0;
     for (const Residency& unit : result.residency) {
@@ -127,6 +139,7 @@ class CellInserter {
   Statement unit_;
   Statement point_;
   Statement residency_;
+  Statement bounds_;
 };
 
 }  // namespace

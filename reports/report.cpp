@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
+#include "reports/bounds_table.h"
 #include "reports/closed_loop_figures.h"
 #include "reports/closed_loop_text.h"
 #include "reports/csv.h"
@@ -62,10 +63,13 @@ Result<void> write_texts(const NamedTexts& files, const std::string& folder) {
 
 NamedTexts texts_of(const ReplayResult& result) {
   const Table summary = summary_table(result);
-  return {{"summary.csv", to_csv(summary)}, {"summary.md", to_markdown(summary)},
-          {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
-          {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
-          {"dense.csv", dense_csv(result)}};
+  NamedTexts files = {
+      {"summary.csv", to_csv(summary)}, {"summary.md", to_markdown(summary)},
+      {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
+      {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
+      {"dense.csv", dense_csv(result)}};
+  if (has_bounds(result)) files.emplace_back("bounds.csv", to_csv(bounds_table(result)));
+  return files;
 }
 
 NamedTexts texts_of(const ClosedLoopResult& result) {

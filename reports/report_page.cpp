@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/version.h"
+#include "reports/bounds_table.h"
 #include "reports/closed_loop_text.h"
 #include "reports/escape.h"
 #include "reports/labels.h"
@@ -101,11 +102,20 @@ std::string words_of(const ReplayResult& result) {
          "heads; it is empty with one seed.</p>\n";
 }
 
+std::string bounds_of(const TraceSection& section) {
+  if (!has_bounds(*section.result)) return "";
+  return "<h3>What any cache could have retained</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(bounds_table(*section.result)) + "</div>\n<p>" +
+         html_escaped(bounds_words(*section.result)) + "</p>\n";
+}
+
 std::string table_of(const TraceSection& section) {
   const std::string base = section.folder + "/";
+  const std::string bounds =
+      has_bounds(*section.result) ? ", " + link_to(base + "bounds.csv", "bounds.csv") : "";
   return "<h3>Summary, by retained mass</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(summary_table(*section.result)) +
-         "</div>\n<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(summary_table(*section.result)) + "</div>\n" + bounds_of(section) +
+         "<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
          to_html(specs_table(*section.result)) +
          "</div>\n<p class=\"files\">Files: " + link_to(base + "summary.csv", "summary.csv") +
          ", " + link_to(base + "summary.md", "summary.md") + ", " +
@@ -113,7 +123,7 @@ std::string table_of(const TraceSection& section) {
          link_to(base + "cells.jsonl", "cells.jsonl") + ", " +
          link_to(base + "heads.csv", "heads.csv") + ", " +
          link_to(base + "series.csv", "series.csv") + ", " +
-         link_to(base + "dense.csv", "dense.csv") + "</p>\n";
+         link_to(base + "dense.csv", "dense.csv") + bounds + "</p>\n";
 }
 
 std::string section_of(const TraceSection& section) {

@@ -45,6 +45,8 @@ Result<void> delete_run(Database& database, std::int64_t run) {
   constexpr std::array of_run = {
       "DELETE FROM residency WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
       " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM bounds WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
       "DELETE FROM series WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
       " ON cells.trace = traces.id WHERE traces.run = ?)",
       "DELETE FROM units WHERE cell IN (SELECT cells.id FROM cells JOIN traces"

@@ -116,6 +116,17 @@ CREATE TABLE residency (
   evicted_at BLOB NOT NULL,
   PRIMARY KEY (cell, ordinal)
 );
+CREATE TABLE bounds (
+  cell INTEGER NOT NULL REFERENCES cells(id),
+  ordinal INTEGER NOT NULL,
+  layer INTEGER NOT NULL,
+  head INTEGER NOT NULL,
+  heads INTEGER NOT NULL,
+  optimum REAL,
+  per_step REAL,
+  greedy REAL,
+  PRIMARY KEY (cell, ordinal)
+) WITHOUT ROWID;
 CREATE TABLE evaluations (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES runs(id),

@@ -153,6 +153,21 @@ Result<void> select_series(Database& database, std::int64_t cell, CellResult& re
   });
 }
 
+Result<void> select_bounds(Database& database, std::int64_t cell, CellResult& result) {
+  Statement rows(database,
+                 "SELECT layer, head, heads, optimum, per_step, greedy FROM bounds WHERE cell = ?"
+                 " ORDER BY ordinal");
+  rows.bind_all(cell);
+  return each(rows, [&](const Statement& row) {
+    result.bounds.push_back({.layer = row.count(0),
+                             .head = row.count(1),
+                             .heads = row.count(2),
+                             .optimum = row.real(3),
+                             .per_step = row.real(4),
+                             .greedy = row.real(5)});
+  });
+}
+
 Result<void> select_residency(Database& database,
                               std::int64_t cell,
                               std::size_t tokens,
@@ -210,7 +225,7 @@ Result<ReplayResult> select_trace(Database& database, std::int64_t trace) {
     auto cell = cell_of(rows, tokens, doubts);
     if (!cell) return cell.error();
     const std::int64_t id = rows.integer(0);
-    for (const auto select : {select_heads, select_units, select_series}) {
+    for (const auto select : {select_heads, select_units, select_series, select_bounds}) {
       if (const auto read = select(database, id, *cell); !read) return read.error();
     }
     if (const auto read = select_residency(database, id, tokens, *cell); !read) return read.error();

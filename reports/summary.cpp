@@ -52,6 +52,9 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
+  summary.oracle = oracle_of(result.cells[summary.cells[0]]);
+  summary.optimum_share = summary.retained_mass.mean / summary.oracle.optimum;
+  summary.least_share = summary.retained_mass.mean / summary.oracle.per_step;
   summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
   for (const std::size_t index : summary.cells) {
     add_sizes(summary, sizes_of(result.cells[index]));
@@ -88,6 +91,21 @@ CellSizes sizes_of(const CellResult& cell) {
   if (sizes.evictions > 0) sizes.lifetime_mean = lived / static_cast<double>(sizes.evictions);
   sizes.bytes_peak = rows * cell.bytes_per_row;
   return sizes;
+}
+
+OracleMeans oracle_of(const CellResult& cell) {
+  if (cell.bounds.empty()) return {};
+  OracleMeans means{.optimum = 0, .per_step = 0, .greedy = 0};
+  double heads = 0;
+  for (const UnitBounds& unit : cell.bounds) {
+    const auto weight = static_cast<double>(unit.heads);
+    means.optimum += weight * unit.optimum;
+    means.per_step += weight * unit.per_step;
+    means.greedy += weight * unit.greedy;
+    heads += weight;
+  }
+  for (double* const mean : {&means.optimum, &means.per_step, &means.greedy}) *mean /= heads;
+  return means;
 }
 
 HeadMetrics means_of(const CellResult& cell) {

@@ -30,6 +30,16 @@ CellSizes sizes_of(const CellResult& cell);
 // Means over a cell's heads.
 HeadMetrics means_of(const CellResult& cell);
 
+// What caches of the cell's sizes could have retained: means over its query heads. Not a number
+// where it was not asked for, or for the optimum where the stream was too long.
+struct OracleMeans {
+  double optimum = not_measured;
+  double per_step = not_measured;
+  double greedy = not_measured;
+};
+
+OracleMeans oracle_of(const CellResult& cell);
+
 // All seeds of one spec. Intervals are over query heads, each head averaged over the seeds first:
 // they show the spread across heads, which are not independent draws of anything.
 struct SpecSummary {
@@ -42,7 +52,10 @@ struct SpecSummary {
   Interval kl_to_dense{};
   Interval topk_overlap{};
   Interval output_error{};
-  double visible_mean = not_measured;  // means over seeds of CellSizes
+  OracleMeans oracle{};                 // the same for all seeds
+  double optimum_share = not_measured;  // retained mass / optimum
+  double least_share = not_measured;    // retained mass / per-step bound: not above the other
+  double visible_mean = not_measured;   // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;
   double bytes_peak = not_measured;  // NaN if unknown

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/words.h"
+#include "reports/bounds_table.h"
 #include "reports/summary.h"
 #include "reports/tables.h"
 
@@ -39,15 +40,27 @@ Entry budget_of(const Spec& spec) {
   return spec.bounded() ? Entry{text, text} : Entry{absent, ""};
 }
 
-std::vector<Column> columns() {
+// A share of the optimum, or where that is not known at least so much of it: the per-step bound is
+// never below.
+Entry share_of(const SpecSummary& s) {
+  if (std::isfinite(s.optimum_share)) return number(s.optimum_share, 4);
+  if (!std::isfinite(s.least_share)) return {absent, ""};
+  return {"\xE2\x89\xA5 " + fixed(s.least_share, 4), ""};
+}
+
+std::vector<Column> columns(bool oracle) {
   return {{.title = "policy", .name = "policy"},
           {.title = "", .name = "spec", .exact_only = true},
           {.title = "budget", .name = "budget", .number = true},
           {.title = "", .name = "seeds", .number = true, .exact_only = true},
           {.title = "retained mass", .name = "retained_mass", .number = true},
+          {.title = "of optimum", .name = "optimum_share", .number = true, .exact_only = !oracle},
           {.title = "", .name = "retained_mass_low", .number = true, .exact_only = true},
           {.title = "", .name = "retained_mass_high", .number = true, .exact_only = true},
           {.title = "", .name = "retained_mass_seeds_interval", .number = true, .exact_only = true},
+          {.title = "", .name = "optimum", .number = true, .exact_only = true},
+          {.title = "", .name = "per_step_bound", .number = true, .exact_only = true},
+          {.title = "", .name = "greedy_oracle", .number = true, .exact_only = true},
           {.title = "KL, nats", .name = "kl_to_dense", .number = true},
           {.title = "top-k", .name = "topk_overlap", .number = true},
           {.title = "output error", .name = "output_error", .number = true},
@@ -64,9 +77,13 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           budget_of(s.spec),
           {seeds, seeds},
           with_interval(s.retained_mass),
+          share_of(s),
           number(s.retained_mass.low, 4),
           number(s.retained_mass.high, 4),
           number(s.retained_mass_seeds.half_width(), 4),
+          number(s.oracle.optimum, 4),
+          number(s.oracle.per_step, 4),
+          number(s.oracle.greedy, 4),
           number(s.kl_to_dense.mean, 4),
           number(s.topk_overlap.mean, 4),
           number(s.output_error.mean, 4),
@@ -85,7 +102,7 @@ Table summary_table(const ReplayResult& result) {
     return std::isfinite(s.retained_mass.mean) ? -s.retained_mass.mean : 2.0;
   };
   std::ranges::stable_sort(summaries, {}, key);
-  Table table{.columns = columns(), .rows = {}};
+  Table table{.columns = columns(has_bounds(result)), .rows = {}};
   for (const SpecSummary& summary : summaries) table.rows.push_back(row_of(summary));
   return table;
 }
@@ -107,7 +124,8 @@ Table specs_table(const ReplayResult& result) {
 std::string summary_text(const ReplayResult& result, std::size_t width) {
   return to_text(summary_table(result), width) +
          "\xC2\xB1: 95 % t-interval over query heads, seeds averaged first; "
-         "it shows the spread across heads.\n";
+         "it shows the spread across heads.\n" +
+         bounds_text(result, width);
 }
 
 }  // namespace kv

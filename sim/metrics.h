@@ -57,6 +57,26 @@ struct UnitResult {
   double lifetime_mean = not_measured;  // tokens between arrival and eviction, over evicted tokens
 };
 
+// What caches of one unit could have retained: means over queries of the mean over the unit's query
+// heads, as retained_mass. sim/oracle.h says of which caches. They hold for absolute and in-cache
+// positions alike, since retained_mass does not depend on them.
+struct UnitBounds {
+  std::size_t layer = 0;  // of its first head
+  std::size_t head = 0;   // its first query head
+  std::size_t heads = 0;  // query heads that share its residents
+
+  // The most that any irrevocable cache can retain; not measured in streams that are too long.
+  double optimum = not_measured;
+
+  // A looser bound: every query sees its heaviest keys, whatever was evicted before.
+  double per_step = not_measured;
+
+  // What a cache retains that knows the future and drops what will weigh least. No bound.
+  double greedy = not_measured;
+
+  bool operator==(const UnitBounds&) const = default;
+};
+
 // Means over all heads (or units) and over the queries first_step ... first_step + width - 1.
 struct SeriesPoint {
   Position first_step = 0;

@@ -1,74 +1,21 @@
 #include "sim/replay.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
-#include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "sim/dense_facts.h"
 #include "sim/replay_join.h"
+#include "sim/replay_oracle.h"
 #include "sim/replay_task.h"
+#include "sim/workers.h"
 
 namespace kv {
 namespace {
 
 constexpr std::size_t map_side = 128;
-
-// The first exception of any thread, as when memory ran out, for the thread that waits for all.
-class FirstFailure {
- public:
-  void keep(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
-  }
-
-  // Requires that no other thread runs any more.
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-};
-
-// Runs `work` on up to `count` threads, this one among them: fewer where the machine gives no more.
-void on_threads(std::size_t count, const std::function<void()>& work) {
-  std::vector<std::jthread> others;
-  try {
-    for (std::size_t i = 1; i < count; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The threads that are there do all of the work.
-  }
-  work();
-}
-
-// Threads take the tasks in order, so that what is early for the joiner stays little.
-void run_tasks(const Plan& plan,
-               std::vector<Task>& tasks,
-               Joiner& joiner,
-               std::size_t threads,
-               Progress& progress) {
-  std::atomic<std::size_t> next = 0;
-  FirstFailure failure;
-  on_threads(std::min(threads, tasks.size()), [&] {
-    try {
-      for (std::size_t i = next++; i < tasks.size() && !progress.stopped(); i = next++) {
-        run_task(plan, tasks[i], progress);
-        joiner.finished(i);
-      }
-    } catch (...) {
-      failure.keep(std::current_exception());
-      progress.stop();
-    }
-  });
-  failure.rethrow();
-}
 
 // The widest sharing that a cell asks for decides which heads go together.
 Unit widest_unit(std::span<const Cell> cells) {
@@ -159,16 +106,28 @@ Result<ReplayResult> replay(const Trace& trace,
   const std::size_t machine = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = options.threads > 0 ? options.threads : machine;
   std::vector<Task> tasks = make_tasks(plan, threads);
-  Progress progress(options.progress, tasks.size() * trace.info().tokens);
+  std::vector<OracleTask> oracle = make_oracle_tasks(plan);
+  Progress progress(options.progress,
+                    tasks.size() * trace.info().tokens + oracle_work(plan, oracle));
 
   Joiner joiner(plan, tasks);
-  run_tasks(plan, tasks, joiner, threads, progress);
+  // In order, so that what is early for the joiner stays little.
+  run_in_order(tasks.size(), threads, progress, [&](std::size_t i) {
+    run_task(plan, tasks[i], progress);
+    joiner.finished(i);
+  });
+  run_in_order(oracle.size(), threads, progress,
+               [&](std::size_t i) { run_oracle_task(plan, oracle[i], progress); });
   for (const Task& task : tasks) {
+    if (task.error) return *task.error;
+  }
+  for (const OracleTask& task : oracle) {
     if (task.error) return *task.error;
   }
   if (progress.stopped()) return Error{Error::Kind::busy, "stopped before the replay was finished"};
 
   ReplayResult result = joiner.result();
+  add_bounds(oracle, result.cells);
   Result<AttentionMap> map = map_of(plan, most_sink(result.dense));
   if (!map) return map.error();
   result.map = std::move(*map);

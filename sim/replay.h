@@ -34,6 +34,7 @@ struct CellResult {
       kept;  // [tokens]: in how many units the position was resident at the end
   std::vector<std::uint64_t> lifetimes;  // [tokens + 1]: how many evicted tokens lived that long
   std::vector<Residency> residency;      // of the units that were asked for
+  std::vector<UnitBounds> bounds;        // by unit; empty unless asked for
   std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
 };
 
@@ -73,6 +74,11 @@ struct ReplayOptions {
   // Residency is kept for the first seed of each (spec, budget), in units up to this many entries
   // (tokens times units) per cell; beyond it in the last layer's first unit only.
   std::size_t residency_entries = std::size_t{1} << 20;
+
+  // Whether to compute what caches of the cells' sizes could have retained at most. The optimum of
+  // streams of up to oracle_tokens tokens; it takes seconds a unit and 4 * tokens^2 bytes a thread.
+  bool oracle = false;
+  std::size_t oracle_tokens = 2048;
 
   // Called now and then, from any thread but never from two at once, with the share that is done;
   // false stops the replay, which then returns an Error that says so. May be empty.

@@ -17,9 +17,6 @@ std::shared_ptr<const KeyValues> open_key_values(const Plan& plan, const Lane& l
   return std::make_shared<KeyValues>(plan.trace.layer(lane.layer), kv_head, plan.rope);
 }
 
-namespace {
-
-// The rows of every lane; lanes of one kv-head share its keys and values.
 std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes) {
   const TraceInfo& info = plan.trace.info();
   const std::size_t per_kv_head = info.query_heads / info.kv_heads;
@@ -34,6 +31,8 @@ std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lan
   }
   return rows;
 }
+
+namespace {
 
 // One query of one task: every lane's row is loaded once and handed to every cell.
 Result<void> replay_query(Position query,

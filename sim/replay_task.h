@@ -76,6 +76,9 @@ std::shared_ptr<const KeyValues> open_key_values(const Plan& plan, const Lane& l
 // The dense rows of one lane.
 DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const KeyValues> shared);
 
+// The rows of every lane; lanes of one kv-head share its keys and values.
+std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes);
+
 // Replays the task; on an error, leaves it in the task and stops the others.
 void run_task(const Plan& plan, Task& task, Progress& progress);
 

@@ -182,7 +182,25 @@ TEST_P(EveryKernel, AddsToDoublesAndFindsTheSmallestBitByBit) {
     if (n == 0) continue;
     found[n / 3] = found[n - 1] = -100;
     ASSERT_EQ(kernel_.argmin_double(found.data(), n), n / 3) << n;
-    ASSERT_EQ(kernel_.argmin_double(wanted.data(), n), scalar().argmin_double(wanted.data(), n));
+    wanted.resize(n);
+    ASSERT_EQ(kernel_.argmin_double(wanted.data(), n),
+              std::ranges::min_element(wanted) - wanted.begin());
+  }
+}
+
+TEST_P(EveryKernel, RelaxesDistancesBitByBitAndNotBeyondTheEnd) {
+  const Rng rng(12);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 0; n <= most; ++n) {
+    std::vector<double> cost(n + 1), price(n + 1), found(n + 8, 7), wanted(n + 8, 7);
+    for (std::size_t i = 0; i < n; ++i) {
+      cost[i + 1] = rng.uniform(static_cast<Position>(i), 0);
+      price[i + 1] = i % 5 == 4 ? -infinite : rng.uniform(static_cast<Position>(i), 1);
+      found[i] = i % 7 == 6 ? infinite : rng.uniform(static_cast<Position>(i), 2);
+      wanted[i] = std::min(found[i], 0.125 + (cost[i + 1] - price[i + 1]));
+    }
+    kernel_.relax(cost.data() + 1, price.data() + 1, 0.125, n, found.data());
+    ASSERT_EQ(found, wanted) << n;
   }
 }
 

@@ -95,6 +95,30 @@ TEST_F(ReplayCommand, MeasuresWhatAWindowKeepsOfEvenAttention) {
   EXPECT_NEAR(lines[0].at("retained_mass").to_number<double>(), expected, 1e-5);
 }
 
+// Of even attention every full cache keeps the same, so a window has all that can be had.
+TEST_F(ReplayCommand, SaysWhichShareOfTheOptimumAPolicyKeeps) {
+  const Ran table = replay_with({"--policy", "window", "--budget", "8", "--oracle"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("of optimum"));
+  EXPECT_THAT(table.out, HasSubstr("1.0000"));
+  const Ran ran = replay_with({"--policy", "window", "--budget", "8", "--oracle", "--json", "-"});
+  const auto line = json_lines(ran.out).front();
+  EXPECT_NEAR(line.at("optimum_share").to_number<double>(), 1, 1e-6);
+  EXPECT_NEAR(line.at("optimum").to_number<double>(), line.at("retained_mass").as_double(), 1e-6);
+  const Ran longer = replay_with(
+      {"--policy", "window", "--budget", "8", "--oracle", "--oracle-tokens", "31", "--json", "-"});
+  EXPECT_TRUE(json_lines(longer.out).front().at("optimum").is_null());
+  EXPECT_FALSE(json_lines(longer.out).front().at("per_step_bound").is_null());
+  const Ran without = replay_with({"--policy", "window", "--budget", "8", "--json", "-"});
+  EXPECT_TRUE(json_lines(without.out).front().at("per_step_bound").is_null());
+  const Ran all = replay_with({"--budget", "8", "--oracle"});
+  EXPECT_THAT(all.out, HasSubstr("\nunit=kv-head;timing=attend-then-trim       8   "));
+  EXPECT_THAT(all.out, HasSubstr("\nh2o "));
+  const Ran refused = replay_with({"--policy", "window", "--oracle-tokens", "31"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--oracle-tokens is given without --oracle"));
+}
+
 TEST_F(ReplayCommand, AddsALinePerHeadWhenAsked) {
   const Ran ran = replay_with({"--policy", "window", "--budget", "8", "--json", "-", "--per-head"});
   ASSERT_EQ(ran.status, 0) << ran.err;

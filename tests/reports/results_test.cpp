@@ -86,6 +86,17 @@ void expect_same_units(const CellResult& a, const CellResult& b) {
   }
 }
 
+void expect_same_bounds(const CellResult& a, const CellResult& b) {
+  ASSERT_EQ(a.bounds.size(), b.bounds.size());
+  for (std::size_t i = 0; i < a.bounds.size(); ++i) {
+    const UnitBounds& x = a.bounds[i];
+    const UnitBounds& y = b.bounds[i];
+    EXPECT_EQ(std::tuple(x.layer, x.head, x.heads), std::tuple(y.layer, y.head, y.heads));
+    EXPECT_TRUE(same(x.optimum, y.optimum) && same(x.per_step, y.per_step));
+    EXPECT_TRUE(same(x.greedy, y.greedy));
+  }
+}
+
 void expect_same_cell(const CellResult& a, const CellResult& b) {
   EXPECT_EQ(a.cell, b.cell);
   EXPECT_EQ(a.kept, b.kept);
@@ -93,6 +104,7 @@ void expect_same_cell(const CellResult& a, const CellResult& b) {
   EXPECT_EQ(a.bytes_per_row, b.bytes_per_row);
   expect_same_metrics(a, b);
   expect_same_units(a, b);
+  expect_same_bounds(a, b);
   ASSERT_EQ(a.residency.size(), b.residency.size());
   for (std::size_t i = 0; i < a.residency.size(); ++i) {
     EXPECT_EQ(std::tuple(a.residency[i].layer, a.residency[i].head, a.residency[i].evicted_at),
@@ -227,7 +239,7 @@ TEST(Results, HoldsTheDocumentedMarks) {
   write_run(folder.path("run.db"), {});
   const std::string bytes = read_text(folder.path("run.db"));
   EXPECT_EQ(bytes.substr(68, 4), "kvck");                      // application_id
-  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\2", 4));  // user_version
+  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\3", 4));  // user_version
   EXPECT_EQ(bytes.substr(18, 2), "\1\1");                      // no write-ahead log
 }
 

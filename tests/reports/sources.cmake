@@ -1,4 +1,5 @@
 list(APPEND kv_test_sources
+  reports/bounds_test.cpp
   reports/closed_loop_test.cpp
   reports/export_test.cpp
   reports/fake_replay.cpp

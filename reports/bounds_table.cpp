@@ -1,0 +1,136 @@
+#include "reports/bounds_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/words.h"
+#include "reports/summary.h"
+
+namespace kv {
+namespace {
+
+std::string four_digits(double value) {
+  if (!std::isfinite(value)) return "-";
+  std::array<char, 64> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.4f", value);
+  return {text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)};
+}
+
+Entry number(double value) {
+  return {four_digits(value), std::isfinite(value) ? shortest(value) : ""};
+}
+
+// What of a spec decides how many rows its queries can see, beside the budget.
+std::string setting_of(const Spec& spec) {
+  std::string text = "unit=" + std::string(word_of(spec.unit));
+  if (spec.visibility == Visibility::window) return text + ";visibility=window";
+  text += ";timing=" + std::string(word_of(spec.timing));
+  if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
+  if (spec.chunk != 1) text += ";chunk=" + std::to_string(spec.chunk);
+  return text;
+}
+
+// Specs that the same bounds hold for.
+struct Bounded {
+  std::string setting;
+  std::vector<const SpecSummary*> specs;
+};
+
+bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
+  return a.spec.budget == b.spec.budget && a.oracle.per_step == b.oracle.per_step &&
+         a.oracle.greedy == b.oracle.greedy;
+}
+
+std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
+  std::vector<Bounded> groups;
+  for (const SpecSummary& summary : summaries) {
+    if (!summary.spec.bounded() || !std::isfinite(summary.oracle.per_step)) continue;
+    const std::string setting = setting_of(summary.spec);
+    const auto found = std::ranges::find_if(groups, [&](const Bounded& group) {
+      return group.setting == setting && same_bounds(*group.specs.front(), summary);
+    });
+    if (found == groups.end()) {
+      groups.push_back({setting, {&summary}});
+    } else {
+      found->specs.push_back(&summary);
+    }
+  }
+  // By setting in the order of their first, then by budget.
+  std::vector<std::string> settings;
+  for (const Bounded& group : groups) settings.push_back(group.setting);
+  std::ranges::stable_sort(groups, {}, [&](const Bounded& group) {
+    return std::pair(std::ranges::find(settings, group.setting) - settings.begin(),
+                     group.specs.front()->spec.budget);
+  });
+  return groups;
+}
+
+const SpecSummary& best_of(const Bounded& group) {
+  const auto mass = [](const SpecSummary* s) {
+    return std::isfinite(s->retained_mass.mean) ? s->retained_mass.mean : -1;
+  };
+  return **std::ranges::max_element(group.specs, {}, mass);
+}
+
+std::vector<std::string> sentences(const ReplayResult& result) {
+  std::vector<std::string> out = {
+      "Optimum: no cache that sees as many rows and never takes back what it evicted retains more.",
+      "Per step: each query sees its heaviest keys, whatever was evicted; never below the optimum.",
+      "Greedy: a cache that knows the future and drops what will weigh least; it is no bound."};
+  const bool exact = std::ranges::any_of(
+      result.cells, [](const CellResult& cell) { return std::isfinite(oracle_of(cell).optimum); });
+  if (!exact) {
+    out.emplace_back(
+        "The trace is longer than --oracle-tokens: its optimum was not computed, and a share of it "
+        "is at least that of the per-step bound.");
+  }
+  return out;
+}
+
+}  // namespace
+
+bool has_bounds(const ReplayResult& result) {
+  return std::ranges::any_of(result.cells,
+                             [](const CellResult& cell) { return !cell.bounds.empty(); });
+}
+
+Table bounds_table(const ReplayResult& result) {
+  Table table{.columns = {{.title = "cache", .name = "setting"},
+                          {.title = "budget", .name = "budget", .number = true},
+                          {.title = "optimum", .name = "optimum", .number = true},
+                          {.title = "per step", .name = "per_step_bound", .number = true},
+                          {.title = "greedy", .name = "greedy_oracle", .number = true},
+                          {.title = "best policy", .name = "best_policy"},
+                          {.title = "retains", .name = "best_retained_mass", .number = true},
+                          {.title = "of optimum", .name = "best_optimum_share", .number = true}},
+              .rows = {}};
+  const std::vector<SpecSummary> summaries = summarise(result);
+  for (const Bounded& group : bounded_groups(summaries)) {
+    const SpecSummary& best = best_of(group);
+    const std::string budget = std::to_string(best.spec.budget);
+    table.rows.push_back({{group.setting, group.setting},
+                          {budget, budget},
+                          number(best.oracle.optimum),
+                          number(best.oracle.per_step),
+                          number(best.oracle.greedy),
+                          {best.label, best.label},
+                          number(best.retained_mass.mean),
+                          number(best.optimum_share)});
+  }
+  return table;
+}
+
+std::string bounds_words(const ReplayResult& result) {
+  return join(sentences(result), " ");
+}
+
+std::string bounds_text(const ReplayResult& result, std::size_t width) {
+  if (!has_bounds(result)) return "";
+  return "\n" + to_text(bounds_table(result), width) + join(sentences(result), "\n") + "\n";
+}
+
+}  // namespace kv

@@ -1,0 +1,143 @@
+// The oracle's numbers: stored, exported, printed and drawn.
+#include "reports/bounds_table.h"
+
+#include <filesystem>
+
+#include "base/words.h"
+#include "reports/export.h"
+#include "reports/figures.h"
+#include "reports/report.h"
+#include "reports/results.h"
+#include "reports/sqlite.h"
+#include "reports/summary.h"
+#include "tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+using testing::fake_replay;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::read_text;
+using testing::small_fake;
+using testing::taken;
+using testing::TemporaryFolder;
+
+// Bounds that grow with the budget, the same for all policies of one.
+ReplayResult with_bounds(bool exact = true) {
+  ReplayResult result = fake_replay(small_fake());
+  for (CellResult& cell : result.cells) {
+    const double budget = cell.cell.spec.bounded() ? cell.cell.spec.budget : 1e9;
+    for (const UnitResult& unit : cell.units) {
+      const double optimum = 1 - 0.5 / budget;
+      cell.bounds.push_back({.layer = unit.layer,
+                             .head = unit.head,
+                             .heads = 1,
+                             .optimum = exact ? optimum : not_measured,
+                             .per_step = 1 - 0.25 / budget,
+                             .greedy = 1 - 0.75 / budget});
+    }
+  }
+  return result;
+}
+
+std::int64_t bounds_in(const std::string& path) {
+  auto database = taken(Database::open(path));
+  Statement count(database, "SELECT count(*) FROM bounds");
+  EXPECT_TRUE(taken(count.next()));
+  return count.integer(0);
+}
+
+std::int64_t rows_of(const ReplayResult& result) {
+  std::size_t rows = 0;
+  for (const CellResult& cell : result.cells) rows += cell.bounds.size();
+  return static_cast<std::int64_t>(rows);
+}
+
+TEST(Bounds, ComeBackFromTheResultsFileAsTheyWere) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  for (const bool exact : {true, false}) {
+    const ReplayResult result = with_bounds(exact);
+    auto writer = taken(ResultsWriter::begin(path, "x"));
+    ASSERT_TRUE(writer.add(result));
+    ASSERT_TRUE(writer.finish());
+    const StoredRun run = taken(read_run(path));
+    EXPECT_EQ(json_lines(run.traces[0], true), json_lines(result, true));
+    EXPECT_EQ(to_csv(summary_table(run.traces[0])), to_csv(summary_table(result)));
+    EXPECT_EQ(run.traces[0].cells[0].bounds.size(), result.cells[0].bounds.size());
+  }
+  EXPECT_EQ(bounds_in(path), 2 * rows_of(with_bounds()));
+}
+
+TEST(Bounds, GoWhenTheirRunIsDiscarded) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  for (const bool keep : {true, false}) {
+    auto writer = taken(ResultsWriter::begin(path, "x"));
+    ASSERT_TRUE(writer.add(with_bounds()));
+    ASSERT_TRUE(keep ? writer.finish() : writer.discard());
+  }
+  EXPECT_EQ(bounds_in(path), rows_of(with_bounds()));
+}
+
+TEST(Bounds, AreMeansOverHeadsHoweverTheseShareUnits) {
+  CellResult cell;
+  cell.bounds = {{0, 0, 3, 0.5, 0.75, 0.25}, {0, 3, 1, 0.9, 0.95, 0.85}};
+  const OracleMeans means = oracle_of(cell);
+  EXPECT_NEAR(means.optimum, (3 * 0.5 + 0.9) / 4, 1e-12);
+  EXPECT_NEAR(means.per_step, (3 * 0.75 + 0.95) / 4, 1e-12);
+  EXPECT_NEAR(means.greedy, (3 * 0.25 + 0.85) / 4, 1e-12);
+}
+
+TEST(Bounds, GiveEachPolicyItsShare) {
+  const ReplayResult result = with_bounds();
+  for (const SpecSummary& spec : summarise(result)) {
+    EXPECT_DOUBLE_EQ(spec.optimum_share, spec.retained_mass.mean / spec.oracle.optimum);
+    EXPECT_LT(spec.least_share, spec.optimum_share);
+  }
+  const std::string text = summary_text(result);
+  EXPECT_THAT(text, HasSubstr("of optimum"));
+  EXPECT_THAT(text, HasSubstr("no bound"));
+  EXPECT_THAT(text, HasSubstr("unit=kv-head;timing=attend-then-trim"));
+  EXPECT_THAT(cells_csv(result), HasSubstr(",optimum,optimum_share,per_step_bound,greedy_oracle,"));
+  // One row for each of the two budgets, whatever the policies.
+  const Table table = bounds_table(result);
+  ASSERT_EQ(table.rows.size(), small_fake().budgets.size());
+  EXPECT_EQ(table.rows[0][1].text, std::to_string(small_fake().budgets[0]));
+}
+
+TEST(Bounds, SayAtLeastWhereTheOptimumIsNotKnown) {
+  const std::string text = summary_text(with_bounds(false));
+  EXPECT_THAT(text, HasSubstr("\xE2\x89\xA5 0."));
+  EXPECT_THAT(text, HasSubstr("longer than --oracle-tokens"));
+  EXPECT_TRUE(oracle_figure(sweep_of(with_bounds(false))).body.empty());
+}
+
+TEST(Bounds, TakeNoRoomWhereTheyWereNotAskedFor) {
+  const ReplayResult result = fake_replay(small_fake());
+  EXPECT_FALSE(has_bounds(result));
+  EXPECT_THAT(summary_text(result), Not(HasSubstr("optimum")));
+  EXPECT_EQ(bounds_text(result, 0), "");
+  EXPECT_TRUE(oracle_figure(sweep_of(result)).body.empty());
+}
+
+TEST(Bounds, AreATableAndAFigureOfTheReport) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  auto writer = taken(ResultsWriter::begin(path, "x"));
+  ASSERT_TRUE(writer.add(with_bounds()));
+  ASSERT_TRUE(writer.finish());
+  const std::string out = folder.path("out");
+  ASSERT_TRUE(write_report(path, 0, out, nullptr));
+  const std::string page = read_text(out + "/index.html");
+  EXPECT_THAT(page, HasSubstr("What any cache could have retained"));
+  EXPECT_THAT(page, HasSubstr("What any cache could keep"));
+  EXPECT_THAT(page, HasSubstr("trace-1/bounds.csv"));
+  EXPECT_THAT(read_text(out + "/trace-1/bounds.csv"), HasSubstr("setting,budget,optimum,"));
+  EXPECT_TRUE(std::filesystem::exists(out + "/trace-1/oracle.svg"));
+  EXPECT_THAT(read_text(out + "/trace-1/oracle.csv"), HasSubstr("optimum_share"));
+}
+
+}  // namespace
+}  // namespace kv
