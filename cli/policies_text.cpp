@@ -18,6 +18,7 @@ struct Field {
   std::string default_value;
   std::vector<std::string> choices;
   std::string meaning;
+  Parameter::Range range{};  // of a number that is no size
 };
 
 struct Claim {
@@ -70,7 +71,8 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
     fields.push_back({std::string(parameter.name),
                       std::string(parameter.default_value),
                       {parameter.choices.begin(), parameter.choices.end()},
-                      std::string(parameter.meaning)});
+                      std::string(parameter.meaning),
+                      parameter.range});
   }
   return fields;
 }
@@ -102,6 +104,10 @@ std::vector<Field> settings() {
 }
 
 std::string meaning_with_choices(const Field& field) {
+  if (field.range.of != Parameter::Range::Of::words) {
+    return field.meaning + " (" + shortest(field.range.least) + " to " +
+           shortest(field.range.most) + ")";
+  }
   if (field.choices.empty()) return field.meaning;
   return field.meaning + " (" + join(field.choices, " | ") + ")";
 }
@@ -136,12 +142,15 @@ std::string json_list(const std::vector<std::string>& json) {
 std::string field_json(const Field& field) {
   std::vector<std::string> choices;
   for (const std::string& choice : field.choices) choices.push_back(json_string(choice));
-  return JsonObject()
-      .add("name", field.name)
+  JsonObject json;
+  json.add("name", field.name)
       .add("default", field.default_value)
       .add_raw("choices", json_list(choices))
-      .add("meaning", field.meaning)
-      .text();
+      .add("meaning", field.meaning);
+  if (field.range.of != Parameter::Range::Of::words) {
+    json.add_raw("least", shortest(field.range.least)).add_raw("most", shortest(field.range.most));
+  }
+  return json.text();
 }
 
 }  // namespace

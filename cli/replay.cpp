@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/replay_plan.h"
@@ -229,6 +230,10 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
   if (!parsed) return parsed.error();
   const Result<ReplayPlan> plan = plan_replay(*parsed);
   if (!plan) return plan.error();
+  if (!plan->left_out.empty() && !plan->quiet) {
+    streams.err << "--policy all leaves out what the trace has no facts for: "
+                << join(plan->left_out, ", ") << '\n';
+  }
   return Run(*plan, streams).all();
 }
 

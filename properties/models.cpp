@@ -29,7 +29,9 @@ Model Model::with(std::shared_ptr<Draws> draws) const {
   return copy;
 }
 
-std::vector<std::vector<Position>> Model::feed(std::size_t tokens, const MassOf& mass_of) {
+std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
+                                               const MassOf& mass_of,
+                                               const BroughtOf& brought_of) {
   const bool windowed = spec_.visibility == Visibility::window;
   const bool early = spec_.timing == Timing::trim_then_attend;
   if (early) {
@@ -47,6 +49,9 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens, const MassOf&
     std::vector<Position>& row = visible.emplace_back();
     for (const Position p : residents_) {
       if (p <= query) row.push_back(p);
+    }
+    if (rule_->wants_brought()) {
+      rule_->met(static_cast<Position>(query), brought_of(static_cast<Position>(query)));
     }
     if (rule_->wants_mass()) rule_->saw(row, mass_of(row, static_cast<Position>(query)));
   }

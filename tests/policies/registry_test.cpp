@@ -37,7 +37,8 @@ TEST(Registry, HasLegalDefaultsAndParametersThatNoCommonFieldHides) {
                                         "visibility", "positions", "unit",   "chunk"};
     for (const Parameter& parameter : entry.parameters) {
       EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
-      EXPECT_TRUE(std::ranges::count(parameter.choices, parameter.default_value)) << entry.name;
+      const auto legal = legal_value(parameter, parameter.default_value);
+      EXPECT_TRUE(legal && *legal == parameter.default_value) << entry.name << parameter.name;
       EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
     }
     EXPECT_NE(entry.make(Options(entry.parameters)), nullptr);
@@ -51,7 +52,7 @@ TEST(Registry, ClaimsWhatThePoliciesSayOfThemselves) {
       return std::ranges::count(choice.entry->claims, word) > 0;
     };
     const auto policy = choice.make();
-    EXPECT_EQ(claims("score-driven"), policy->needs().attention) << choice.name;
+    if (claims("score-driven")) EXPECT_TRUE(policy->needs().attention) << choice.name;
     if (claims("chunk-invariant")) {
       EXPECT_EQ(policy->leaving(), Leaving::one_by_one) << choice.name;
       EXPECT_FALSE(policy->needs().attention) << choice.name;
@@ -72,7 +73,7 @@ TEST(Options, StartWithDefaultsAndTakeLegalWordsOnly) {
   options.set("algorithm", "bottom-k");
   EXPECT_EQ(options.at("algorithm"), "bottom-k");
   EXPECT_NE(options, usual);
-  EXPECT_DEATH(options.set("algorithm", "x"), "choices");
+  EXPECT_DEATH(options.set("algorithm", "x"), "legal");
   EXPECT_DEATH(options.set("algorithms", "r"), "parameter");
   EXPECT_DEATH((void)options.at("algorithms"), "found");
 }

@@ -43,6 +43,11 @@ std::vector<float> mass(const std::vector<Position>& visible, Position query) {
   return out;
 }
 
+Brought bring(Position token) {
+  const BroughtTo unit{};
+  return brought(stream(), {&unit, 1}, {static_cast<std::int32_t>(token), 0});
+}
+
 std::vector<Position> positions(const std::vector<Row>& rows) {
   std::vector<Position> out;
   for (const Row& row : rows) out.push_back(static_cast<Position>(row.value.position));
@@ -70,7 +75,7 @@ class Chunk : public Command {
   }
 
   void apply(Branches& branches) const override {
-    (void)branches.models[branch_].feed(tokens_, mass);
+    (void)branches.models[branch_].feed(tokens_, mass, bring);
     branches.lengths[branch_] += static_cast<Position>(tokens_);
   }
 
@@ -80,7 +85,7 @@ class Chunk : public Command {
       tokens.push_back({static_cast<std::int32_t>(before.lengths[branch_] + i), 0});
     }
     kv::Model model = before.models[branch_];
-    const auto wanted = model.feed(tokens_, mass);
+    const auto wanted = model.feed(tokens_, mass, bring);
     const auto facts = std::get<Facts>(system.subjects[branch_]->feed({tokens, stream()}));
     for (std::size_t query = 0; query < tokens_; ++query) {
       RC_ASSERT(seen(facts.units[0], query) == wanted[query]);
