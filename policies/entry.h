@@ -87,8 +87,7 @@ struct Protection {
 
 // One policy as help, laws and reports see it.
 //
-// `claims` are what its source promises, in words that the laws of `kvcheck check` hold it to. One
-// policy, kept because it is wrong, does not keep its own:
+// `claims` are what its source promises; `kvcheck check` holds it to them. A wrong one does not:
 //   constant-size     a decision names exactly n - capacity victims, so a full middle stays full
 //   chunk-invariant   the residents after n tokens do not depend on how the n were chunked
 //   uniform           each token that ever left the recent window is in the middle with the same
@@ -99,6 +98,7 @@ struct Protection {
 //                     k older tokens may go, and one survives each later decision with (k-1)/k
 //   deterministic     no draws
 //   score-driven      decisions depend on attention
+//   pooled            a token is scored with its neighbours: one of them may stay in its place
 struct PolicyEntry {
   std::string_view name;
   std::string_view summary;  // one sentence, its verb first and with a capital

@@ -53,7 +53,9 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
     if (rule_->wants_brought()) {
       rule_->met(static_cast<Position>(query), brought_of(static_cast<Position>(query)));
     }
-    if (rule_->wants_mass()) rule_->saw(row, mass_of(row, static_cast<Position>(query)));
+    if (rule_->wants_mass()) {
+      rule_->saw(row, mass_of(row, static_cast<Position>(query)), *draws_);
+    }
   }
   const std::uint64_t slack = spec_.timing == Timing::lazy ? spec_.slack : 0;
   if (spec_.bounded() && !early && stored_.size() > spec_.budget + slack) {

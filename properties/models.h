@@ -50,7 +50,10 @@ class Rule {
 
   virtual void met(Position /*token*/, const Brought& /*own*/) {}
 
-  virtual void saw(const std::vector<Position>& /*visible*/, const std::vector<float>& /*mass*/) {}
+  // Told of every query, whose token is the last it sees.
+  virtual void saw(const std::vector<Position>& /*visible*/,
+                   const std::vector<float>& /*mass*/,
+                   Draws& /*draws*/) {}
 
   // Who stays, in stream order.
   virtual std::vector<Position> stay(const Choice& choice, Draws& draws) = 0;

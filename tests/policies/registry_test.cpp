@@ -11,14 +11,18 @@ namespace {
 TEST(Registry, ListsThePoliciesInTheOrderOfHelp) {
   std::vector<std::string_view> names;
   for (const PolicyEntry& entry : policy_registry()) names.push_back(entry.name);
-  EXPECT_THAT(names, testing::ElementsAre("dense", "window", "streaming", "random", "reservoir",
-                                          "reservoir-as-printed", "h2o", "tova"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("dense", "window", "streaming", "random", "reservoir",
+                                   "reservoir-as-printed", "h2o", "tova", "fifo", "lru",
+                                   "reservoir-chao", "reservoir-es", "scissorhands", "keyformer",
+                                   "snapkv", "key-norm", "keydiff", "lagkv", "expected-attention",
+                                   "semantic-blocks", "token-classes", "separators", "pages"));
 }
 
 TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
-  const std::set<std::string_view> words = {"constant-size", "chunk-invariant",  "uniform",
-                                            "age-geometric", "admits-newcomers", "deterministic",
-                                            "score-driven"};
+  const std::set<std::string_view> words = {
+      "constant-size",    "chunk-invariant", "uniform",      "age-geometric",
+      "admits-newcomers", "deterministic",   "score-driven", "pooled"};
   for (const PolicyEntry& entry : policy_registry()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_THAT(std::string(entry.summary), testing::MatchesRegex("[A-Z][a-z]+s [^\n]*\\."));
