@@ -70,7 +70,7 @@ Result<Outputs> outputs_of(const Words& words) {
   return Outputs{words.value("output"), words.value("json"), words.value("csv")};
 }
 
-Result<void> open_traces(std::vector<PlannedCell>& cells, ReplayPlan& plan) {
+Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
   for (const std::string& source : plan.sources) {
     Result<Trace> trace = open_source(source);
     if (!trace) return trace.error();
@@ -80,9 +80,9 @@ Result<void> open_traces(std::vector<PlannedCell>& cells, ReplayPlan& plan) {
         return usage_error("the trace '" + source + "' is given twice");
       }
     }
-    Result<std::vector<std::string>> left_out = leave_out_unserved(*trace, cells);
+    Result<std::vector<std::string>> left_out = unserved(cells, *trace);
     if (!left_out) return left_out.error();
-    plan.left_out.insert(plan.left_out.end(), left_out->begin(), left_out->end());
+    plan.left_out.push_back(*std::move(left_out));
     if (Result<void> fits = check_fit(cells, trace->info()); !fits) return fits;
     plan.traces.push_back(*std::move(trace));
   }
@@ -114,14 +114,14 @@ Result<ReplayPlan> plan_replay(const Words& words) {
   plan.quiet = words.given("quiet");
   plan.command = command_of(words);
 
-  Result<std::vector<PlannedCell>> cells = cells_of(words);
+  const Result<std::vector<PlannedCell>> cells = cells_of(words);
   if (!cells) return cells.error();
+  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
   Result<Outputs> outputs = outputs_of(words);
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
   if (const auto opened = open_traces(*cells, plan); !opened) return opened.error();
-  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
   return plan;
 }
 

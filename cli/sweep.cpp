@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "policies/registry.h"
@@ -109,20 +108,16 @@ Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
   return cells;
 }
 
-Result<std::vector<std::string>> leave_out_unserved(const Trace& trace,
-                                                    std::vector<PlannedCell>& cells) {
+Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace) {
   std::vector<std::string> names;
-  std::optional<Error> why;
-  std::erase_if(cells, [&](const PlannedCell& planned) {
-    if (!planned.from_all) return false;
+  std::size_t left = cells.size();
+  for (const PlannedCell& planned : cells) {
     const Result<void> served = check_serves(trace, planned.cell.spec);
-    if (served) return false;
-    why = served.error();
+    if (served) continue;
+    if (!planned.from_all || --left == 0) return served.error();
     const std::string name(planned.cell.spec.policy->name);
     if (names.empty() || names.back() != name) names.push_back(name);
-    return true;
-  });
-  if (cells.empty() && why) return *why;
+  }
   return names;
 }
 

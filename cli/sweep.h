@@ -33,10 +33,9 @@ struct PlannedCell {
 // the same cell, and too many cells; they say which spec came from "all".
 Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep);
 
-// Takes out the cells of --policy all that the trace has not the facts for (check_serves), and
-// gives their policies' names, each once. An error if none is left.
-Result<std::vector<std::string>> leave_out_unserved(const Trace& trace,
-                                                    std::vector<PlannedCell>& cells);
+// The policies of --policy all that the trace has not the facts for (check_serves), each once. An
+// error if another cell's is one of them, or if nothing is left to replay.
+Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace);
 
 // An error if a cell's budget is above the trace's tokens, so that it would never evict.
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace);

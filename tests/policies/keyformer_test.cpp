@@ -52,6 +52,26 @@ TEST(Keyformer, DropsWhomTheNoiseDisfavours) {
   EXPECT_THAT(kept_with(std::exp(-1.0), std::exp(-2.0)), testing::ElementsAre(0, 1));
 }
 
+TEST(Keyformer, KeepsOtherTokensUnderOtherSeeds) {
+  std::vector<std::vector<Position>> kept;
+  for (const std::uint32_t stream : {1U, 2U}) {
+    const auto policy = make_keyformer(true, 0.01);
+    CounterDraws draws(Rng(3, stream));
+    MiniCache cache{.recent = 4, .capacity = 4};
+    for (int t = 0; t < 60; ++t) {
+      // Later tokens get more, so that they can win.
+      const std::size_t n = cache.residents.size() + 1;
+      std::vector<float> row;
+      for (std::size_t i = 1; i <= n; ++i) {
+        row.push_back(static_cast<float>(2 * i) / static_cast<float>(n * (n + 1)));
+      }
+      feed_row(cache, *policy, draws, row);
+    }
+    kept.push_back(cache.residents);
+  }
+  EXPECT_NE(kept[0], kept[1]);
+}
+
 // With step 1, tau is 1, 2 and 3. Query 1 pays 0.8 and 0.2: at tau 2 that is 0.667 and 0.333. Query
 // 2 pays 0.001, 0.35 and 0.649: at tau 3 that is 0.060, 0.422 and 0.518. So 1 has 0.755 and 2 goes;
 // by plain sums 1 would go, with 0.55 against 0.649.
