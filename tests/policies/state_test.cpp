@@ -33,7 +33,8 @@ void feed(MiniCache& cache, Policy& policy, std::size_t tokens, std::size_t chun
                     .keys = {all.first(8), 4},
                     .values = {all.last(8), 4},
                     .queries = {all, 4},
-                    .token_class = static_cast<TokenClass>(rows.below(3, cache.seen, 2000))});
+                    .token_class = static_cast<TokenClass>(rows.below(3, cache.seen, 2000)),
+                    .draws = &draws});
     if ((i + 1) % chunk == 0 || i + 1 == tokens) cache.trim(policy, draws, policy.leaving());
   }
 }
