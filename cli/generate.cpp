@@ -117,6 +117,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
   Result<OpenedModel> opened = opened_model(words);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
+  plan.options.token_classes = token_classes_for(plan.opened, {&plan.cell, 1});
   Result<std::vector<Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
   if (const auto begin = plan.opened.model.config.begin_token)

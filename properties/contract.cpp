@@ -93,6 +93,8 @@ Contract contract_of(const Spec& spec) {
   }
   contract.random = !contract.claims_to_be("deterministic");
   contract.wants_attention = contract.claims_to_be("score-driven");
+  contract.keeps_fewer = spec.policy->protection.middle == Protection::Middle::some &&
+                         !contract.claims_to_be("constant-size");
   contract.self_may_go = spec.bounded() && spec.recent == 0;
   contract.rollback = 0;
   contract.reference = spec.canonical();

@@ -12,6 +12,7 @@ std::optional<std::string> not_by_attention(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
   if (contract.random) return "random: even a favourite may be drawn to go";
   if (contract.page > 1) return "page: a favourite goes with its page";
+  if (contract.claims_to_be("pooled")) return "pooled: a neighbour may stay in its place";
   if (contract.budget <= contract.sinks + contract.recent) return "there is no middle to win";
   return std::nullopt;
 }

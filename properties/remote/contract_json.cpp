@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
 
 // What laws ask for by name (policies/registry.h); another word would promise nothing, silently.
-constexpr std::array<std::string_view, 7> known_claims = {
-    "uniform",       "age-geometric", "chunk-invariant", "constant-size",
-    "deterministic", "score-driven",  "admits-newcomers"};
+constexpr std::array<std::string_view, 8> known_claims = {
+    "uniform",       "age-geometric", "chunk-invariant",  "constant-size",
+    "deterministic", "score-driven",  "admits-newcomers", "pooled"};
 
 template <typename Enum>
 std::string_view word_in(std::span<const std::string_view> words, Enum value) {

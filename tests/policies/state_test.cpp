@@ -2,6 +2,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "policies/keep_recent.h"
 #include "tests/policies/every_policy.h"
@@ -21,7 +22,19 @@ void feed(MiniCache& cache, Policy& policy, std::size_t tokens, std::size_t chun
       mass.push_back(
           static_cast<float>(rows.uniform(cache.seen, static_cast<std::uint32_t>(rank))));
     }
-    if (policy.needs().attention) policy.observe({cache.seen - 1, mass});
+    // Two kv-heads with two query heads each, of four dimensions.
+    std::vector<float> vectors;
+    for (std::uint32_t at = 0; at < 16; ++at) {
+      vectors.push_back(static_cast<float>(rows.uniform(cache.seen, 1000 + at)) - 0.5F);
+    }
+    const std::span<const float> all = vectors;
+    policy.observe({.query = cache.seen - 1,
+                    .mass = mass,
+                    .keys = {all.first(8), 4},
+                    .values = {all.last(8), 4},
+                    .queries = {all, 4},
+                    .token_class = static_cast<TokenClass>(rows.below(3, cache.seen, 2000)),
+                    .draws = &draws});
     if ((i + 1) % chunk == 0 || i + 1 == tokens) cache.trim(policy, draws, policy.leaving());
   }
 }
@@ -66,13 +79,16 @@ TEST_P(EveryPolicy, ReportsBytesThatEndTooEarly) {
   }
 }
 
-// A full middle stays full: the word constant-size, and every policy here has it.
+// A full middle stays full: the word constant-size. The others never hold more.
 TEST_P(EveryPolicy, KeepsSinksRecentTokensAndAFullMiddle) {
-  ASSERT_TRUE(std::ranges::count(GetParam().entry->claims, "constant-size"));
+  const bool constant = std::ranges::count(GetParam().entry->claims, "constant-size") > 0;
   for (const std::size_t tokens : {1U, 4U, 10U, 11U, 100U}) {
     MiniCache cache{.sinks = 2, .recent = 3, .capacity = 5};
     feed(cache, *GetParam().make(), tokens, 3);
-    ASSERT_EQ(cache.residents.size(), std::min<std::size_t>(tokens, 10));
+    const auto full = std::min<std::size_t>(tokens, 10);
+    ASSERT_TRUE(!constant || cache.residents.size() == full);
+    ASSERT_LE(cache.residents.size(), full);
+    ASSERT_GE(cache.residents.size(), std::min<std::size_t>(tokens, 5));
     EXPECT_TRUE(std::ranges::is_sorted(cache.residents));
     if (tokens < 2) continue;
     EXPECT_EQ(cache.residents[1], 1U);
@@ -89,7 +105,9 @@ TEST_P(EveryPolicy, DoesNotDependOnChunksExactlyIfItSaysSo) {
   MiniCache chunked = single;
   feed(single, *GetParam().make(), 200, 1);
   feed(chunked, *GetParam().make(), 200, 9);
-  EXPECT_EQ(single.residents == chunked.residents, invariant);
+  const bool equal = single.residents == chunked.residents;
+  const bool usual = GetParam().options == Options(GetParam().entry->parameters);
+  EXPECT_TRUE(equal == invariant || !(invariant || usual));
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry,
@@ -98,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          [](const auto& choice) {
                            std::string name = choice.param.name;
                            std::ranges::replace_if(
-                               name, [](char c) { return c == ':' || c == '-'; }, '_');
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
                            return name;
                          });
 
