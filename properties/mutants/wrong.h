@@ -72,6 +72,7 @@ std::vector<Mutant> score_mutants();
 std::vector<Mutant> chance_mutants();
 std::vector<Mutant> skip_mutants();
 std::vector<Mutant> layer_mutants();
+std::vector<Mutant> length_mutants();
 std::vector<Mutant> bookkeeping_mutants();
 std::vector<Mutant> promise_mutants();
 

@@ -1,5 +1,6 @@
 list(APPEND kv_test_sources
   properties/battery_test.cpp
+  properties/campaign_test.cpp
   properties/faulty_family.cpp
   properties/generate_test.cpp
   properties/picture_test.cpp
