@@ -68,6 +68,7 @@ Stream draw_stream(Drawer& draw, std::uint64_t tokens) {
   if (stream.kind == StreamKind::hitter || stream.kind == StreamKind::unscored) {
     stream.planted = draw.below(static_cast<std::uint32_t>(tokens) + 1);
   }
+  if (stream.kind == StreamKind::behind) stream.planted = draw.below(5);
   return stream;
 }
 
@@ -110,7 +111,7 @@ CaseTree CaseSource::at(std::uint64_t index) const {
         i == 0 ? sweep_sizes(index, scope.seed, setup) : draw_sizes(draw, setup);
       }
       draw_shape(draw, scope.wants, setup);
-      if (is_long) cap_shape(length.way == Length::Way::room ? 2 : 4, setup);
+      if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, setup);
       contract = scope.contract(setup);
       constexpr std::uint32_t much = 24;  // slack makes streams long: fewer units then
       if (contract && contract->timing == Timing::lazy && contract->slack > much) {
