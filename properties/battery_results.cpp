@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "properties/attempt.h"
+#include "properties/grown.h"
 
 namespace kv {
 namespace {
@@ -149,7 +150,8 @@ std::string Explainer::legal_if(const Law& law, const History& history) {
       return relaxed == seen.relaxed.end() || spared(law, relaxed->second) ||
              !breaks(law, seen.history, relaxed->second);
     });
-    if (everywhere) return relaxation.declaration;
+    if (!everywhere || !holds_when_grown(family_, history.what, relaxation.declaration)) continue;
+    return relaxation.declaration;
   }
   return {};
 }

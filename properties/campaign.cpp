@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/check.h"
 #include "base/rng.h"
@@ -25,6 +26,47 @@ Wants pool_wants(std::uint64_t index) {
   wants.*kinds[turn % kinds.size()] = true;
   wants.*kinds[(turn + turn / kinds.size()) % kinds.size()] = true;
   return wants;
+}
+
+// The lengths of a level's long cases, in turn. A relation makes several runs of each of its own.
+using Lengths = std::span<const Length>;
+
+using Way = Length::Way;
+
+constexpr std::array<Length, 6> quick_pool = {{{300, Way::decode},
+                                               {150, Way::room},
+                                               {1030, Way::edges},
+                                               {400, Way::wide},
+                                               {300, Way::room},
+                                               {130, Way::decode}}};
+constexpr std::array<Length, 4> quick_relation = {
+    {{300, Way::edges}, {150, Way::room}, {540, Way::edges}, {300, Way::room}}};
+constexpr std::array<Length, 6> full_length = {{{520, Way::edges},
+                                                {600, Way::room},
+                                                {1030, Way::decode},
+                                                {1300, Way::wide},
+                                                {260, Way::decode},
+                                                {2060, Way::edges}}};
+constexpr std::array<Length, 6> nightly_length = {{{4100, Way::edges},
+                                                   {600, Way::room},
+                                                   {2060, Way::decode},
+                                                   {3000, Way::wide},
+                                                   {33000, Way::edges},
+                                                   {520, Way::decode}}};
+
+// Every so many cases one is long: the lengths grow with the level to which the case belongs.
+Length length_of(bool pool, std::uint64_t index) {
+  const std::uint64_t period = pool ? 50 : 10;
+  if (index % period != period / 2 - 1) return {};
+  const auto cases = [pool](Level level) {
+    const CaseCounts counts = case_counts(level, 0);
+    return pool ? counts.pool : counts.relation;
+  };
+  const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
+  const Lengths lengths = index < cases(Level::quick)  ? quick
+                          : index < cases(Level::full) ? Lengths(full_length)
+                                                       : Lengths(nightly_length);
+  return lengths[index / period % lengths.size()];
 }
 
 void keep_reason(Tally& tally, const NotTested& skipped) {
@@ -70,7 +112,7 @@ Campaign::Campaign(Family& family, const BatteryOptions& options, std::vector<co
   KV_CHECK(laws_.size() <= Board::most_laws);
 }
 
-CaseSource Campaign::source(const Wants& wants, std::uint64_t seed) const {
+CaseSource Campaign::source(const Wants& wants, std::uint64_t seed, bool pool) const {
   CaseScope scope{.wants = wants,
                   .wanted = family_.wanted(),
                   .takes_sizes = family_.takes_sizes(),
@@ -81,13 +123,14 @@ CaseSource Campaign::source(const Wants& wants, std::uint64_t seed) const {
     if (!contract) return {};
     return *std::move(contract);
   };
+  scope.length = [pool](std::uint64_t index) { return length_of(pool, index); };
   return CaseSource(std::move(scope));
 }
 
 CaseTree Campaign::case_of(std::uint64_t law, std::uint64_t index) const {
   const std::uint64_t seed = options_.effort.seed;
-  if (law == Board::pool) return source(pool_wants(index), seed).at(index);
-  return source(laws_[law]->wants, seed_for(seed, laws_[law]->id)).at(index);
+  if (law == Board::pool) return source(pool_wants(index), seed, true).at(index);
+  return source(laws_[law]->wants, seed_for(seed, laws_[law]->id), false).at(index);
 }
 
 // Says what is at hand; no if it is too late to begin it.

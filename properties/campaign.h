@@ -64,7 +64,7 @@ class Campaign {
   void run_pool(Board& board, std::uint64_t from, std::uint64_t to) const;
   void run_relation(Board& board, std::uint64_t law, std::uint64_t from, std::uint64_t to) const;
   bool begin(Board& board, std::uint64_t law, std::uint64_t index) const;
-  [[nodiscard]] CaseSource source(const Wants& wants, std::uint64_t seed) const;
+  [[nodiscard]] CaseSource source(const Wants& wants, std::uint64_t seed, bool pool) const;
 
   Family& family_;
   const BatteryOptions& options_;

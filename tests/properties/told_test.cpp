@@ -1,0 +1,133 @@
+// No law may call held what a subject never told: on subjects that tell of their rows whose they
+// are and nothing else, each law that holds can be broken by a subject that tells as little.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "properties/battery.h"
+#include "properties/conformance.h"
+#include "properties/mutants.h"
+#include "tests/properties/veiled_family.h"
+
+namespace kv {
+namespace {
+
+template <typename All>
+std::unique_ptr<Family> veiled(const All& all, std::string_view name) {
+  const auto found = std::ranges::find_if(all, [&](const auto& each) { return each.name == name; });
+  EXPECT_NE(found, all.end()) << name;
+  return test::make_veiled(found->make());
+}
+
+Report battery(Family& family, std::vector<std::string> filter, std::uint32_t cases) {
+  BatteryOptions options;
+  options.filter = std::move(filter);
+  options.cases = cases;
+  options.shrink = false;
+  auto report = run_battery(family, options);
+  EXPECT_TRUE(report);
+  return *std::move(report);
+}
+
+// Laws on cases; statistics name the smallest effect that they would have seen.
+std::map<std::string_view, LawResult> results(Family& family) {
+  std::map<std::string_view, LawResult> all;
+  for (LawResult& result : battery(family, {}, 40).laws) {
+    if (std::holds_alternative<Measure>(result.law->check)) continue;
+    all.emplace(result.law->id, result);
+  }
+  return all;
+}
+
+// A mutant for each law, which it breaks though all but ids are veiled.
+const std::map<std::string_view, std::string_view>& killers() {
+  static const std::map<std::string_view, std::string_view> all = {
+      // KILLERS
+  };
+  return all;
+}
+
+constexpr std::string_view rights[] = {"plain-streaming", "plain-rollback", "plain-reservoir-r",
+                                       "plain-causal", "plain-refuses"};
+
+TEST(Told, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
+  std::set<std::string_view> held;
+  for (const std::string_view name : rights) {
+    const auto family = veiled(right_subjects(), name);
+    for (const auto& [id, result] : results(*family)) {
+      EXPECT_NE(result.status, Status::broken) << name << " " << id;
+      if (result.status == Status::held) held.insert(id);
+    }
+  }
+  for (const std::string_view id : held) {
+    const auto killer = killers().find(id);
+    ASSERT_NE(killer, killers().end())
+        << id << " holds of subjects that tell only ids, and nothing shows that it can fail there";
+    const auto mutant = veiled(mutants(), killer->second);
+    const Report report = battery(*mutant, {std::string(id)}, 60);
+    EXPECT_EQ(report.laws.at(0).status, Status::broken) << id << " of " << killer->second;
+  }
+  EXPECT_GE(held.size(), 30U);
+}
+
+TEST(Told, WhatIsNeverToldIsSparedWithAReason) {
+  const auto family = veiled(right_subjects(), "plain-streaming");
+  const auto all = results(*family);
+  for (const std::string_view id :
+       {"row.pairing", "row.place", "row.unharmed", "row.precision", "row.returned-equals-stored",
+        "row.evict-equals-mask", "size.reported", "size.bytes", "attention.offset",
+        "attention.sums-to-one", "attention.renormalised", "attention.permutation",
+        "isolation.layers", "isolation.heads", "isolation.group", "visible.masked-never-mixed",
+        "position.distance", "position.norm", "position.shift-composes"}) {
+    EXPECT_EQ(all.at(id).status, Status::spared) << id;
+    EXPECT_FALSE(all.at(id).why.empty()) << id;
+  }
+}
+
+TEST(Told, RowsThatSayMoreAreJudged) {
+  const auto family = std::ranges::find(right_subjects(), "plain-streaming", &RightSubject::name);
+  const auto all = results(*family->make());
+  for (const std::string_view id :
+       {"row.pairing", "row.place", "row.unharmed", "row.precision", "row.returned-equals-stored",
+        "size.mask-width", "attention.offset", "attention.no-leak", "isolation.layers"}) {
+    EXPECT_EQ(all.at(id).status, Status::held) << id << ": " << all.at(id).why;
+  }
+}
+
+// A window of ids: neither masks nor rows are its own words.
+class IdsOnly final : public SimpleCache {
+ public:
+  explicit IdsOnly(const kv::Setup& setup) : budget_(setup.budget) {
+    if (setup.sinks > 0) throw std::invalid_argument("there are no sinks");
+  }
+
+  std::vector<std::vector<Token>> append(std::span<const Token> tokens) override {
+    std::vector<std::vector<Token>> seen;
+    for (const Token token : tokens) {
+      held_.push_back(token);
+      if (held_.size() > budget_) held_.erase(held_.begin());
+      seen.push_back(held_);
+    }
+    return seen;
+  }
+
+  [[nodiscard]] std::vector<Token> kept() const override { return held_; }
+
+ private:
+  std::uint32_t budget_;
+  std::vector<Token> held_;
+};
+
+TEST(Told, WhatTheSimpleWayInMakesUpIsNotJudged) {
+  const auto family = simple_family<IdsOnly>("ids-only");
+  const auto all = results(*family);
+  for (const std::string_view id : {"size.mask-width", "row.place", "row.pairing", "row.unharmed",
+                                    "row.precision", "row.returned-equals-stored"}) {
+    EXPECT_EQ(all.at(id).status, Status::spared) << id;
+  }
+  EXPECT_EQ(all.at("visible.semantics").status, Status::held);
+}
+
+}  // namespace
+}  // namespace kv
