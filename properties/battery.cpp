@@ -229,6 +229,9 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options) {
   const Setup wanted = family.wanted();
   const auto contract = family.contract(wanted);
   if (!contract) return contract.error();
+  if (const std::string wrong = wrong_claim(contract->claims); !wrong.empty()) {
+    return usage_error("the contract of " + family.name() + " has an " + wrong);
+  }
   Report report{.subject = family.name(),
                 .contract = *contract,
                 .deviations = deviations(*contract),

@@ -1,6 +1,7 @@
 // A report for people.
 #include <algorithm>
 #include <ostream>
+#include <vector>
 
 #include "base/words.h"
 #include "properties/report_words.h"
@@ -144,6 +145,12 @@ void write_text(const Report& report,
                 std::ostream& out,
                 std::size_t columns) {
   out << report.subject << "\n";
+  write_field("sizes", words_of(report.wanted), out);
+  if (!report.contract.claims.empty()) {
+    const std::vector<std::string> claims(report.contract.claims.begin(),
+                                          report.contract.claims.end());
+    write_field("claims", join(claims, ", "), out);
+  }
   for (const std::string& line : report.deviations) write_field("declares", line, out);
   out << "\n";
   for (const LawResult& result : report.laws) {

@@ -84,7 +84,7 @@ Result<void> Conversation::ask(std::string_view request,
 Result<Hello> say_hello(Conversation& conversation) {
   Hello hello;
   const auto told = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
-    at.only({"protocol", "name", "draws", "logits", "sizes", "wanted"});
+    at.only_ever({"protocol", "name", "draws", "logits", "sizes", "wanted"});
     const JsonAt version = at.need("protocol");
     static_cast<void>(version.integer("protocol " + std::to_string(protocol_version),
                                       protocol_version, protocol_version));

@@ -28,7 +28,11 @@ class RemoteFamily final : public Family {
     if (!hello) return hello.error();
     hello_ = *hello;
     pool_->give(*std::move(conversation));
-    return {};
+    // A declaration that cannot be read is told at once; a death over it is the laws' finding.
+    static_cast<void>(contract(hello_.wanted));
+    const auto failed = failures_.find(key_of(hello_.wanted));
+    if (failed == failures_.end() || failed->second.kind != Error::Kind::malformed) return {};
+    return failed->second;
   }
 
   [[nodiscard]] std::string name() const override { return hello_.name; }
@@ -55,7 +59,7 @@ class RemoteFamily final : public Family {
       const std::scoped_lock lock(mutex_);
       const auto failed = failures_.find(key_of(what.setup));
       if (failed != failures_.end()) {
-        history.failure = failed->second;
+        history.failure = failed->second.message;
         return true;
       }
     }
@@ -106,7 +110,7 @@ class RemoteFamily final : public Family {
     Result<void> told = conversation ? (*conversation)
                                            ->ask(contract_request(setup), nullptr,
                                                  [&](const JsonAt& at) {
-                                                   at.only({"contract", "refused"});
+                                                   at.only_ever({"contract", "refused"});
                                                    if (const auto why = at.find("refused")) {
                                                      refused = why->text("why");
                                                    } else {
@@ -117,7 +121,8 @@ class RemoteFamily final : public Family {
                                      : Result<void>(conversation.error());
     if (conversation) pool_->give(*std::move(conversation));
     if (!told) {
-      failures_[key_of(setup)] = told.error().message;
+      failures_[key_of(setup)] = told.error();
+      contract = {};
       contract.name = hello_.name;
       contract.sinks = setup.sinks;
       contract.recent = setup.recent;
@@ -132,7 +137,7 @@ class RemoteFamily final : public Family {
   Hello hello_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Result<Contract>> contracts_;
-  mutable std::map<std::string, std::string> failures_;  // by key, of asking for the contract
+  mutable std::map<std::string, Error> failures_;  // by key, of asking for the contract
 };
 
 }  // namespace

@@ -101,6 +101,8 @@ TEST_F(Plugin, WhatIsNoPluginIsAnError) {
               HasSubstr("speaks version 99 of the interface; expected 1"));
   EXPECT_THAT(make_plugin_family(wrong("-DNO_FEED -Wno-unused-function")).error().message,
               HasSubstr("kvp_plugin.feed is null"));
+  EXPECT_THAT(make_plugin_family(wrong("-DMISSPELT")).error().message,
+              HasSubstr("contract: unknown field 'randm'; did you mean 'random'?"));
   EXPECT_THAT(make_plugin_family("/no/such/file.so").error().message,
               HasSubstr("cannot load the plugin"));
 }
