@@ -80,7 +80,7 @@ TEST_F(Plugin, ACrashNamesItsSignal) {
   ASSERT_TRUE(family);
   const auto history = run_case(**family, *parse_case(plain));
   EXPECT_THAT(history->failure, HasSubstr("was killed by signal 11"));
-  EXPECT_EQ(history->events.size(), 1U);
+  EXPECT_TRUE(history->died);
 }
 
 TEST_F(Plugin, AHangEndsInTime) {
