@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "properties/conformance.h"
 #include "properties/law.h"
+#include "properties/law_filter.h"
 
 namespace kv {
 namespace {
@@ -31,9 +32,7 @@ bool is_registered(const std::string& word) {
 
 int one_law(const std::string& subject, const std::string& law, cli::Streams& streams) {
   if (find_law(law) == nullptr) {
-    const auto ids = law_ids();
-    const std::vector<std::string_view> known(ids.begin(), ids.end());
-    streams.err << "error: " << unknown_word("law", law, known) << "\n";
+    streams.err << "error: " << unknown_law(law) << "\n";
     return bad_usage;
   }
   const LawVerdict verdict = check_law(subject, law);

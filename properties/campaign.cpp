@@ -90,13 +90,41 @@ void count(Tally& tally, const Judgement& judgement, const Coverage& seen, std::
   }
 }
 
+constexpr std::uint64_t most_deaths = 150;
+constexpr std::uint64_t most_pool_deaths = 60;
+constexpr std::uint64_t most_relation_deaths = 3;
+constexpr std::uint64_t hang_counts = 6;  // a hang costs what so many crashes do
+
+template <std::size_t size>
+void keep_text(const std::string& text, char (&kept)[size]) {
+  std::strncpy(kept, text.c_str(), size - 1);
+}
+
+}  // namespace
+
+bool was_hang(std::string_view seen) {
+  return seen.find("no answer") != std::string_view::npos;
+}
+
+void Board::note_death(std::uint64_t of, const std::string& text, const std::string& seen) {
+  const std::uint64_t count = was_hang(seen) ? hang_counts : 1;
+  deaths += count;
+  (of == pool ? pool_deaths : tallies[of].deaths) += count;
+  if (killer[0] != 0 || text.empty() || text.size() >= sizeof(killer)) return;
+  keep_text(text, killer);
+  keep_text(seen, how);
+}
+
+bool Board::given_up(std::uint64_t of) const {
+  if (deaths >= most_deaths) return true;
+  return of == pool ? pool_deaths >= most_pool_deaths : tallies[of].deaths >= most_relation_deaths;
+}
+
 double seconds_of(const BatteryOptions& options) {
   if (options.seconds > 0) return options.seconds;
   constexpr std::array<double, 3> by_level = {60, 600, 7200};
   return by_level[static_cast<std::size_t>(options.effort.level)];
 }
-
-}  // namespace
 
 CaseCounts case_counts(Level level, std::uint32_t wished) {
   if (wished > 0) return {wished, wished};
@@ -136,7 +164,8 @@ CaseTree Campaign::case_of(std::uint64_t law, std::uint64_t index) const {
 // Says what is at hand; no if it is too late to begin it.
 bool Campaign::begin(Board& board, std::uint64_t law, std::uint64_t index) const {
   if (options_.clock && options_.clock() - begun_ > seconds_of(options_)) board.late = true;
-  if (board.late) return false;
+  if (board.late || board.given_up(law)) return false;
+  (law == Board::pool ? board.pool_next : board.tallies[law].next) = index + 1;
   board.law = law;
   board.index = index;
   ++board.cases;
@@ -145,9 +174,13 @@ bool Campaign::begin(Board& board, std::uint64_t law, std::uint64_t index) const
 }
 
 void Campaign::run_pool(Board& board, std::uint64_t from, std::uint64_t to) const {
-  for (std::uint64_t index = from; index < to; ++index) {
+  for (std::uint64_t index = std::max(from, board.pool_next); index < to; ++index) {
     if (!begin(board, Board::pool, index)) return;
     auto history = run_case(family_, case_of(Board::pool, index).value());
+    if (history && history->died) {
+      board.note_death(Board::pool, history->what.text(), history->failure);
+      continue;
+    }
     for (std::size_t i = 0; i < laws_.size(); ++i) {
       Tally& tally = board.tallies[i];
       if (!is_judge(*laws_[i]) || tally.broken) continue;
@@ -164,9 +197,13 @@ void Campaign::run_relation(Board& board,
                             std::uint64_t from,
                             std::uint64_t to) const {
   Tally& tally = board.tallies[law];
-  for (std::uint64_t index = from; index < to && !tally.broken; ++index) {
+  for (std::uint64_t index = std::max(from, tally.next); index < to && !tally.broken; ++index) {
     if (!begin(board, law, index)) return;
     const Attempt tried = attempt(*laws_[law], family_, case_of(law, index).value());
+    if (tried.died_of) {
+      board.note_death(law, tried.died_of->text(), tried.death);
+      continue;
+    }
     count(tally, tried.judgement, tried.coverage, index);
   }
 }
