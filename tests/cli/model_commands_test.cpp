@@ -116,7 +116,7 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
   expect_refused(run({"eval", "--model", test::small_llama().write("mute"), "--text", text_}),
                  "has neither tokenizer.json nor vocab.json");
   expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
-  expect_refused(eval({"--storage", "int8"}), "unknown --storage 'int8'");
+  expect_refused(eval({"--storage", "int4"}), "unknown --storage 'int4'");
   expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
   expect_refused(eval({"--each"}), "expected both");
   expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
