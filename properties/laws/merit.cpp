@@ -22,8 +22,8 @@ struct Record {
 // The records of one unit's tokens.
 class Records {
  public:
-  Records(const History& history, const Contract& contract, std::size_t unit)
-      : history_(history), contract_(contract), unit_(unit) {}
+  Records(const History& history, std::size_t unit)
+      : history_(history), contract_(history.contract), unit_(unit) {}
 
   // The finding that an event makes: one goes that got more than another, younger one that stays,
   // of each query that saw both, and no less on the whole of its life and on any first part of it.
@@ -157,14 +157,21 @@ Tokens behind(const std::vector<Row>& stored, std::uint32_t sinks) {
 Judgement merit_decides(Trial& trial, const Contract& contract) {
   Case what = unshared(trial.what(), contract);
   what.stream.kind = StreamKind::fixed;
-  const std::uint64_t tokens = 6 * std::uint64_t{contract.budget} + contract.slack + 40;
-  for (const bool single : {true, false}) {
-    const Case tried = single ? one_by_one(what.setup, what.stream, tokens)
-                              : with_calls(what, feeds_of(what, tokens));
+  const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
+  std::vector<Case> cases = {with_calls(what, feeds_of(what, tokens))};
+  // In a small middle few have a neighbour that matters.
+  Setup roomy = what.setup;
+  roomy.budget += trial.family().takes_sizes() && roomy.budget < 32 ? 12U : 0U;
+  for (std::uint32_t more = 0; more < 6; ++more) {
+    const bool room = more % 2 == 0 && trial.family().contract(roomy);
+    cases.push_back(one_by_one(room ? roomy : what.setup, what.stream, tokens + (room ? 64 : 0)));
+    cases.back().stream.seed += more;
+  }
+  for (const Case& tried : cases) {
     const History history = trial.run(tried);
     std::vector<Records> units;
     for (std::size_t unit = 0; unit < history.units(); ++unit) {
-      units.emplace_back(history, contract, unit);
+      units.emplace_back(history, unit);
     }
     for (const Step& step : steps_of(history)) {
       if (!is_feed(history, *step.event)) continue;

@@ -63,9 +63,15 @@ class TheOneBefore final : public ScoresApart {
   std::size_t entry_of(std::size_t row, std::size_t) override { return row > 0 ? row - 1 : 0; }
 };
 
+// What comes next inherits the victim's score, token by token: an ageing of its own kind, which
+// only the policy that it names tells from a right one in most runs.
 class TheOneAfter final : public ScoresApart {
+ public:
   using ScoresApart::ScoresApart;
 
+  static void declare(Contract&) {}
+
+ private:
   std::size_t entry_of(std::size_t row, std::size_t rows) override {
     return std::min(row + 1, rows - 1);
   }
