@@ -80,13 +80,13 @@ void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
   if (!measured.smallest.empty()) write_field("smallest", measured.smallest, out);
 }
 
-void write_broken(const LawResult& result, const std::string& subject_words, std::ostream& out) {
+void write_broken(const LawResult& result, const std::string& command, std::ostream& out) {
   out << "BROKEN  " << result.law->id << "\n";
   write_field("law", std::string(result.law->sentence), out);
   if (result.finding && result.smallest) write_case(result, out);
   if (result.measured) write_measured(*result.measured, out);
   if (!result.reproduce.empty()) {
-    out << "    again     " << repeat_line(result, subject_words) << "\n";
+    out << "    again     " << repeat_line(result, command) << "\n";
   }
   out << "\n";
 }
@@ -151,7 +151,7 @@ void write_sum(const Report& report, std::ostream& out) {
 }  // namespace
 
 void write_text(const Report& report,
-                const std::string& subject_words,
+                const std::string& command,
                 std::ostream& terminal,
                 std::size_t columns) {
   std::ostringstream out;
@@ -165,7 +165,7 @@ void write_text(const Report& report,
   for (const std::string& line : report.deviations) write_field("declares", line, out);
   out << "\n";
   for (const LawResult& result : report.laws) {
-    if (result.status == Status::broken) write_broken(result, subject_words, out);
+    if (result.status == Status::broken) write_broken(result, command, out);
   }
   write_table(report, columns, out);
   write_sum(report, out);

@@ -115,8 +115,8 @@ std::string words_of(const Statistic& statistic) {
   return text;
 }
 
-std::string repeat_line(const LawResult& result, const std::string& subject_words) {
-  return "kvcheck check " + subject_words + " --reproduce '" + result.reproduce + "'";
+std::string repeat_line(const LawResult& result, const std::string& command) {
+  return command + (command.empty() ? "" : " ") + "--reproduce '" + result.reproduce + "'";
 }
 
 }  // namespace kv

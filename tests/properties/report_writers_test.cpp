@@ -24,7 +24,7 @@ Report report_of(test::Fault fault) {
 TEST(ReportWriters, TextShowsBrokenLawsFirst) {
   const Report report = report_of(test::Fault::blind);
   std::ostringstream out;
-  write_text(report, "'a subject'", out);
+  write_text(report, "kvcheck check 'a subject'", out);
   const std::string text = out.str();
   EXPECT_THAT(text, testing::StartsWith("faulty\n"));
   for (const LawResult& result : report.laws) {
