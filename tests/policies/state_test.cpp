@@ -134,7 +134,7 @@ TEST(ChunkInvariance, IsNotWhatMostOthersHaveToo) {
   for (const PolicyChoice& choice : every_choosing_policy()) {
     if (claims_invariance(choice)) continue;
     ++others;
-    dependent += kept_in_chunks(choice, 9) == kept_in_chunks(choice, 1) ? 0 : 1;
+    if (kept_in_chunks(choice, 9) != kept_in_chunks(choice, 1)) ++dependent;
   }
   EXPECT_GT(2 * dependent, others);
 }
