@@ -4,6 +4,7 @@ list(APPEND kv_test_sources
   sim/numpy_test.cpp
   sim/oracle_law_test.cpp
   sim/oracle_test.cpp
+  sim/reductions_test.cpp
   sim/replay_test.cpp
   sim/serves_test.cpp
   sim/sizes_test.cpp
