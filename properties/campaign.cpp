@@ -54,8 +54,9 @@ constexpr std::array<Length, 6> nightly_length = {{{4100, Way::edges},
                                                    {33000, Way::edges},
                                                    {520, Way::decode}}};
 
-// Every so many cases one is long: the lengths grow with the level to which the case belongs.
-Length length_of(bool pool, std::uint64_t index) {
+// Every so many cases one is long: the lengths grow with the level to which the case belongs, up to
+// the one that was asked for.
+Length length_of(bool pool, Level level, std::uint64_t index) {
   const std::uint64_t period = pool ? 50 : 10;
   if (index % period != period / 2 - 1) return {};
   const auto cases = [pool](Level level) {
@@ -63,9 +64,11 @@ Length length_of(bool pool, std::uint64_t index) {
     return pool ? counts.pool : counts.relation;
   };
   const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
-  const Lengths lengths = index < cases(Level::quick)  ? quick
-                          : index < cases(Level::full) ? Lengths(full_length)
-                                                       : Lengths(nightly_length);
+  const bool is_quick = level == Level::quick || index < cases(Level::quick);
+  const bool is_full = level == Level::full || index < cases(Level::full);
+  const Lengths lengths = is_quick  ? quick
+                          : is_full ? Lengths(full_length)
+                                    : Lengths(nightly_length);
   return lengths[index / period % lengths.size()];
 }
 
@@ -151,7 +154,9 @@ CaseSource Campaign::source(const Wants& wants, std::uint64_t seed, bool pool) c
     if (!contract) return {};
     return *std::move(contract);
   };
-  scope.length = [pool](std::uint64_t index) { return length_of(pool, index); };
+  scope.length = [pool, level = options_.effort.level](std::uint64_t index) {
+    return length_of(pool, level, index);
+  };
   return CaseSource(std::move(scope));
 }
 

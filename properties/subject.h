@@ -69,7 +69,14 @@ struct Row {
   bool full_precision = true;   // false: stored in a lower precision than it was fed in
   bool apart = false;           // key was read apart from value; else it only repeats it
 
-  bool operator==(const Row&) const = default;
+  // What is not told equals what is not told.
+  bool operator==(const Row& other) const {
+    const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
+    return value == other.value && key == other.key && value_place == other.value_place &&
+           key_place == other.key_place && same(position, other.position) &&
+           same(key_error, other.key_error) && full_precision == other.full_precision &&
+           apart == other.apart;
+  }
 };
 
 // What a call did with one unit.

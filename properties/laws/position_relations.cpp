@@ -169,8 +169,9 @@ Judgement keeps_norm(const History& history, const Contract& contract) {
                                  [](const Row& row) { return !std::isnan(row.key_error); });
     });
   });
-  if (!told) return NotTested{"the subject tells no keys as vectors", true};
-  Verdicts verdicts({"no key is ever rotated again", !moved_always});
+  Verdicts verdicts(moved_always && !told
+                        ? NotTested{"the subject tells no keys as vectors", true}
+                        : NotTested{"no key is ever rotated again", !moved_always});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool moves = contract.positions == PositionMode::shifted;
     if (verdicts.found() || (line.shifts.empty() && !moves)) return;

@@ -16,9 +16,10 @@ struct LongCases {
   std::uint32_t largest_budget = 0;
 };
 
-LongCases long_cases(std::uint64_t from, std::uint64_t to, std::string_view law) {
+LongCases long_cases(Level level, std::uint64_t from, std::uint64_t to, std::string_view law) {
   const auto family = make_spec_family(*parse_spec("random:sinks=1,recent=3,budget=8"));
-  const BatteryOptions options;
+  BatteryOptions options;
+  options.effort.level = level;
   const Campaign campaign(*family, options, {find_law("operation.determinism")});
   LongCases seen;
   for (std::uint64_t i = from; i < to; ++i) {
@@ -34,27 +35,28 @@ LongCases long_cases(std::uint64_t from, std::uint64_t to, std::string_view law)
 
 TEST(Campaign, MeetsLongStreamsAndLargeBudgetsAtTheQuickLevel) {
   const CaseCounts quick = case_counts(Level::quick, 0);
-  const LongCases pool = long_cases(0, quick.pool, "");
+  const LongCases pool = long_cases(Level::quick, 0, quick.pool, "");
   EXPECT_EQ(pool.count, 6U);
   EXPECT_GE(pool.most_tokens, 1030U);
   EXPECT_GE(pool.most_calls, 257U);  // a counter of calls in eight bits
   EXPECT_GE(pool.largest_budget, 127U);
-  const LongCases relation = long_cases(0, quick.relation, "operation.determinism");
+  const LongCases relation = long_cases(Level::quick, 0, quick.relation, "operation.determinism");
   EXPECT_EQ(relation.count, 4U);
   EXPECT_GE(relation.most_tokens, 512U);
   EXPECT_GE(relation.largest_budget, 127U);
 }
 
 TEST(Campaign, LongCasesGrowWithTheLevel) {
-  const LongCases full = long_cases(300, 600, "");
+  const LongCases full = long_cases(Level::full, 300, 600, "");
   EXPECT_EQ(full.count, 6U);
   EXPECT_GE(full.most_tokens, 2048U);
   EXPECT_GE(full.most_calls, 1000U);
   EXPECT_GE(full.largest_budget, 255U);
-  const LongCases nightly = long_cases(3000, 3300, "");
+  const LongCases nightly = long_cases(Level::nightly, 3000, 3300, "");
   EXPECT_EQ(nightly.count, 6U);
   EXPECT_GE(nightly.most_tokens, 32768U);
   EXPECT_GE(nightly.most_calls, 2000U);
+  EXPECT_LE(long_cases(Level::quick, 3000, 3300, "").most_tokens, 1200U);
 }
 
 }  // namespace

@@ -207,7 +207,8 @@ TEST(CaseSource, LongCasesReachTheirLengthInEachWay) {
       const bool room = way == Length::Way::room;
       EXPECT_EQ(what.setup.budget >= 63, room) << what.setup.budget;
       EXPECT_TRUE(!room || 2 * what.setup.budget <= 300) << what.setup.budget;
-      for (const Call& call : short_chunks.at(i).value().calls) EXPECT_LE(call.amount, 4);
+      const Case cut = short_chunks.at(i).value();
+      for (const Call& call : cut.calls) EXPECT_LE(call.amount, 4);
     }
   }
 }

@@ -16,9 +16,11 @@ int accusations(Family& family, std::uint32_t sinks) {
   const Law& law = *find_law("attention.stale-scores");
   int broken = 0;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    const std::uint32_t budget = sinks + 2 + 3 + seed % 3;
+    const std::uint32_t recent = 1 + seed % 4;
+    const std::uint32_t budget = sinks + recent + 2 + seed % 5;
     const auto what =
-        parse_case("sinks=" + std::to_string(sinks) + ",recent=2,budget=" + std::to_string(budget) +
+        parse_case("sinks=" + std::to_string(sinks) + ",recent=" + std::to_string(recent) +
+                   ",budget=" + std::to_string(budget) +
                    ";stream=random,seed=" + std::to_string(seed) + ";calls=f3,f1,f1,f2,f4,f1");
     broken += is_finding(judge_case(law, family, *what)) ? 1 : 0;
   }
