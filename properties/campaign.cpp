@@ -54,8 +54,7 @@ constexpr std::array<Length, 6> nightly_length = {{{4100, Way::edges},
                                                    {33000, Way::edges},
                                                    {520, Way::decode}}};
 
-// Every so many cases one is long: the lengths grow with the level to which the case belongs, up to
-// the one that was asked for.
+// Every so many cases one is long: the lengths grow with the level to which the case belongs.
 Length length_of(bool pool, Level level, std::uint64_t index) {
   const std::uint64_t period = pool ? 50 : 10;
   if (index % period != period / 2 - 1) return {};
@@ -64,8 +63,9 @@ Length length_of(bool pool, Level level, std::uint64_t index) {
     return pool ? counts.pool : counts.relation;
   };
   const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
-  const bool is_quick = level == Level::quick || index < cases(Level::quick);
-  const bool is_full = level == Level::full || index < cases(Level::full);
+  if (index >= cases(level)) return {};  // more cases were wished for than the level has
+  const bool is_quick = index < cases(Level::quick);
+  const bool is_full = index < cases(Level::full);
   const Lengths lengths = is_quick  ? quick
                           : is_full ? Lengths(full_length)
                                     : Lengths(nightly_length);

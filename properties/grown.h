@@ -1,4 +1,4 @@
-// Longer runs of a case: a declaration is offered for a broken law only if it makes these legal too.
+// Longer runs of a case: a declaration is offered for a broken law only if these are legal by it.
 #pragma once
 
 #include <string_view>

@@ -25,29 +25,25 @@ class Records {
   Records(const History& history, std::size_t unit)
       : history_(history), contract_(history.contract), unit_(unit) {}
 
-  // The finding that an event makes: one goes that got more than another, younger one that stays,
-  // of each query that saw both, and no less on the whole of its life and on any first part of it.
-  // Sums, means, the last query and the best one all agree on that.
+  // The finding that a call of one token makes: one goes that got more than another, younger one
+  // that stays, of each query that saw both, and no less on the whole of its life and on any first
+  // part of it. Sums, means, the last query and the best one all agree on that, whether or not the
+  // decision has heard this query yet.
   std::optional<Finding> take(const Step& step) {
     const UnitFacts& facts = step.event->facts.units[unit_];
-    const Tokens& chunk = step.event->fed;
-    Tokens here = tokens_of(facts.stored);
-    for (std::size_t query = 0; query < chunk.size(); ++query) {
-      const Tokens seen = visible_to(facts, query);
-      note(seen, chunk[query]);
-      const auto later = static_cast<std::int64_t>(chunk[query].position) + 1;
-      here = common(here, joined(seen, between(chunk, later, later + 65536)));
-    }
-    const Tokens gone = minus(joined(alive_, chunk), here);
-    std::optional<Finding> finding;
-    if (!gone.empty()) {
-      finding = unearned(step, gone, here);
-      for (const Token token : here) {
-        if (may_go(step, token)) ++records_[token].decisions;
-      }
-    }
+    const Token query = step.event->fed.front();
+    const Tokens seen = visible_to(facts, 0);
+    const Tokens here = common(tokens_of(facts.stored), seen);
+    const Tokens gone = minus(joined(alive_, {query}), here);
     alive_ = here;
-    return finding;
+    std::vector<Pair> unearned = pairs(step, gone, here);
+    note(seen, query);
+    std::erase_if(unearned, [&](const Pair& pair) { return !outdoes(pair.first, pair.second); });
+    if (!unearned.empty()) return accuse(step, unearned.front(), here);
+    for (const Token token : here) {
+      if (!gone.empty() && may_go(step, token)) ++records_[token].decisions;
+    }
+    return std::nullopt;
   }
 
  private:
@@ -114,21 +110,30 @@ class Records {
     return true;
   }
 
-  std::optional<Finding> unearned(const Step& step, const Tokens& gone, const Tokens& here) {
+  // Who went, and who stayed though it got less.
+  using Pair = std::pair<Token, Token>;
+
+  std::vector<Pair> pairs(const Step& step, const Tokens& gone, const Tokens& here) {
+    std::vector<Pair> found;
     for (const Token loser : gone) {
       for (const Token winner : here) {
         if (winner <= loser || !may_go(step, winner) || records_[winner].decisions == 0) continue;
-        if (!outdoes(loser, winner)) continue;
-        const std::string of = " got " + word_of(records_[loser].mean()) + " of its queries";
-        return finding_at(step, unit_,
-                          "token " + word_of(loser) + " outlives the younger " + word_of(winner) +
-                              ": each query that saw both gave it more, and so did all of its life",
-                          word_of(loser) + of + " in the mean and is gone, " + word_of(winner) +
-                              " got " + word_of(records_[winner].mean()) + " and stays; left are " +
-                              text_of(here));
+        if (outdoes(loser, winner)) found.emplace_back(loser, winner);
       }
     }
-    return std::nullopt;
+    return found;
+  }
+
+  Finding accuse(const Step& step, const Pair& pair, const Tokens& here) {
+    const auto mean = [&](Token token) {
+      return word_of(token) + " got " + word_of(records_[token].mean()) + " of a query in the mean";
+    };
+    return finding_at(step, unit_,
+                      "token " + word_of(pair.first) + " outlives the younger " +
+                          word_of(pair.second) +
+                          ": each query that saw both gave it more, and so did all of its life",
+                      mean(pair.first) + " and is gone, " + mean(pair.second) +
+                          " and stays; left are " + text_of(here));
   }
 
   const History& history_;
@@ -158,7 +163,7 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
   Case what = unshared(trial.what(), contract);
   what.stream.kind = StreamKind::fixed;
   const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
-  std::vector<Case> cases = {with_calls(what, feeds_of(what, tokens))};
+  std::vector<Case> cases;
   // In a small middle few have a neighbour that matters.
   Setup roomy = what.setup;
   roomy.budget += trial.family().takes_sizes() && roomy.budget < 32 ? 12U : 0U;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "properties/mutants.h"
+#include "properties/spec_subject.h"
 #include "tests/properties/accuse.h"
 
 namespace kv {
@@ -52,6 +53,20 @@ TEST(StaleScores, AreNotSeenInRightSubjects) {
     for (const std::uint32_t sinks : {0U, 1U, 4U}) {
       EXPECT_EQ(accusations(*family, sinks), 0) << right.name << " with " << sinks << " sinks";
     }
+  }
+}
+
+// Room is made before a query is heard: a mean that only the next chunk lowers is no reason.
+TEST(StaleScores, AreJudgedByWhatADecisionHadHeard) {
+  const auto family = make_spec_family(
+      *parse_spec("h2o:normalise=age;timing=trim-then-attend;visibility=causal", {.budget = 12}));
+  for (const char* text :
+       {"sinks=3,recent=0,budget=5,seed=54815;stream=sink,seed=790;calls=f17,f17,f17,f12,f1,f1,f1,"
+        "f1,f17,f15,f1,f1,f1,f1,f17,f6",
+        "sinks=2,recent=0,budget=6,seed=28847;stream=drift,seed=916;calls=f63,f1,f1,f1,f1,f32,"
+        "f1"}) {
+    const Case what = *parse_case(text);
+    EXPECT_EQ(judge_case(*find_law("attention.stale-scores"), *family, what), "") << text;
   }
 }
 
