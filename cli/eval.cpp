@@ -17,8 +17,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 22> table = {{
+constexpr std::array<Option, 23> table = {{
     model_option,
+    weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
     policy_option,

@@ -16,8 +16,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     model_option,
+    weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
     {.name = "output", .letter = 'o', .value = "FILE", .help = "the trace to write"},

@@ -16,8 +16,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
+constexpr std::array<Option, 14> table = {{
     model_option,
+    weights_option,
     policy_option,
     {.name = "budget",
      .value = "N,...",
@@ -63,6 +64,7 @@ constexpr std::string_view help =
 
 struct SpeedPlan {
   std::string path;
+  std::string weights;  // how they are stored
   LanguageModel model;
   std::vector<Cell> cells;
   DecoderOptions options;
@@ -81,8 +83,6 @@ struct TimedRow {
 Result<SpeedPlan> plan_speed(const Words& words) {
   if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
   SpeedPlan plan;
-  plan.path = words.value("model");
-  if (plan.path.empty()) return usage_error("no --model is given");
   Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
@@ -101,8 +101,10 @@ Result<SpeedPlan> plan_speed(const Words& words) {
   if (plan.json == "-" && plan.csv == "-") {
     return usage_error("--json and --csv both ask for standard output; expected a file for one");
   }
-  Result<LanguageModel> model = open_model(plan.path);
+  Result<LanguageModel> model = opened_weights(words);
   if (!model) return model.error();
+  plan.path = words.value("model");
+  plan.weights = words.value("weights");
   plan.model = *std::move(model);
   return plan;
 }
@@ -169,6 +171,8 @@ Table table_of(const std::vector<TimedRow>& rows) {
 std::string json_of(const SpeedPlan& plan, const TimedRow& row) {
   return JsonObject()
              .add("model", plan.path)
+             .add("weights", plan.weights)
+             .add("weight_bytes", std::uint64_t{plan.model.weight_bytes()})
              .add("spec", row.cell.spec.canonical())
              .add("seed", row.cell.seed)
              .add("length", std::uint64_t{row.speed.length})

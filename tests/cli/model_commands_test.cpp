@@ -116,8 +116,9 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
   expect_refused(run({"eval", "--model", test::small_llama().write("mute"), "--text", text_}),
                  "has neither tokenizer.json nor vocab.json");
   expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
-  expect_refused(eval({"--storage", "int8"}), "unknown --storage 'int8'");
+  expect_refused(eval({"--storage", "int4"}), "unknown --storage 'int4'");
   expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
+  expect_refused(eval({"--weights", "int4"}), "unknown --weights 'int4'; did you mean 'int8'?");
   expect_refused(eval({"--each"}), "expected both");
   expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
                  "expected chunk=1");
@@ -159,6 +160,24 @@ TEST_F(ModelCommands, GenerateTellsOfAConstantCache) {
                        "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, HasSubstr(": 8 residents in 8 rows, each of 4 units; "));
+}
+
+TEST_F(ModelCommands, TakeQuantisedWeights) {
+  const auto json = [&](const std::string& weights) {
+    return eval({"--policy", "dense", "--weights", weights, "--json", "-"}).out;
+  };
+  EXPECT_EQ(json("f32"), json("as-is"));
+  EXPECT_NE(json("int8"), json("as-is"));
+  EXPECT_NE(json("nf4"), json("int8"));
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(eval({"--weights", "nf4", "-o", folder / "run.db"}).status, 0);
+  EXPECT_THAT(run({"report", folder / "run.db", "--list"}).out, HasSubstr("--weights nf4"));
+  EXPECT_EQ(run({"report", folder / "run.db", "-o", folder / "report"}).status, 0);
+  EXPECT_THAT(test::read_text(folder / "report/index.html"), HasSubstr("weights as nf4"));
+  const auto written = [&](const std::string& weights) {
+    return run({"generate", "--model", model_, "--tokens", "30", "--weights", weights}).out;
+  };
+  EXPECT_NE(written("nf4"), written("as-is"));
 }
 
 TEST_F(ModelCommands, RecordWritesWhatReplayReads) {

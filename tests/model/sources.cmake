@@ -8,6 +8,7 @@ list(APPEND kv_test_sources
   model/kv_store_test.cpp
   model/onnx_files.cpp
   model/onnx_test.cpp
+  model/quantised_test.cpp
   model/re_evaluation_test.cpp
   model/recall_test.cpp
   model/record_test.cpp
