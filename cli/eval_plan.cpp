@@ -24,7 +24,7 @@ std::string command_of(const Words& words) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  for (const std::string_view name : {"each", "mark"}) {
+  for (const std::string_view name : {"each", "mark", "open-loop"}) {
     if (words.given(name)) out += " --" + std::string(name);
   }
   return out;
@@ -139,6 +139,7 @@ Result<EvalPlan> plan_eval(const Words& words) {
   const auto threads = words.count("threads", 1, 1024);
   if (!threads) return threads.error();
   plan.threads = static_cast<unsigned>(threads->value_or(0));
+  plan.open_loop = words.given("open-loop");
   plan.quiet = words.given("quiet");
   plan.command = command_of(words);
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {

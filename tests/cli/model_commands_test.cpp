@@ -14,6 +14,7 @@ using test::Ran;
 using test::run;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class ModelCommands : public testing::Test {
  protected:
@@ -88,6 +89,25 @@ TEST_F(ModelCommands, EvalStoresAndExportsItsRun) {
   EXPECT_THAT(test::read_text(folder / "report/index.html"), HasSubstr("--windows 0,<wbr>12"));
   expect_refused(eval({"--json", text_}), "--json '" + text_ + "' would overwrite the input");
   expect_refused(eval({"--windows", "1"}), "expected 0 (not cut) or 2 and more");
+}
+
+TEST_F(ModelCommands, EvalPutsTheOpenLoopBesideTheClosedOne) {
+  const test::TemporaryFolder folder;
+  const Ran ran = eval({"--policy", "dense", "--policy", "window", "--policy", "h2o", "--budget",
+                        "8,16", "--open-loop", "--csv", folder / "a.csv"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("retained mass"));
+  EXPECT_THAT(ran.out, HasSubstr("Spearman's rank correlation"));
+  EXPECT_THAT(ran.out, HasSubstr(" over all 5."));
+  const std::string csv = test::read_text(folder / "a.csv");
+  // What evicts nothing retains everything.
+  EXPECT_THAT(csv, HasSubstr(",dense,,1,"));
+  EXPECT_THAT(eval({"--policy", "dense"}).out, Not(HasSubstr("retained")));
+  std::string longer;
+  for (int i = 0; i < 100; ++i) longer += "abc abcab. ";
+  const std::string text = test::temporary_file("longer.txt", longer);
+  expect_refused(run({"eval", "--model", model_, "--text", text, "--quiet", "--open-loop"}),
+                 "longer than the 64 tokens that the model was trained on; expected --windows 64");
 }
 
 TEST_F(ModelCommands, EvalsNumbersDoNotDependOnTheThreads) {
