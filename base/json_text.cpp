@@ -29,6 +29,12 @@ constexpr std::array<Lead, 9> leads = {{{0x00, 0x7F, 1, 0x80, 0xBF},
                                         {0xF1, 0xF3, 4, 0x80, 0xBF},
                                         {0xF4, 0xF4, 4, 0x80, 0x8F}}};
 
+// U+0080 to U+009F: controls that some terminals obey.
+bool is_high_control(std::string_view character) {
+  return character.size() == 2 && character[0] == '\xc2' &&
+         static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
 std::string escaped(char c) {
   if (c == '"') return "\\\"";
   if (c == '\\') return "\\\\";
@@ -64,6 +70,15 @@ std::string json_string(std::string_view text) {
       continue;
     }
     const char c = text[0];
+    if (is_high_control(text.substr(0, length))) {
+      out += "\\u00";
+      constexpr std::string_view digits = "0123456789abcdef";
+      const auto low = static_cast<unsigned char>(text[1]);
+      out += digits[low >> 4U];
+      out += digits[low & 15U];
+      text.remove_prefix(length);
+      continue;
+    }
     const bool special = length == 1 && (c == '"' || c == '\\' || c < 0x20 || c == 0x7f);
     out += special ? escaped(c) : std::string(text.substr(0, length));
     text.remove_prefix(length);

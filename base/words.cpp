@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/nearest_words.h"
+
 namespace kv {
 namespace {
 
@@ -109,6 +111,53 @@ std::string unknown_word(std::string_view what,
     out += (i == 0 ? "" : ", ") + std::string(candidates[i]);
   }
   return out + ")";
+}
+
+namespace {
+
+// How far a candidate is from the word, by its nearest part.
+std::size_t distance_of(const std::string& wanted, const std::string& candidate) {
+  std::size_t least = edit_distance(wanted, candidate);
+  if (candidate.find(wanted) != std::string::npos) return std::min<std::size_t>(least, 1);
+  for (std::size_t begin = 0; begin < candidate.size();) {
+    const std::size_t end = std::min(candidate.find_first_of(".-", begin), candidate.size());
+    // One more for being a part only.
+    least = std::min(least, 1 + edit_distance(wanted, candidate.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return least;
+}
+
+}  // namespace
+
+std::vector<std::string_view> nearest_words(std::string_view word,
+                                            std::span<const std::string_view> candidates,
+                                            std::size_t count) {
+  std::string wanted = lower(word.substr(0, 100));
+  while (!wanted.empty() && (wanted.back() == '*' || wanted.back() == '.')) wanted.pop_back();
+  std::vector<std::pair<std::size_t, std::string_view>> all;
+  for (const std::string_view candidate : candidates) {
+    all.emplace_back(distance_of(wanted, lower(candidate)), candidate);
+  }
+  std::ranges::stable_sort(all, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < std::min(count, all.size()); ++i) words.push_back(all[i].second);
+  return words;
+}
+
+std::string unknown_among_many(std::string_view what,
+                               std::string_view word,
+                               std::span<const std::string_view> candidates,
+                               std::string_view where_all_are) {
+  if (const auto meant = nearest(word, candidates); !meant.empty()) {
+    return unknown_word(what, word, candidates, meant);
+  }
+  std::string out = unknown_word(what, word, {}) + "; nearest are ";
+  const auto words = nearest_words(word, candidates, 3);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += (i == 0 ? "" : ", ") + quoted(words[i]);
+  }
+  return out + "; " + std::string(where_all_are);
 }
 
 Result<std::uint64_t> parse_count(std::string_view text,

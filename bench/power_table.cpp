@@ -78,7 +78,7 @@ std::uint32_t any_slot(Draws& draws, std::uint32_t t) {
 }
 
 // Algorithm R with another bound for the t-th token.
-MakeStep bounded(std::function<std::uint64_t(std::uint32_t t)> bound) {
+MakeStep bounded(const std::function<std::uint64_t(std::uint32_t t)>& bound) {
   return [bound] {
     return [bound](const State&, Draws& draws, std::uint32_t t) {
       return draws.below(bound(t), t, 0) < shape.k ? any_slot(draws, t) : shape.k;
@@ -107,35 +107,43 @@ MakeStep tilted(double share) {
 // Algorithm L with its usual slips.
 enum class Slip { none, first_gap, skips_one, early, never, starts_at_u, wrong_root };
 
-struct LState {
-  double w = 1;
-  std::uint32_t next = 0;
+class AlgorithmL {
+ public:
+  explicit AlgorithmL(Slip slip) : slip_(slip) {}
+
+  std::uint32_t operator()(const State& /*state*/, Draws& draws, std::uint32_t t) {
+    if (next_ == 0) begin(draws, t);
+    if (t < next_) return shape.k;
+    const std::uint32_t slot = any_slot(draws, t + 1000);
+    if (slip_ != Slip::never) w_ *= shrink(draws, t, 2);
+    next_ = t + 1 + gap(draws, t, 3);
+    return slot;
+  }
+
+ private:
+  void begin(Draws& draws, std::uint32_t t) {
+    w_ = slip_ == Slip::starts_at_u ? draws.uniform(t, 0) : shrink(draws, t, 0);
+    if (slip_ == Slip::early) w_ *= shrink(draws, t, 7);
+    next_ = t + gap(draws, t, 1) + (slip_ == Slip::first_gap ? 1U : 0U);
+  }
+
+  [[nodiscard]] double shrink(Draws& draws, std::uint32_t t, std::uint32_t index) const {
+    const double k = shape.k + (slip_ == Slip::wrong_root ? 1.0 : 0.0);
+    return std::pow(draws.uniform(t, index), 1 / k);
+  }
+
+  [[nodiscard]] std::uint32_t gap(Draws& draws, std::uint32_t t, std::uint32_t index) const {
+    const double skip = std::floor(std::log(draws.uniform(t, index)) / std::log1p(-w_));
+    return static_cast<std::uint32_t>(std::min(skip, 1e6)) + (slip_ == Slip::skips_one ? 1U : 0U);
+  }
+
+  Slip slip_;
+  double w_ = 1;
+  std::uint32_t next_ = 0;
 };
 
 MakeStep algorithm_l(Slip slip) {
-  return [slip] {
-    return [slip, l = LState{}](const State&, Draws& draws, std::uint32_t t) mutable {
-      const double k = shape.k + (slip == Slip::wrong_root ? 1.0 : 0.0);
-      const auto shrink = [&](std::uint32_t index) {
-        return std::pow(draws.uniform(t, index), 1 / k);
-      };
-      const auto gap = [&](std::uint32_t index) {
-        const double skip = std::floor(std::log(draws.uniform(t, index)) / std::log1p(-l.w));
-        return static_cast<std::uint32_t>(std::min(skip, 1e6)) +
-               (slip == Slip::skips_one ? 1U : 0U);
-      };
-      if (l.next == 0) {
-        l.w = slip == Slip::starts_at_u ? draws.uniform(t, 0) : shrink(0);
-        if (slip == Slip::early) l.w *= shrink(7);
-        l.next = t + gap(1) + (slip == Slip::first_gap ? 1U : 0U);
-      }
-      if (t < l.next) return shape.k;
-      const std::uint32_t slot = any_slot(draws, t + 1000);
-      if (slip != Slip::never) l.w *= shrink(2);
-      l.next = t + 1 + gap(3);
-      return slot;
-    };
-  };
+  return [slip] { return AlgorithmL(slip); };
 }
 
 struct Row {
@@ -172,7 +180,7 @@ std::vector<Row> rows() {
       {"L: W starts at u", algorithm_l(Slip::starts_at_u), "110 120 92 58 -"},
       {"L: exponent 1/(k+1)", algorithm_l(Slip::wrong_root), "1800 1200 - 1000 -"},
       {"chunk of 8, t at its end",
-       bounded([](std::uint32_t t) { return std::uint64_t{(t + 7) / 8 * 8}; }), "140 390 580 33 -"},
+       bounded([](std::uint32_t t) { return (std::uint64_t{t} + 7) / 8 * 8; }), "140 390 580 33 -"},
   };
 }
 

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "cli/check.h"
@@ -102,7 +103,7 @@ int flushed(std::string_view who, int status, Streams& streams) {
 }
 
 int report_error(std::string_view who, const Error& error, Streams& streams) {
-  streams.err << who << ": " << error.message;
+  streams.err << who << ": " << printable(error.message);
   if (error.kind == Error::Kind::usage) {
     streams.err << (error.message.ends_with('?') ? " See " : "; see ") << who << " --help";
   }
@@ -121,7 +122,7 @@ int run_guarded(const Command& command,
   } catch (const std::bad_alloc&) {
     streams.err << who << ": out of memory\n";
   } catch (const std::exception& exception) {
-    streams.err << who << ": internal error: " << exception.what() << '\n';
+    streams.err << who << ": internal error: " << printable(exception.what()) << '\n';
   } catch (...) {
     streams.err << who << ": internal error: an exception of an unknown kind\n";
   }

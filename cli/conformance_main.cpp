@@ -3,11 +3,14 @@
 #include <csignal>
 #include <ostream>
 
+#include "base/printable.h"
 #include "base/words.h"
 #include "cli/check.h"
 #include "cli/output.h"
+#include "cli/subject.h"
 #include "properties/conformance.h"
 #include "properties/law.h"
+#include "properties/law_filter.h"
 
 namespace kv {
 namespace {
@@ -31,12 +34,12 @@ bool is_registered(const std::string& word) {
 
 int one_law(const std::string& subject, const std::string& law, cli::Streams& streams) {
   if (find_law(law) == nullptr) {
-    const auto ids = law_ids();
-    const std::vector<std::string_view> known(ids.begin(), ids.end());
-    streams.err << "error: " << unknown_word("law", law, known) << "\n";
+    streams.err << "error: " << unknown_law(law) << "\n";
     return bad_usage;
   }
-  const LawVerdict verdict = check_law(subject, law);
+  const std::string command =
+      cli::shell_quoted(cli::registering_program()) + " " + cli::shell_quoted(subject);
+  const LawVerdict verdict = check_law(subject, law, {}, command);
   streams.out << verdict.text;
   if (verdict.outcome == LawVerdict::Outcome::not_run) return not_run;
   return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
@@ -65,7 +68,12 @@ int run(std::vector<std::string> words, cli::Streams& streams) {
       std::vector<std::string> names;
       names.reserve(subjects.size());
       for (const RegisteredSubject& subject : subjects) names.push_back(subject.name);
-      streams.err << "error: expected the name of a subject first: " << join(names, ", ") << "\n";
+      const bool wrong = !words.empty() && !words[0].starts_with('-');
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      streams.err << "error: "
+                  << (wrong ? printable(unknown_word("subject", words[0], known)) + "; expected"
+                            : "expected")
+                  << " the name of a subject first: " << join(names, ", ") << "\n";
       return bad_usage;
     }
     words.insert(words.begin(), subjects[0].name);
@@ -77,6 +85,7 @@ int run(std::vector<std::string> words, cli::Streams& streams) {
 }  // namespace
 
 int kvcheck_main(int count, char** words) {
+  if (count > 0) cli::registering_program() = words[0];
   std::signal(SIGPIPE, SIG_IGN);
   cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   cli::DescriptorBuffer err_buffer(STDERR_FILENO);

@@ -84,6 +84,7 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   Result<OpenedModel> opened = opened_model(words);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
+  plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
   constexpr std::array<std::string_view, 3> architectures = {"llama", "gpt_neox", "gpt2"};
   const ModelConfig& config = plan.opened.model.config;
   plan.about.model = plan.opened.path;

@@ -39,7 +39,8 @@ constexpr std::array<Option, 15> table = {{
      .default_value = "1",
      .help = "draw among the likeliest tokens that together have this probability"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all draws"},
-    {.name = "trace-cache", .help = "say on standard error how many rows are held, token by token"},
+    {.name = "trace-cache",
+     .help = "say on standard error what is held, token by token; the text comes at the end"},
     storage_option,
     keys_option,
     {.name = "help", .letter = 'h', .help = "this text"},
@@ -70,6 +71,7 @@ struct GeneratePlan {
   SampleOptions sample;
   std::size_t tokens = 0;
   std::vector<Token> prompt;
+  std::string prompt_text;
   bool trace_cache = false;
 };
 
@@ -116,6 +118,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
   Result<OpenedModel> opened = opened_model(words);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
+  plan.options.token_classes = token_classes_for(plan.opened, {&plan.cell, 1});
   Result<std::vector<Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
   if (const auto begin = plan.opened.model.config.begin_token)
@@ -124,6 +127,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
     return usage_error("this model has no begin token; expected a --prompt that is not empty");
   }
   plan.prompt = *std::move(prompt);
+  plan.prompt_text = words.value("prompt");
   return plan;
 }
 
@@ -138,25 +142,32 @@ Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Streams& streams)
   const ModelConfig& config = plan.opened.model.config;
   TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
   Token last = plan.prompt.back();
+  std::string text = plan.trace_cache ? plan.prompt_text : "";
   for (std::size_t written = 0; plan.tokens == 0 || written < plan.tokens; ++written) {
     if (interrupted()) break;
     const Token next = sampler.draw(decoder.logits(), decoder.seen());
     if (next == config.begin_token || next == config.end_token) break;
     // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
     if (static_cast<std::size_t>(next) < plan.opened.tokenizer->vocabulary()) {
-      streams.out << plan.opened.tokenizer->piece(last, next) << std::flush;
+      const std::string piece = plan.opened.tokenizer->piece(last, next);
+      // Lines about the cache would tear the text apart on a terminal.
+      if (plan.trace_cache) {
+        text += piece;
+      } else {
+        streams.out << piece << std::flush;
+      }
     }
     if (!streams.out) break;
     if (auto fed = decoder.feed(std::array{next}, Logits::last); !fed) return fed;
     if (plan.trace_cache) trace_line(decoder.attention(), streams);
     last = next;
   }
-  streams.out << "\n";
+  streams.out << text << "\n";
   return {};
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  if (const auto text = no_stream(given); !text) return text;
+  if (auto text = no_stream(given); !text) return text;
   const Result<Words> words = Words::parse(table, given);
   if (!words) return words.error();
   const Result<GeneratePlan> plan = plan_generate(*words);
@@ -170,7 +181,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     if (auto fed = decoder->feed(prompt.subspan(at, size), Logits::last); !fed) return fed;
     if (interrupted()) return io_error("interrupted");
   }
-  streams.out << words->value("prompt") << std::flush;
+  if (!plan->trace_cache) streams.out << words->value("prompt") << std::flush;
   return go_on(*plan, *decoder, streams);
 }
 

@@ -1,11 +1,10 @@
 #include "cli/laws_text.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "base/words.h"
 #include "cli/wrap.h"
 #include "properties/law.h"
+#include "properties/law_filter.h"
 
 namespace kv::cli {
 namespace {
@@ -41,11 +40,7 @@ std::string law_list() {
 
 Result<std::string> law_explained(std::string_view id) {
   const Law* const law = find_law(id);
-  if (law == nullptr) {
-    std::vector<std::string_view> ids;
-    for (const Law& known : laws()) ids.push_back(known.id);
-    return usage_error(unknown_word("law", id, ids));
-  }
+  if (law == nullptr) return usage_error(unknown_law(id));
   std::string text(law->id);
   text += "\n";
   text += definition("law", law->sentence);

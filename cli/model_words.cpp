@@ -1,10 +1,12 @@
 #include "cli/model_words.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/file.h"
 #include "base/words.h"
 #include "cli/sweep.h"
+#include "sim/serves.h"
 
 namespace kv::cli {
 namespace {
@@ -54,6 +56,13 @@ Result<OpenedModel> opened_model(const Words& words) {
                      "; expected at most as many as the model");
   }
   return opened;
+}
+
+std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
+                                                                 std::span<const Cell> cells) {
+  const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
+  if (std::ranges::none_of(cells, asks)) return nullptr;
+  return std::make_shared<const std::vector<TokenClass>>(token_classes(*opened.tokenizer));
 }
 
 Result<Number> storage_number(const Words& words) {

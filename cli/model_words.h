@@ -41,6 +41,10 @@ Result<std::string> read_text_file(const Words& words);
 // From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
 Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise);
 
+// The table of DecoderOptions, if a cell's policy looks at the words that tokens are; else null.
+std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
+                                                                 std::span<const Cell> cells);
+
 // The options that model commands share, to be put into their tables.
 inline constexpr Option model_option = {
     .name = "model",

@@ -18,6 +18,7 @@ struct Field {
   std::string default_value;
   std::vector<std::string> choices;
   std::string meaning;
+  Parameter::Range range{};  // of a number that is no size
 };
 
 struct Claim {
@@ -25,7 +26,7 @@ struct Claim {
   std::string_view meaning;
 };
 
-constexpr std::array<Claim, 7> claim_meanings = {{
+constexpr std::array<Claim, 8> claim_meanings = {{
     {"constant-size", "a full middle stays full: no decision drops more than it must"},
     {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
     {"uniform", "every token that left the recent window is in the middle with equal probability"},
@@ -35,6 +36,7 @@ constexpr std::array<Claim, 7> claim_meanings = {{
     {"admits-newcomers", "a token that just left the recent window never goes at once"},
     {"deterministic", "no random draws"},
     {"score-driven", "decisions depend on attention"},
+    {"pooled", "a token is scored with its neighbours: one of them may stay in its place"},
 }};
 
 std::string_view meaning_of(std::string_view claim) {
@@ -70,7 +72,8 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
     fields.push_back({std::string(parameter.name),
                       std::string(parameter.default_value),
                       {parameter.choices.begin(), parameter.choices.end()},
-                      std::string(parameter.meaning)});
+                      std::string(parameter.meaning),
+                      parameter.range});
   }
   return fields;
 }
@@ -109,6 +112,10 @@ std::vector<Field> settings() {
 }
 
 std::string meaning_with_choices(const Field& field) {
+  if (field.range.of != Parameter::Range::Of::words) {
+    return field.meaning + " (" + shortest(field.range.least) + " to " +
+           shortest(field.range.most) + ")";
+  }
   if (field.choices.empty()) return field.meaning;
   return field.meaning + " (" + join(field.choices, " | ") + ")";
 }
@@ -143,12 +150,15 @@ std::string json_list(const std::vector<std::string>& json) {
 std::string field_json(const Field& field) {
   std::vector<std::string> choices;
   for (const std::string& choice : field.choices) choices.push_back(json_string(choice));
-  return JsonObject()
-      .add("name", field.name)
+  JsonObject json;
+  json.add("name", field.name)
       .add("default", field.default_value)
       .add_raw("choices", json_list(choices))
-      .add("meaning", field.meaning)
-      .text();
+      .add("meaning", field.meaning);
+  if (field.range.of != Parameter::Range::Of::words) {
+    json.add_raw("least", shortest(field.range.least)).add_raw("most", shortest(field.range.most));
+  }
+  return json.text();
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <array>
 #include <ostream>
 
+#include "base/printable.h"
+#include "base/words.h"
 #include "properties/remote/validate.h"
 
 namespace kv::cli {
@@ -43,7 +45,12 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
     wrong += step.wrong.empty() ? 0U : 1U;
     streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
     if (words->given("requests")) streams.out << "       " << step.request << "\n";
-    if (!step.wrong.empty()) streams.out << "       " << step.wrong << "\n";
+    if (step.wrong.empty()) continue;
+    // What the program said is shown, and not obeyed.
+    const std::string said = printable(step.wrong);
+    for (const std::string_view line : split(said, '\n')) {
+      streams.out << "       " << line << "\n";
+    }
   }
   streams.out << validation->steps.size() << " answers, " << wrong << " of them wrong\n";
   return validation->passed() ? Outcome::done : Outcome::law_broken;

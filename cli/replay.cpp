@@ -1,12 +1,15 @@
 #include "cli/replay.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/replay_plan.h"
@@ -15,6 +18,7 @@
 #include "reports/results.h"
 #include "reports/tables.h"
 #include "sim/replay.h"
+#include "sim/serves.h"
 
 namespace kv::cli {
 namespace {
@@ -146,7 +150,11 @@ class Run {
       progress_.update(before_ + share * done, trace.info().name);
       return !interrupted();
     };
-    const Result<ReplayResult> result = replay(trace, plan_.cells, options);
+    std::vector<Cell> cells;
+    std::ranges::copy_if(plan_.cells, std::back_inserter(cells), [&](const Cell& cell) {
+      return check_serves(trace, cell.spec).has_value();
+    });
+    const Result<ReplayResult> result = replay(trace, cells, options);
     progress_.clear();
     if (!result) return interrupted() ? stopped() : result.error();
     before_ += share;
@@ -238,6 +246,11 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
   if (!parsed) return parsed.error();
   const Result<ReplayPlan> plan = plan_replay(*parsed);
   if (!plan) return plan.error();
+  for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
+    if (plan->left_out[i].empty()) continue;
+    streams.err << "--policy all leaves out what '" << plan->traces[i].info().name
+                << "' has no facts for: " << join(plan->left_out[i], ", ") << '\n';
+  }
   return Run(*plan, streams).all();
 }
 

@@ -82,6 +82,9 @@ Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
         return usage_error("the trace '" + source + "' is given twice");
       }
     }
+    Result<std::vector<std::string>> left_out = unserved(cells, *trace);
+    if (!left_out) return left_out.error();
+    plan.left_out.push_back(*std::move(left_out));
     if (Result<void> fits = check_fit(cells, trace->info()); !fits) return fits;
     plan.traces.push_back(*std::move(trace));
   }

@@ -17,6 +17,8 @@ struct ReplayPlan {
   std::vector<Cell> cells;
   ReplayOptions options;
   Outputs outputs;
+  std::vector<std::vector<std::string>> left_out;  // per trace: policies of --policy all that it
+                                                   // has no facts for
   bool per_head = false;
   bool quiet = false;
   std::string command;  // the words that decide the numbers, for the results file

@@ -10,7 +10,6 @@
 #include "cli/late_file.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "properties/selftest.h"
 #include "reports/kill_matrix.h"
 
 namespace kv::cli {
@@ -104,10 +103,17 @@ Result<void> write_report(const SelftestReport& report, Outputs& outputs, Stream
 }
 
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
+  return selftest_of({}, given, streams);
+}
+
+}  // namespace
+
+Result<Outcome> selftest_of(SelftestOptions options,
+                            std::span<const std::string> given,
+                            Streams& streams) {
   const auto words = Words::parse(table, given);
   if (!words) return words.error();
   if (auto none = words->expect_operands("word", 0, 0); !none) return none.error();
-  SelftestOptions options;
   options.filter = words->values("filter");
   options.clock = now;
   const auto seed = words->count("seed", 0, ~std::uint64_t{0});
@@ -129,8 +135,6 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   if (auto done = write_report(*report, *outputs, streams); !done) return done.error();
   return report->passed() ? Outcome::done : Outcome::law_broken;
 }
-
-}  // namespace
 
 constinit const Command selftest_command = {
     .name = "selftest",

@@ -13,10 +13,15 @@ Result<NamedSubject> named(Result<std::unique_ptr<Family>> family,
                            const std::string& option,
                            const std::string& word) {
   if (!family) return family.error();
-  return NamedSubject{*std::move(family), option + shell_quoted(word)};
+  return NamedSubject{*std::move(family), "kvcheck check " + option + shell_quoted(word)};
 }
 
 }  // namespace
+
+std::string& registering_program() {
+  static std::string name;
+  return name;
+}
 
 std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain =
@@ -43,11 +48,13 @@ Result<NamedSubject> subject_of(const Words& words) {
   }
   const std::string& operand = words.operands()[0];
   for (const RegisteredSubject& subject : registered_subjects()) {
-    if (subject.name == operand) return NamedSubject{subject.make(), shell_quoted(operand)};
+    if (subject.name != operand) continue;
+    return NamedSubject{subject.make(),
+                        shell_quoted(registering_program()) + " " + shell_quoted(operand)};
   }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
-  return NamedSubject{make_spec_family(*spec), shell_quoted(operand)};
+  return NamedSubject{make_spec_family(*spec), "kvcheck check " + shell_quoted(operand)};
 }
 
 }  // namespace kv::cli

@@ -11,8 +11,11 @@ namespace kv::cli {
 
 struct NamedSubject {
   std::unique_ptr<Family> family;
-  std::string words;  // that name it again, quoted for a shell
+  std::string words;  // the command that checks it again, quoted for a shell
 };
+
+// The program that has registered subjects; kvcheck_main sets it to its own name.
+std::string& registering_program();
 
 // From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
 // options to be in the table of `words`. Errors are those of parse_spec and of the families, and of

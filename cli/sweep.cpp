@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policies/registry.h"
+#include "sim/serves.h"
 #include "sim/spec.h"
 
 namespace kv::cli {
@@ -86,7 +87,9 @@ Result<void> add_cells(const PolicyWord& word,
                          " cells; replay them in several runs");
     }
     for (std::size_t i = 0; i < seeds; ++i) {
-      cells.push_back({.cell = {spec, sweep.seeds[i]}, .default_budget = default_budget});
+      cells.push_back({.cell = {spec, sweep.seeds[i]},
+                       .default_budget = default_budget,
+                       .from_all = word.from_all});
     }
   }
   return {};
@@ -103,6 +106,19 @@ Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
     if (Result<void> added = add_cells(word, sweep, known, cells); !added) return added.error();
   }
   return cells;
+}
+
+Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace) {
+  std::vector<std::string> names;
+  std::size_t left = cells.size();
+  for (const PlannedCell& planned : cells) {
+    const Result<void> served = check_serves(trace, planned.cell.spec);
+    if (served) continue;
+    if (!planned.from_all || --left == 0) return served.error();
+    const std::string name(planned.cell.spec.policy->name);
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
 }
 
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {

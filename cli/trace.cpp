@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/words.h"
 #include "cli/options.h"
 #include "cli/trace_generate.h"
@@ -101,7 +102,7 @@ Result<void> for_each_file(const Words& words, Streams& streams, const Look& loo
   }
   if (errors.empty()) return {};
   if (errors.size() == 1) return errors[0];
-  for (const Error& error : errors) streams.err << error.message << "\n";
+  for (const Error& error : errors) streams.err << printable(error.message) << "\n";
   return malformed(std::to_string(errors.size()) + " of " +
                    std::to_string(words.operands().size()) + " files are not good traces");
 }

@@ -1,9 +1,9 @@
 // A chunk's queries over one kv-head at once, so that keys and values are read once for all of
 // them: the part of model/cached_attention.h that prompts spend their time in.
 //
-// Only where nobody wants the rows and every query sees all that is stored up to itself. The
-// visible sets are nested then: ranks are those of the last query's, and each query has its limit.
-// Results are the same bits as one by one.
+// Only where nobody looks at what is computed and every query sees all that is stored up to itself.
+// The visible sets are nested then: ranks are those of the last query's, and each query has its
+// limit. Results are the same bits as one by one.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace kv {
 bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* observer) const {
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
-  return chunk_ > 1 && causal && !raw && observer == nullptr && !unit.cache.wants_rows();
+  return chunk_ > 1 && causal && !raw && observer == nullptr && !unit.cache.needs().any();
 }
 
 void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out) {

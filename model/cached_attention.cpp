@@ -77,8 +77,9 @@ CachedAttention::CachedAttention(const ModelConfig& config,
   }
 }
 
-void CachedAttention::begin_chunk(std::size_t tokens) {
+void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass> classes) {
   chunk_ = tokens;
+  classes_.assign(classes.begin(), classes.end());
   for (ModelUnit& unit : units_) {
     unit.cache.begin_chunk(tokens);
     const std::size_t slots = unit.cache.slots().used();
@@ -88,7 +89,25 @@ void CachedAttention::begin_chunk(std::size_t tokens) {
       if (at_ranks_) group.places.resize(slots);
     }
     unit.rows.assign(unit.cache.wants_rows() ? tokens : 0, {});
+    unit.vectors.assign(unit.cache.needs().vectors() ? tokens : 0, {});
+    for (TokenVectors& vectors : unit.vectors) vectors.clear(config_.head_dim);
   }
+}
+
+// Shows the policy what it asks for of one query of the chunk, whose rows are still sums.
+void CachedAttention::observe(ModelUnit& unit, std::size_t query) {
+  const Needs& needs = unit.cache.needs();
+  Observation shown;
+  if (needs.attention) {
+    std::vector<float>& row = unit.rows[query];
+    if (unit.heads > 1) {
+      kernels().scale(row.data(), 1.0F / static_cast<float>(unit.heads), row.size());
+    }
+    shown.mass = row;
+  }
+  if (needs.vectors()) unit.vectors[query].show(needs, shown);
+  if (needs.token_classes) shown.token_class = classes_[query];
+  unit.cache.observe(shown);
 }
 
 void CachedAttention::end_chunk() {
@@ -97,10 +116,7 @@ void CachedAttention::end_chunk() {
     const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
     for (std::size_t i = 0; unit.spans_layers && i < chunk_; ++i) {
       if (causal) static_cast<void>(unit.cache.next_query());
-      if (!unit.cache.wants_rows()) continue;
-      kernels().scale(unit.rows[i].data(), 1.0F / static_cast<float>(unit.heads),
-                      unit.rows[i].size());
-      unit.cache.observe(unit.rows[i]);
+      if (unit.cache.needs().any()) observe(unit, i);
     }
     unit.cache.end_chunk();
     unit.cache.clear_evicted();
@@ -117,7 +133,9 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
     return unit.spans_layers || unit.layer == vectors.layer;
   };
   for (ModelUnit& unit : units_) {
-    if (here(unit)) store(unit, vectors, unit.cache.residents() - vectors.tokens);
+    if (!here(unit)) continue;
+    store(unit, vectors, unit.cache.residents() - vectors.tokens);
+    if (unit.cache.needs().vectors()) keep_vectors(unit, vectors);
   }
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
@@ -159,6 +177,22 @@ void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors, std::s
   }
 }
 
+// What the layer's tokens bring to a policy that looks at vectors. A kv-head's group may be split
+// between units (unit=head), so its queries are those of the group's heads only.
+void CachedAttention::keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const {
+  const std::size_t dim = config_.head_dim;
+  for (std::size_t i = 0; i < vectors.tokens; ++i) {
+    for (const HeadGroup& group : unit.groups) {
+      if (group.layer != vectors.layer) continue;
+      const std::size_t at = i * config_.kv_width() + group.kv_head * dim;
+      unit.vectors[i].add_keys(vectors.k + at, 1);
+      unit.vectors[i].add_values(vectors.v + at, 1);
+      const float* queries = vectors.q + i * config_.query_width() + group.first_head * dim;
+      unit.vectors[i].add_queries(queries, group.heads);
+    }
+  }
+}
+
 Visible CachedAttention::view(ModelUnit& unit, const Query& query, std::size_t layer) {
   if (!unit.spans_layers) return unit.cache.next_query();
   if (spec_.visibility == Visibility::causal || !spec_.bounded()) {
@@ -192,10 +226,7 @@ void CachedAttention::attend(ModelUnit& unit,
       observer->on_row(layer, group.first_head + h, query.position, visible, {row, n});
     }
   }
-  if (!wants_rows || unit.spans_layers) return;
-  std::vector<float>& row = unit.rows[query.index];
-  if (unit.heads > 1) kernels().scale(row.data(), 1.0F / static_cast<float>(unit.heads), n);
-  unit.cache.observe(row);
+  if (unit.cache.needs().any() && !unit.spans_layers) observe(unit, query.index);
 }
 
 Position CachedAttention::rank_of(Position query) const {

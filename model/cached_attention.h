@@ -21,6 +21,7 @@
 #include "model/language_model.h"
 #include "model/rope_cache.h"
 #include "sim/cell_state.h"
+#include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
 
 namespace kv {
@@ -43,8 +44,10 @@ struct ModelUnit {
   bool spans_layers = false;
   std::vector<HeadGroup> groups;  // by layer, then kv-head
   UnitCache cache;
-  std::vector<std::vector<float>> rows;  // what observe() waits for: one per query of the chunk
-  Visible once;                          // of a unit that spans layers and sees windows
+  // What observe() waits for, one per query of the chunk; as far as the policy asks for it.
+  std::vector<std::vector<float>> rows;
+  std::vector<TokenVectors> vectors{};
+  Visible once{};  // of a unit that spans layers and sees windows
 };
 
 // What one layer's attention computes with.
@@ -84,8 +87,8 @@ class CachedAttention {
                   Storage storage,
                   KeyStorage keys);
 
-  // A chunk begins in every unit.
-  void begin_chunk(std::size_t tokens);
+  // A chunk begins in every unit. `classes` are its tokens'; empty if the policy does not ask.
+  void begin_chunk(std::size_t tokens, std::span<const TokenClass> classes = {});
 
   // Stores the layer's new keys and values and attends: out [tokens, heads * head_dim]. Layers come
   // in order, each once per chunk.
@@ -117,6 +120,8 @@ class CachedAttention {
   };
 
   void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
+  void keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
+  void observe(ModelUnit& unit, std::size_t query);
   Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
   void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
   [[nodiscard]] bool at_once(const ModelUnit& unit, const AttentionObserver* observer) const;
@@ -144,6 +149,7 @@ class CachedAttention {
   RopeCache rope_;
   KeyShift shift_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
+  std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
   std::vector<Slot> slots_;
   std::vector<Slot> identity_;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "model/model_kernels.h"
+#include "sim/serves.h"
 
 namespace kv {
 namespace {
@@ -32,12 +33,17 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();
   }
+  if (needs_of(spec).token_classes && options.token_classes == nullptr) {
+    return usage_error(
+        "it looks at the words that tokens are, but the model has no tokenizer here");
+  }
   return Decoder(model, spec, options);
 }
 
 Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options)
     : model_(&model),
       spec_(spec),
+      token_classes_(needs_of(spec).token_classes ? options.token_classes : nullptr),
       observer_(options.observer),
       on_attention_(options.on_attention),
       attention_(std::make_unique<CachedAttention>(
@@ -67,7 +73,7 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   KV_CHECK(!tokens.empty());
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
-  attention_->begin_chunk(tokens_);
+  attention_->begin_chunk(tokens_, classes_of(tokens));
   if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
     if (Result<void> done = again_.refresh(*attention_, tokens); !done) return done;
   }
@@ -76,6 +82,18 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   attention_->end_chunk();
   finish(wanted);
   return {};
+}
+
+// Numbers that the tokenizer does not have are content.
+std::vector<TokenClass> Decoder::classes_of(std::span<const Token> tokens) const {
+  std::vector<TokenClass> classes;
+  if (token_classes_ == nullptr) return classes;
+  for (const Token token : tokens) {
+    const auto number = static_cast<std::size_t>(token);
+    const bool known = number < token_classes_->size();
+    classes.push_back(known ? (*token_classes_)[number] : TokenClass::content);
+  }
+  return classes;
 }
 
 void Decoder::embed(std::span<const Token> tokens) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/token_class.h"
 #include "model/blocks.h"
 #include "model/cached_attention.h"
 #include "model/language_model.h"
@@ -22,6 +23,8 @@ struct DecoderOptions {
   std::uint64_t seed = 1;          // of policies that draw
   Storage storage = Storage::f32;  // of keys and values
   KeyStorage keys = KeyStorage::rotated;
+  // By token number; for policies that look at the words that tokens are. May be null else.
+  std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
   // Told when a layer's attention begins (true) and when it has ended (false): for timers.
   std::function<void(bool)> on_attention{};
@@ -54,12 +57,14 @@ class Decoder {
   Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
 
   [[nodiscard]] Result<void> check(std::span<const Token> tokens) const;
+  [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const Token> tokens) const;
   void embed(std::span<const Token> tokens);
   void run_layer(std::size_t index);
   void finish(Logits wanted);
 
   const LanguageModel* model_;
   Spec spec_;
+  std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if nobody asks
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::unique_ptr<CachedAttention> attention_;

@@ -42,6 +42,14 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                shown(folder) + " has neither tokenizer.json nor vocab.json with merges.txt"};
 }
 
+std::vector<TokenClass> token_classes(const Tokenizer& tokenizer) {
+  std::vector<TokenClass> classes;
+  for (std::size_t number = 0; number < tokenizer.vocabulary(); ++number) {
+    classes.push_back(token_class_of(tokenizer.piece(std::nullopt, static_cast<Token>(number))));
+  }
+  return classes;
+}
+
 std::size_t character_end(std::string_view text, std::size_t at) {
   do {
     ++at;

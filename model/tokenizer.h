@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/token_class.h"
 
 namespace kv {
 
@@ -43,6 +44,9 @@ class Tokenizer {
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                                                   const std::string& given,
                                                   std::size_t vocabulary);
+
+// The class of every token, by its number.
+std::vector<TokenClass> token_classes(const Tokenizer& tokenizer);
 
 // Where the character that begins at `at` ends. Requires UTF-8 and at < text.size().
 std::size_t character_end(std::string_view text, std::size_t at);

@@ -1,5 +1,8 @@
 #include "policies/h2o.h"
 
+#include <array>
+#include <string_view>
+
 #include "base/check.h"
 #include "policies/by_rank.h"
 
@@ -70,10 +73,40 @@ class H2o final : public Policy {
   std::vector<double> scores_;    // scratch
 };
 
+constexpr auto claims =
+    std::array<std::string_view, 3>{"constant-size", "deterministic", "score-driven"};
+
+constexpr auto normalisations = std::array<std::string_view, 2>{"none", "age"};
+constexpr auto parameters = std::array<Parameter, 1>{{
+    {.name = "normalise",
+     .default_value = "none",
+     .choices = normalisations,
+     .meaning = "age divides the gathered mass by the number of queries that saw the token"},
+}};
+
 }  // namespace
 
 std::unique_ptr<Policy> make_h2o(Normalise normalise) {
   return std::make_unique<H2o>(normalise);
+}
+
+PolicyEntry h2o_policy() {
+  return {.name = "h2o",
+          .summary = "Keeps the heavy hitters: the tokens that have gathered the most attention.",
+          .protection = {},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Zhang et al., \"H2O: Heavy-Hitter Oracle for Efficient Generative Inference of "
+              "Large Language Models\", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code "
+              "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py",
+          .differs =
+              "mass is renormalised over what was visible and averaged over the unit's heads; "
+              "among equals the older goes; normalise=age is NVIDIA/kvpress's division",
+          .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
+          .make = [](const Options& options) {
+            return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none);
+          }};
 }
 
 }  // namespace kv

@@ -22,12 +22,14 @@
 
 #include <memory>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
 enum class Normalise { none, age };
 
 std::unique_ptr<Policy> make_h2o(Normalise normalise);
+
+PolicyEntry h2o_policy();
 
 }  // namespace kv

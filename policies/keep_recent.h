@@ -12,11 +12,15 @@
 
 #include <memory>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
 // The policy's evict fails a KV_CHECK: a cache that asks it has kept a middle it should not have.
 std::unique_ptr<Policy> make_keep_recent();
+
+PolicyEntry dense_policy();
+PolicyEntry window_policy();
+PolicyEntry streaming_policy();
 
 }  // namespace kv

@@ -10,7 +10,8 @@
 // was cut into chunks: that is what makes a reservoir's law independent of chunking.
 //
 // The cache calls, in this order:
-//   observe   once per query, with the attention that the query paid, if needs() asks for it
+//   observe   once per query, with the attention that the query paid and what its own token
+//             brought, as far as needs() asks; never if it asks for nothing
 //   evict     when the middle holds more than its capacity: names those who go
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
@@ -26,12 +27,22 @@
 #include "base/bytes.h"
 #include "base/draws.h"
 #include "base/position.h"
+#include "base/token_class.h"
 
 namespace kv {
 
 // What a policy must see to decide. A replay computes no more than the policies ask for.
 struct Needs {
-  bool attention = false;  // observe() is called with rows
+  bool attention = false;      // the row of attention over what the query saw
+  bool keys = false;           // the token's keys, before rotation
+  bool values = false;         // the token's values
+  bool queries = false;        // the token's queries, before rotation
+  bool token_classes = false;  // what kind of word the token is
+
+  // Whether observe() is called at all.
+  [[nodiscard]] bool any() const { return attention || vectors() || token_classes; }
+
+  [[nodiscard]] bool vectors() const { return keys || values || queries; }
 
   bool operator==(const Needs&) const = default;
 };
@@ -43,13 +54,35 @@ enum class Leaving {
                // either way (policies/by_rank.h), and for what resamples the cache at every trim
 };
 
-// One query's attention over the residents that it could see.
+// A token's vectors of one kind: one per head of the unit, by layer, then head.
+struct HeadVectors {
+  std::span<const float> numbers{};  // [heads, dim]
+  std::size_t dim = 0;
+
+  [[nodiscard]] std::size_t heads() const { return dim == 0 ? 0 : numbers.size() / dim; }
+
+  [[nodiscard]] std::span<const float> head(std::size_t index) const {
+    return numbers.subspan(index * dim, dim);
+  }
+};
+
+// One query: what it paid to the residents that it could see, and what its own token brought, which
+// is now the last of them. What needs() does not ask for is left empty.
 struct Observation {
   Position query = 0;
 
   // [visible], by rank, the query's own key last. The mean over the unit's query heads of their
   // probabilities, renormalised over what was visible; sums to 1.
-  std::span<const float> mass;
+  std::span<const float> mass{};
+
+  HeadVectors keys{};     // a vector per kv-head of the unit
+  HeadVectors values{};   // a vector per kv-head of the unit
+  HeadVectors queries{};  // a vector per query head of the unit
+
+  TokenClass token_class = TokenClass::content;
+
+  // For chance on behalf of the query's token; set whenever a cache calls.
+  Draws* draws = nullptr;
 };
 
 // The middle at a decision.
@@ -71,7 +104,8 @@ class Policy {
 
   [[nodiscard]] virtual Leaving leaving() const { return Leaving::one_by_one; }
 
-  // Learns from one query's attention. Ranks that were not there before are new tokens.
+  // Learns from one query. The ranks that it sees are those of the query before it, but for what
+  // was forgotten since, and one more: its own token's.
   virtual void observe(const Observation& /*observation*/) {}
 
   // Names who goes: `victims`, empty on entry, receives indices into candidates.positions, strictly

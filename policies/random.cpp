@@ -1,5 +1,8 @@
 #include "policies/random.h"
 
+#include <array>
+#include <string_view>
+
 #include "policies/one_by_one.h"
 
 namespace kv {
@@ -17,10 +20,27 @@ class Random final : public OneByOne {
   }
 };
 
+constexpr auto claims = std::array<std::string_view, 4>{"constant-size", "chunk-invariant",
+                                                        "age-geometric", "admits-newcomers"};
+
 }  // namespace
 
 std::unique_ptr<Policy> make_random() {
   return std::make_unique<Random>();
+}
+
+PolicyEntry random_policy() {
+  return {.name = "random",
+          .summary = "Admits every token to the middle; a random older one makes room.",
+          .protection = {.sinks = 4},
+          .parameters = {},
+          .claims = claims,
+          .source = "code AnswerDotAI/cold-compress, cache.py, class KVCacheRandom",
+          .differs =
+              "draws are keyed by the newcomer's position instead of one global generator; "
+              "survival after a decisions is (1 - 1/k)^a there and here",
+          .cost = "O(1) time and one draw a token; no state",
+          .make = [](const Options&) { return make_random(); }};
 }
 
 }  // namespace kv

@@ -11,10 +11,12 @@
 
 #include <memory>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
 std::unique_ptr<Policy> make_random();
+
+PolicyEntry random_policy();
 
 }  // namespace kv

@@ -26,7 +26,7 @@
 #include <memory>
 #include <string_view>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
@@ -36,5 +36,7 @@ std::unique_ptr<Policy> make_reservoir_bottom_k();
 
 // By the word of the parameter `algorithm`: r, l or bottom-k.
 std::unique_ptr<Policy> make_reservoir(std::string_view algorithm);
+
+PolicyEntry reservoir_policy();
 
 }  // namespace kv

@@ -1,6 +1,8 @@
 #include "policies/reservoir_as_printed.h"
 
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "base/check.h"
 
@@ -48,10 +50,30 @@ class ReservoirAsPrinted final : public Policy {
   }
 };
 
+constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "uniform"};
+
 }  // namespace
 
 std::unique_ptr<Policy> make_reservoir_as_printed() {
   return std::make_unique<ReservoirAsPrinted>();
+}
+
+PolicyEntry reservoir_as_printed_policy() {
+  return {
+      .name = "reservoir-as-printed",
+      .summary = "Resamples the cache at every trim: the reservoir as its paper's listing runs it.",
+      .protection = {.sinks = 4},
+      .parameters = {},
+      .claims = claims,
+      .source =
+          "Pan, Weng, Huang, Pan and Zhao, \"An Experiment of Implementing Reservoir Sampling "
+          "to StreamingLLM\", figures 2 and 3",
+      .differs =
+          "kept because it is wrong: it claims to be uniform as its paper does, and is not "
+          "(survival (k/(k+1))^age token by token, another for every chunk size); figure "
+          "3's slips in cutting tensors are left out",
+      .cost = "O(k + m) time and m draws for a trim of m tokens; no state",
+      .make = [](const Options&) { return make_reservoir_as_printed(); }};
 }
 
 }  // namespace kv

@@ -20,10 +20,12 @@
 
 #include <memory>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
 std::unique_ptr<Policy> make_reservoir_as_printed();
+
+PolicyEntry reservoir_as_printed_policy();
 
 }  // namespace kv

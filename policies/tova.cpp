@@ -1,5 +1,8 @@
 #include "policies/tova.h"
 
+#include <array>
+#include <string_view>
+
 #include "base/check.h"
 #include "policies/by_rank.h"
 
@@ -38,10 +41,29 @@ class Tova final : public Policy {
   std::vector<float> mass_;  // [residents], by rank, of the last query
 };
 
+constexpr auto claims =
+    std::array<std::string_view, 3>{"constant-size", "deterministic", "score-driven"};
+
 }  // namespace
 
 std::unique_ptr<Policy> make_tova() {
   return std::make_unique<Tova>();
+}
+
+PolicyEntry tova_policy() {
+  return {.name = "tova",
+          .summary = "Drops the tokens that the last query paid the least attention.",
+          .protection = {.recent_percent = 0},
+          .parameters = {},
+          .claims = claims,
+          .source =
+              "Oren et al., \"Transformers are Multi-State RNNs\", arXiv:2401.06104, the policy "
+              "TOVA; code schwartz-lab-NLP/TOVA, src/tova_cache.py",
+          .differs =
+              "the paper shares residents over a layer, which is unit=layer here (preset @tova); "
+              "among equals the older goes",
+          .cost = "O(residents) time a query; 4 bytes per resident",
+          .make = [](const Options&) { return make_tova(); }};
 }
 
 }  // namespace kv

@@ -13,10 +13,12 @@
 
 #include <memory>
 
-#include "policies/policy.h"
+#include "policies/entry.h"
 
 namespace kv {
 
 std::unique_ptr<Policy> make_tova();
+
+PolicyEntry tova_policy();
 
 }  // namespace kv

@@ -14,6 +14,10 @@ Attempt relate(JudgeRelation relation, Family& family, const Case& what) {
     result.judgement = relation(trial, *contract);
   } catch (const NotTested& skipped) {
     result.judgement = skipped;
+  } catch (const SubjectDied& death) {
+    result.judgement = NotTested{"the subject died"};
+    result.death = death.what();
+    result.died_of = death.killer;
   } catch (const SubjectFailed& failure) {
     result.judgement = Finding{.expected = "an answer to every call",
                                .seen = "the subject failed: " + std::string(failure.what()),
@@ -41,6 +45,9 @@ Attempt attempt(const Law& law, Family& family, const Case& what) {
   KV_CHECK(is_judge(law));
   auto history = run_case(family, what);
   if (!history) return {NotTested{history.error().message}, {}, {}};
+  if (history->died) {
+    return {NotTested{"the subject died"}, {}, {}, history->failure, history->what};
+  }
   Attempt result{
       std::get<JudgeHistory>(law.check)(*history, history->contract), history->coverage, {}};
   result.history = std::move(*history);

@@ -1,38 +1,18 @@
 #include "properties/battery.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <memory>
+#include <utility>
 
-#include "base/words.h"
 #include "properties/attempt.h"
+#include "properties/battery_measures.h"
 #include "properties/battery_results.h"
 #include "properties/campaign.h"
+#include "properties/law_filter.h"
 
 namespace kv {
 namespace {
-
-bool named(std::string_view id, std::string_view pattern) {
-  if (!pattern.ends_with('*')) return id == pattern;
-  return id.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
-// The laws that the filter names, in the order of laws().
-Result<std::vector<const Law*>> filtered(const std::vector<std::string>& filter) {
-  std::vector<const Law*> chosen;
-  std::vector<std::string_view> ids;
-  for (const Law& law : laws()) ids.push_back(law.id);
-  for (const std::string& pattern : filter) {
-    if (std::ranges::none_of(ids, [&](std::string_view id) { return named(id, pattern); })) {
-      return usage_error(unknown_word("law", pattern, ids));
-    }
-  }
-  for (const Law& law : laws()) {
-    const auto names = [&](const std::string& pattern) { return named(law.id, pattern); };
-    if (filter.empty() || std::ranges::any_of(filter, names)) chosen.push_back(&law);
-  }
-  return chosen;
-}
 
 // Why the law does not apply, by itself or because what it must see cannot happen.
 std::string why_spared(const Law& law, const Contract& contract) {
@@ -62,10 +42,18 @@ std::string never_seen(const MustSee& must, const Coverage& seen) {
 }
 
 // The status of a law that was not broken.
-void settle(LawResult& result, const Tally& tally, const Board& board, std::uint64_t least) {
+void settle(LawResult& result, const Board& board, std::uint64_t index, std::uint64_t least) {
+  const Tally& tally = board.tallies[index];
+  const bool judges = is_judge(*result.law);
+  const bool given_up = board.given_up(judges ? Board::pool : index);
   result.status = Status::not_run;
-  if (board.late && tally.cases < least) {
+  if (given_up && tally.cases < least) {
+    result.why = "given up as the subject died again and again; " + std::to_string(tally.cases) +
+                 " cases were tried";
+  } else if (board.late && tally.cases < least) {
     result.why = "time ran out after " + std::to_string(tally.cases) + " cases";
+  } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
+    result.why = "the subject died in every case";
   } else if (tally.of_right && tally.cases == tally.vacuous) {
     result.status = Status::spared;
     result.why = tally.why_vacuous;
@@ -88,9 +76,9 @@ class Battery {
     const SharedMemory memory(sizeof(Board));
     auto* const board = std::construct_at(static_cast<Board*>(memory.data()));
     if (family_.in_process()) board->case_seconds = options_.case_seconds;
-    const std::string death = run_board(*board);
+    run_board(*board);
     cases_ = board->cases;
-    Explainer explainer(family_, options_, death.empty() ? &campaign_ : nullptr);
+    Explainer explainer(family_, options_, board->deaths == 0 ? &campaign_ : nullptr);
     const double seconds = shrink_seconds(*board, of.size());
     for (std::size_t i = 0; i < of.size(); ++i) {
       LawResult& result = *of[i];
@@ -98,20 +86,20 @@ class Battery {
       result.cases = tally.cases;
       result.vacuous = tally.vacuous;
       result.coverage = tally.coverage;
+      const auto died = died_in_.find(i);
       if (tally.broken) {
         const std::uint64_t source = is_judge(*result.law) ? Board::pool : i;
         result.status = Status::broken;
         tell(0.5, result.law->id);
         explainer.explain(result, campaign_.case_of(source, tally.broken_at), seconds);
-      } else if (!death.empty()) {
-        result.why = "the subject died before it was tried to the end";
+      } else if (died != died_in_.end()) {
+        break_of_death(result, died->second.first, died->second.second, explainer, seconds);
       } else {
-        settle(result, tally, *board,
-               is_judge(*result.law) ? case_counts(Level::quick, options_.cases).pool
-                                     : case_counts(Level::quick, options_.cases).relation);
+        const CaseCounts least = case_counts(Level::quick, options_.cases);
+        settle(result, *board, i, is_judge(*result.law) ? least.pool : least.relation);
       }
     }
-    if (!death.empty()) blame(*board, death, of, explainer, seconds);
+    if (board->killer[0] != 0) blame(*board, of, explainer, seconds);
   }
 
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
@@ -124,50 +112,71 @@ class Battery {
     if (options_.progress) options_.progress(share, what);
   }
 
-  std::string run_board(Board& board) {
-    if (!family_.in_process()) {
-      campaign_.run(board);
-      return {};
-    }
+  // A subject in this process takes a child with it when it dies; the next one goes on behind it.
+  void run_board(Board& board) {
+    if (!family_.in_process()) return campaign_.run(board);
     const auto wait = [&] {
       const double share = static_cast<double>(board.cases) /
                            static_cast<double>(std::max<std::uint64_t>(1, board.out_of));
       tell(share / 2, board.law == Board::pool ? "all laws that judge a run"
                                                : campaign_.laws()[board.law]->id);
     };
-    return run_in_child([&] { campaign_.run(board); }, wait);
+    for (;;) {
+      const std::string death = run_in_child([&] { campaign_.run(board); }, wait);
+      if (death.empty()) return;
+      note_death(board, death);
+    }
+  }
+
+  // A child died: of the case itself, which breaks "survives", or only in runs that a relation made
+  // of it, which breaks the relation.
+  void note_death(Board& board, const std::string& death) {
+    constexpr double short_wait = 2;  // of one that is known to hang
+    if (was_hang(death)) board.case_seconds = std::min(board.case_seconds, short_wait);
+    const CaseTree failing = campaign_.case_of(board.law, board.index);
+    const bool known = board.killer[0] != 0;
+    const bool of_itself =
+        board.law == Board::pool || known ||
+        !death_in(*find_law("survives"), family_, failing.value(), board.case_seconds).empty();
+    board.note_death(board.law, of_itself ? failing.value().text() : "", death);
+    if (!of_itself) died_in_.try_emplace(board.law, failing, death);
   }
 
   // A fair share of what shrinking may take together.
-  [[nodiscard]] static double shrink_seconds(const Board& board, std::size_t laws) {
+  [[nodiscard]] double shrink_seconds(const Board& board, std::size_t laws) const {
     std::size_t broken = 0;
     for (std::size_t i = 0; i < laws; ++i) broken += board.tallies[i].broken ? 1 : 0;
-    constexpr double together = 8;
+    const double together = std::min(8.0, 0.3 * options_.seconds);
     constexpr double most = 3;
     return std::min(most, together / static_cast<double>(std::max<std::size_t>(1, broken)));
   }
 
-  // The subject died: of the case itself, which breaks "survives", or only in runs that a relation
-  // made of it.
+  static void break_of_death(LawResult& result,
+                             const CaseTree& failing,
+                             const std::string& death,
+                             Explainer& explainer,
+                             double seconds) {
+    result.status = Status::broken;
+    result.why.clear();
+    result.cases = std::max<std::uint64_t>(result.cases, 1);
+    explainer.explain_death(result, failing, death, seconds);
+  }
+
+  // Breaks "survives" by the first deadly run, whether it was asked for or not.
   void blame(const Board& board,
-             const std::string& death,
              const std::vector<LawResult*>& of,
              Explainer& explainer,
              double seconds) {
-    const CaseTree failing = campaign_.case_of(board.law, board.index);
-    const Law* const survives = find_law("survives");
-    const bool relation =
-        board.law != Board::pool &&
-        death_in(*survives, family_, failing.value(), options_.case_seconds).empty();
-    const Law* const law = relation ? campaign_.laws()[board.law] : survives;
+    const Law* const law = find_law("survives");
     LawResult* blamed = nullptr;
     for (LawResult* result : of) blamed = result->law == law ? result : blamed;
     if (blamed == nullptr) blamed = &unasked_.emplace();
+    if (blamed->status == Status::broken) return;
     blamed->law = law;
-    blamed->status = Status::broken;
-    blamed->why.clear();
-    blamed->cases = std::max<std::uint64_t>(blamed->cases, 1);
-    explainer.explain_death(*blamed, failing, death, seconds);
+    const CaseTree failing(*parse_case(board.killer), family_.takes_sizes());
+    // This matters more than what else may be broken.
+    const double least = std::min(5.0, 0.2 * options_.seconds);
+    break_of_death(*blamed, failing, board.how, explainer, std::max(seconds, least));
   }
 
   Family& family_;
@@ -175,42 +184,10 @@ class Battery {
   Campaign campaign_;
   std::uint64_t cases_ = 0;
   std::optional<LawResult> unasked_;
+
+  // By relation: the case in which it was deadly, and how.
+  std::map<std::uint64_t, std::pair<CaseTree, std::string>> died_in_;
 };
-
-void measure(LawResult& result, Family& family, const Effort& effort) {
-  result.measured = std::get<Measure>(result.law->check)(family, effort);
-  result.cases = 1;
-  result.why = result.measured->why_not;
-  if (!result.measured->ran) {
-    if (result.measured->cannot) result.status = Status::spared;
-    return;
-  }
-  result.status = result.measured->broken ? Status::broken : Status::held;
-  constexpr std::array<std::string_view, 3> words = {"quick", "full", "nightly"};
-  result.reproduce = std::string(result.law->id) +
-                     "/level=" + std::string(words[static_cast<std::size_t>(effort.level)]) +
-                     ",seed=" + std::to_string(effort.seed);
-}
-
-void measure_all(Report& report, Family& family, const BatteryOptions& options, double begun) {
-  const bool died = std::ranges::any_of(report.laws, [](const LawResult& result) {
-    return result.status == Status::broken && result.law->id == "survives";
-  });
-  const double limit = options.seconds;
-  for (LawResult& result : report.laws) {
-    if (!std::holds_alternative<Measure>(result.law->check) || result.status == Status::spared) {
-      continue;
-    }
-    if (options.progress) options.progress(0.5, result.law->id);
-    if (died) {
-      result.why = "the subject does not survive";
-    } else if (options.clock && limit > 0 && options.clock() - begun > limit) {
-      result.why = "time ran out";
-    } else {
-      measure(result, family, options.effort);
-    }
-  }
-}
 
 }  // namespace
 
@@ -224,11 +201,14 @@ std::size_t Report::count(Status status) const {
 
 Result<Report> run_battery(Family& family, const BatteryOptions& options) {
   const double begun = options.clock ? options.clock() : 0;
-  const auto chosen = filtered(options.filter);
+  const auto chosen = laws_named(options.filter);
   if (!chosen) return chosen.error();
   const Setup wanted = family.wanted();
   const auto contract = family.contract(wanted);
   if (!contract) return contract.error();
+  if (const std::string wrong = wrong_claim(contract->claims); !wrong.empty()) {
+    return usage_error("the contract of " + family.name() + " has an " + wrong);
+  }
   Report report{.subject = family.name(),
                 .contract = *contract,
                 .deviations = deviations(*contract),
@@ -252,14 +232,17 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options) {
   std::vector<LawResult*> of;
   for (const std::size_t index : at) of.push_back(&report.laws[index]);
   if (!tried.empty()) {
-    Battery battery(family, options, std::move(tried));
+    // Half of the time for cases where chance is to be measured too; some for shrinking.
+    BatteryOptions cases = options;
+    cases.seconds = (measured_laws(report).empty() ? 0.8 : 0.5) * seconds_of(options);
+    Battery battery(family, cases, std::move(tried));
     battery.run(of);
     report.cases = battery.cases();
     if (battery.unasked()) {
       report.laws.insert(report.laws.begin(), *std::move(battery.unasked()));
     }
   }
-  measure_all(report, family, options, begun);
+  measure_all(report, family, options, begun + 0.95 * seconds_of(options));
   return report;
 }
 

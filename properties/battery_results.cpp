@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "properties/attempt.h"
+#include "properties/grown.h"
 
 namespace kv {
 namespace {
 
 constexpr std::uint64_t most_candidates = 1500;
-constexpr std::uint64_t most_deaths = 200;  // a child process each
+constexpr std::uint64_t most_deaths = 200;  // a process each
 constexpr std::uint64_t pool_share = 60;    // cases that a declaration must make legal
 
 // What a child that shrinks leaves behind, were it to die on its way.
@@ -37,7 +38,7 @@ std::string repeat_words(const Law& law, const Case& what) {
 }  // namespace
 
 std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds) {
-  if (!family.in_process()) return {};
+  if (!family.in_process()) return attempt(law, family, what).death;
   const auto work = [&] {
     if (case_seconds > 0) stay_alive(case_seconds);
     static_cast<void>(attempt(law, family, what));
@@ -99,32 +100,58 @@ void Explainer::explain(LawResult& result, const CaseTree& failing, double secon
   }
 }
 
+namespace {
+
+// The index of the call at which the subject dies: the shortest beginning of the case that is
+// deadly says it. All calls, if none is: it dies of what came before the case, or by chance.
+std::size_t deadly_call(const Law& law, Family& family, const Case& what, double case_seconds) {
+  for (std::size_t calls = 0; calls <= what.calls.size(); ++calls) {
+    Case begun = what;
+    begun.calls.resize(calls);
+    if (!death_in(law, family, begun, case_seconds).empty()) return calls == 0 ? 0 : calls - 1;
+  }
+  return what.calls.size();
+}
+
+}  // namespace
+
 void Explainer::explain_death(LawResult& result,
                               const CaseTree& failing,
                               std::string how,
                               double seconds) {
   const Law& law = *result.law;
   // A hang is waited for at every candidate.
-  const bool hung = how.find("no answer") != std::string::npos;
+  const bool hung = was_hang(how);
   const double case_seconds = hung ? std::min(1.0, options_.case_seconds) : options_.case_seconds;
   Shrunk shrunk{failing.value(), 0};
-  if (options_.shrink) {
-    const auto fails = [&](const Case& candidate) {
-      std::string end = death_in(law, family_, candidate, case_seconds);
-      if (end.empty()) return false;
-      how = std::move(end);
-      return true;
-    };
+  const auto fails = [&](const Case& candidate) {
+    std::string end = death_in(law, family_, candidate, case_seconds);
+    if (end.empty()) return false;
+    how = std::move(end);
+    return true;
+  };
+  const bool again = fails(failing.value());
+  if (options_.shrink && again) {
     const std::uint64_t most = hung ? most_deaths / 10 : most_deaths;
     shrunk = shrink(failing, fails, {most, seconds, options_.clock});
   }
+  if (!again) how += "; it did not happen when the same case was run again";
   result.smallest = shrunk.smallest;
   result.shrinks = shrunk.tried;
   result.reproduce = repeat_words(law, shrunk.smallest);
+  result.history = History{.what = shrunk.smallest,
+                           .contract = {},
+                           .events = {},
+                           .coverage = {},
+                           .failure = how,
+                           .died = true};
   result.finding = Finding{.expected = "an answer to every call, be it a refusal",
                            .seen = std::move(how),
                            .should_see = {},
                            .history = {}};
+  result.finding->event = again && is_judge(law)
+                              ? deadly_call(law, family_, shrunk.smallest, case_seconds)
+                              : shrunk.smallest.calls.size();
 }
 
 const std::vector<Explainer::Seen>& Explainer::seen() {
@@ -149,7 +176,8 @@ std::string Explainer::legal_if(const Law& law, const History& history) {
       return relaxed == seen.relaxed.end() || spared(law, relaxed->second) ||
              !breaks(law, seen.history, relaxed->second);
     });
-    if (everywhere) return relaxation.declaration;
+    if (!everywhere || !holds_when_grown(family_, history.what, relaxation.declaration)) continue;
+    return relaxation.declaration;
   }
   return {};
 }

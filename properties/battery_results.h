@@ -22,7 +22,8 @@ class Explainer {
   // Fills in all that a broken LawResult tells. `seconds`: of shrinking, with a clock.
   void explain(LawResult& result, const CaseTree& failing, double seconds);
 
-  // The same where the subject died: `how` says so. Shrinks by a child process a candidate.
+  // The same where the subject died: `how` says so. Shrinks by a process a candidate, and finds the
+  // call at which it dies.
   void explain_death(LawResult& result, const CaseTree& failing, std::string how, double seconds);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/check.h"
 #include "base/rng.h"
@@ -27,6 +28,50 @@ Wants pool_wants(std::uint64_t index) {
   return wants;
 }
 
+// The lengths of a level's long cases, in turn. A relation makes several runs of each of its own.
+using Lengths = std::span<const Length>;
+
+using Way = Length::Way;
+
+constexpr std::array<Length, 6> quick_pool = {{{300, Way::decode},
+                                               {150, Way::room},
+                                               {1030, Way::edges},
+                                               {400, Way::wide},
+                                               {300, Way::room},
+                                               {130, Way::decode}}};
+constexpr std::array<Length, 4> quick_relation = {
+    {{300, Way::edges}, {150, Way::room}, {540, Way::edges}, {300, Way::room}}};
+constexpr std::array<Length, 6> full_length = {{{520, Way::edges},
+                                                {600, Way::room},
+                                                {1030, Way::decode},
+                                                {1300, Way::wide},
+                                                {260, Way::decode},
+                                                {2060, Way::edges}}};
+constexpr std::array<Length, 6> nightly_length = {{{4100, Way::edges},
+                                                   {600, Way::room},
+                                                   {2060, Way::decode},
+                                                   {3000, Way::wide},
+                                                   {33000, Way::edges},
+                                                   {520, Way::decode}}};
+
+// Every so many cases one is long: the lengths grow with the level to which the case belongs, up to
+// the one that was asked for.
+Length length_of(bool pool, Level level, std::uint64_t index) {
+  const std::uint64_t period = pool ? 50 : 10;
+  if (index % period != period / 2 - 1) return {};
+  const auto cases = [pool](Level level) {
+    const CaseCounts counts = case_counts(level, 0);
+    return pool ? counts.pool : counts.relation;
+  };
+  const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
+  const bool is_quick = level == Level::quick || index < cases(Level::quick);
+  const bool is_full = level == Level::full || index < cases(Level::full);
+  const Lengths lengths = is_quick  ? quick
+                          : is_full ? Lengths(full_length)
+                                    : Lengths(nightly_length);
+  return lengths[index / period % lengths.size()];
+}
+
 void keep_reason(Tally& tally, const NotTested& skipped) {
   if (tally.vacuous != 0 && (tally.of_right || !skipped.of_right)) return;
   tally.of_right = skipped.of_right;
@@ -48,13 +93,41 @@ void count(Tally& tally, const Judgement& judgement, const Coverage& seen, std::
   }
 }
 
+constexpr std::uint64_t most_deaths = 150;
+constexpr std::uint64_t most_pool_deaths = 60;
+constexpr std::uint64_t most_relation_deaths = 3;
+constexpr std::uint64_t hang_counts = 6;  // a hang costs what so many crashes do
+
+template <std::size_t size>
+void keep_text(const std::string& text, char (&kept)[size]) {
+  std::strncpy(kept, text.c_str(), size - 1);
+}
+
+}  // namespace
+
+bool was_hang(std::string_view seen) {
+  return seen.find("no answer") != std::string_view::npos;
+}
+
+void Board::note_death(std::uint64_t of, const std::string& text, const std::string& seen) {
+  const std::uint64_t count = was_hang(seen) ? hang_counts : 1;
+  deaths += count;
+  (of == pool ? pool_deaths : tallies[of].deaths) += count;
+  if (killer[0] != 0 || text.empty() || text.size() >= sizeof(killer)) return;
+  keep_text(text, killer);
+  keep_text(seen, how);
+}
+
+bool Board::given_up(std::uint64_t of) const {
+  if (deaths >= most_deaths) return true;
+  return of == pool ? pool_deaths >= most_pool_deaths : tallies[of].deaths >= most_relation_deaths;
+}
+
 double seconds_of(const BatteryOptions& options) {
   if (options.seconds > 0) return options.seconds;
   constexpr std::array<double, 3> by_level = {60, 600, 7200};
   return by_level[static_cast<std::size_t>(options.effort.level)];
 }
-
-}  // namespace
 
 CaseCounts case_counts(Level level, std::uint32_t wished) {
   if (wished > 0) return {wished, wished};
@@ -70,7 +143,7 @@ Campaign::Campaign(Family& family, const BatteryOptions& options, std::vector<co
   KV_CHECK(laws_.size() <= Board::most_laws);
 }
 
-CaseSource Campaign::source(const Wants& wants, std::uint64_t seed) const {
+CaseSource Campaign::source(const Wants& wants, std::uint64_t seed, bool pool) const {
   CaseScope scope{.wants = wants,
                   .wanted = family_.wanted(),
                   .takes_sizes = family_.takes_sizes(),
@@ -81,19 +154,23 @@ CaseSource Campaign::source(const Wants& wants, std::uint64_t seed) const {
     if (!contract) return {};
     return *std::move(contract);
   };
+  scope.length = [pool, level = options_.effort.level](std::uint64_t index) {
+    return length_of(pool, level, index);
+  };
   return CaseSource(std::move(scope));
 }
 
 CaseTree Campaign::case_of(std::uint64_t law, std::uint64_t index) const {
   const std::uint64_t seed = options_.effort.seed;
-  if (law == Board::pool) return source(pool_wants(index), seed).at(index);
-  return source(laws_[law]->wants, seed_for(seed, laws_[law]->id)).at(index);
+  if (law == Board::pool) return source(pool_wants(index), seed, true).at(index);
+  return source(laws_[law]->wants, seed_for(seed, laws_[law]->id), false).at(index);
 }
 
 // Says what is at hand; no if it is too late to begin it.
 bool Campaign::begin(Board& board, std::uint64_t law, std::uint64_t index) const {
   if (options_.clock && options_.clock() - begun_ > seconds_of(options_)) board.late = true;
-  if (board.late) return false;
+  if (board.late || board.given_up(law)) return false;
+  (law == Board::pool ? board.pool_next : board.tallies[law].next) = index + 1;
   board.law = law;
   board.index = index;
   ++board.cases;
@@ -102,9 +179,13 @@ bool Campaign::begin(Board& board, std::uint64_t law, std::uint64_t index) const
 }
 
 void Campaign::run_pool(Board& board, std::uint64_t from, std::uint64_t to) const {
-  for (std::uint64_t index = from; index < to; ++index) {
+  for (std::uint64_t index = std::max(from, board.pool_next); index < to; ++index) {
     if (!begin(board, Board::pool, index)) return;
     auto history = run_case(family_, case_of(Board::pool, index).value());
+    if (history && history->died) {
+      board.note_death(Board::pool, history->what.text(), history->failure);
+      continue;
+    }
     for (std::size_t i = 0; i < laws_.size(); ++i) {
       Tally& tally = board.tallies[i];
       if (!is_judge(*laws_[i]) || tally.broken) continue;
@@ -121,9 +202,13 @@ void Campaign::run_relation(Board& board,
                             std::uint64_t from,
                             std::uint64_t to) const {
   Tally& tally = board.tallies[law];
-  for (std::uint64_t index = from; index < to && !tally.broken; ++index) {
+  for (std::uint64_t index = std::max(from, tally.next); index < to && !tally.broken; ++index) {
     if (!begin(board, law, index)) return;
     const Attempt tried = attempt(*laws_[law], family_, case_of(law, index).value());
+    if (tried.died_of) {
+      board.note_death(law, tried.died_of->text(), tried.death);
+      continue;
+    }
     count(tally, tried.judgement, tried.coverage, index);
   }
 }

@@ -127,9 +127,19 @@ class Shrinks {
       } else if (call.amount < -1) {
         set_amount(i, -1);
       }
-      if (call.variant > 1) {
+    }
+  }
+
+  // Other content is told apart from the plain one, variant 0, only after something was taken back.
+  void variants() {
+    Case plain = what_;
+    for (Call& call : plain.calls) call.variant = 0;
+    add(std::move(plain));
+    for (std::size_t i = what_.calls.size(); i-- > 0;) {
+      for (const std::uint32_t to :
+           towards(static_cast<std::uint32_t>(what_.calls[i].variant), 0)) {
         Case next = what_;
-        next.calls[i].variant = 1;
+        next.calls[i].variant = static_cast<std::int32_t>(to);
         add(std::move(next));
       }
     }
@@ -225,6 +235,7 @@ std::vector<Case> simpler_cases(const Case& what, bool takes_sizes) {
     shrinks.sizes();
   }
   shrinks.amounts();
+  shrinks.variants();
   if (takes_sizes) shrinks.tighter();
   shrinks.stream();
   shrinks.subject_seed();

@@ -36,7 +36,10 @@ std::vector<std::string> law_ids() {
   return ids;
 }
 
-LawVerdict check_law(std::string_view subject, std::string_view law, const Effort& effort) {
+LawVerdict check_law(std::string_view subject,
+                     std::string_view law,
+                     const Effort& effort,
+                     const std::string& command) {
   const auto entry = registry().find(std::string(subject));
   KV_CHECK(entry != registry().end());
   KV_CHECK(find_law(law) != nullptr);
@@ -47,7 +50,7 @@ LawVerdict check_law(std::string_view subject, std::string_view law, const Effor
   const auto report = run_battery(*family, options);
   if (!report) return {LawVerdict::Outcome::not_run, report.error().message};
   std::ostringstream text;
-  write_text(*report, entry->first, text);
+  write_text(*report, command, text);
   if (report->count(Status::broken) > 0) return {LawVerdict::Outcome::broken, text.str()};
   if (report->holds()) return {LawVerdict::Outcome::holds, text.str()};
   return {LawVerdict::Outcome::not_run, text.str()};

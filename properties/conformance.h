@@ -105,8 +105,12 @@ struct LawVerdict {
 };
 
 // Tries one law on a registered subject, at the quick level. Requires the subject to be registered
-// and the law to be one of law_ids().
-LawVerdict check_law(std::string_view subject, std::string_view law, const Effort& effort = {});
+// and the law to be one of law_ids(). `command` is what checks the subject and takes --reproduce,
+// for the line that repeats a finding; may be empty.
+LawVerdict check_law(std::string_view subject,
+                     std::string_view law,
+                     const Effort& effort = {},
+                     const std::string& command = {});
 
 std::vector<std::string> law_ids();
 

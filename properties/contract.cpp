@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/serves.h"
+
 namespace kv {
 namespace {
 
@@ -92,7 +94,9 @@ Contract contract_of(const Spec& spec) {
     contract.claims.emplace(claim);
   }
   contract.random = !contract.claims_to_be("deterministic");
-  contract.wants_attention = contract.claims_to_be("score-driven");
+  contract.wants_attention = needs_of(spec).attention;
+  contract.keeps_fewer = spec.policy->protection.middle == Protection::Middle::some &&
+                         !contract.claims_to_be("constant-size");
   contract.self_may_go = spec.bounded() && spec.recent == 0;
   contract.rollback = 0;
   contract.reference = spec.canonical();

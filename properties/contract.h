@@ -58,7 +58,7 @@ struct Contract {
   bool wants_attention = false;             // decides by attention
 
   // Words of policies/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
-  // score-driven, deterministic, admits-newcomers, ...): promises beyond the strict reading.
+  // score-driven, deterministic, admits-newcomers): promises beyond the strict reading.
   std::set<std::string, std::less<>> claims;
 
   // The spec whose residents these ought to be, token for token, as a canonical spec; empty: the
@@ -89,6 +89,10 @@ Contract contract_of(const Spec& spec);
 // One line for each way in which `contract` deviates from the strictest reading, as
 // "timing=lazy: up to 16 rows over the budget may be stored".
 std::vector<std::string> deviations(const Contract& contract);
+
+// "unknown claim 'uniformm'; did you mean 'uniform'?" if a claim is none that a law asks for: it
+// would promise nothing, silently. Empty: all are known.
+std::string wrong_claim(const std::set<std::string, std::less<>>& claims);
 
 // A contract in which one more thing is declared, and the words that declare it: what a finding is
 // judged against again, to tell which declaration would make it legal.

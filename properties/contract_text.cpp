@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/words.h"
 #include "properties/contract.h"
 
 namespace kv {
@@ -92,6 +93,16 @@ std::vector<std::string> deviations(const Contract& contract) {
   sharing_line(contract, lines);
   flag_lines(contract, lines);
   return lines;
+}
+
+std::string wrong_claim(const std::set<std::string, std::less<>>& claims) {
+  constexpr std::array<std::string_view, 8> known = {
+      "uniform",       "age-geometric", "chunk-invariant",  "constant-size",
+      "deterministic", "score-driven",  "admits-newcomers", "pooled"};
+  for (const std::string& claim : claims) {
+    if (std::ranges::find(known, claim) == known.end()) return unknown_word("claim", claim, known);
+  }
+  return {};
 }
 
 std::vector<Relaxation> relaxations(const Contract& contract) {

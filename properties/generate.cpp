@@ -7,6 +7,7 @@
 #include <rapidcheck/shrinkable/Create.h>
 
 #include "properties/drawer.h"
+#include "properties/long_streams.h"
 #include "properties/script.h"
 
 namespace kv {
@@ -67,6 +68,7 @@ Stream draw_stream(Drawer& draw, std::uint64_t tokens) {
   if (stream.kind == StreamKind::hitter || stream.kind == StreamKind::unscored) {
     stream.planted = draw.below(static_cast<std::uint32_t>(tokens) + 1);
   }
+  if (stream.kind == StreamKind::behind) stream.planted = draw.below(5);
   return stream;
 }
 
@@ -98,11 +100,18 @@ CaseTree CaseSource::at(std::uint64_t index) const {
     Setup setup = scope.wanted;
     const std::uint64_t period = wanted_period(setup);
     std::optional<Contract> contract;
-    const bool wanted = !scope.takes_sizes || (index + 1) % period == 0;
+    const Length length = scope.length ? scope.length(index) : Length{};
+    const bool is_long = length.tokens > 0;
+    const bool wanted = !scope.takes_sizes || (!is_long && (index + 1) % period == 0);
     constexpr int most_tries = 32;
     for (int i = 0; i < most_tries && !wanted && !contract; ++i) {
-      i == 0 ? sweep_sizes(index, scope.seed, setup) : draw_sizes(draw, setup);
+      if (is_long && length.way == Length::Way::room) {
+        draw_large_sizes(draw, length.tokens, setup);
+      } else {
+        i == 0 ? sweep_sizes(index, scope.seed, setup) : draw_sizes(draw, setup);
+      }
       draw_shape(draw, scope.wants, setup);
+      if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, setup);
       contract = scope.contract(setup);
       constexpr std::uint32_t much = 24;  // slack makes streams long: fewer units then
       if (contract && contract->timing == Timing::lazy && contract->slack > much) {
@@ -118,7 +127,7 @@ CaseTree CaseSource::at(std::uint64_t index) const {
     }
     setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);
     Case what{setup, {}, {}};
-    what.calls = draw_calls(draw, scope.wants, setup, contract.value_or(Contract{}));
+    what.calls = draw_calls(draw, scope.wants, setup, contract.value_or(Contract{}), length);
     what.stream = draw_stream(draw, what.tokens());
     return tree_of(what, scope.takes_sizes);
   };

@@ -39,6 +39,19 @@ class CaseTree {
   std::shared_ptr<const Impl> impl_;
 };
 
+// How long the stream of a case is, and how it is cut.
+struct Length {
+  enum class Way {
+    decode,  // token by token
+    edges,   // in leaps, but token by token over positions at which counters overflow
+    wide,    // in chunks of about a block of 64, 128 or 256 tokens
+    room,    // with a budget of about a block, filled twice
+  };
+
+  std::uint32_t tokens = 0;  // 0: as long as the sizes ask for, a few dozen tokens mostly
+  Way way = Way::decode;
+};
+
 // What cases are made for.
 struct CaseScope {
   Wants wants;
@@ -48,6 +61,9 @@ struct CaseScope {
 
   // What a subject of a setup declares; nothing if it refuses the setup.
   std::function<std::optional<Contract>(const Setup&)> contract;
+
+  // The length of a case, by its index; null: none is long.
+  std::function<Length(std::uint64_t index)> length{};
 };
 
 // An endless list of cases, addressed by index: at(i) does not depend on what else was asked.
@@ -55,7 +71,8 @@ struct CaseScope {
 // The first hundred sweep sinks 0 to 3, recent 0 to 4 and budgets from sinks + recent to 4 more,
 // in an order of the seed; setups that the subject refuses are drawn anew. Chunks are of the sizes
 // at which caches break (1, 2, and the recent window and the budget give or take one), streams long
-// enough for evictions and wraps in most cases, and every wanted kind of call happens in most.
+// enough for evictions and wraps in most cases, and every wanted kind of call happens in most. Long
+// cases (CaseScope::length) are of few units, and of the sweep's sizes but for Way::room.
 class CaseSource {
  public:
   explicit CaseSource(CaseScope scope) : scope_(std::move(scope)) {}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "properties/case.h"
@@ -48,12 +49,26 @@ struct History {
   // Set when the subject threw, crashed or hung; events holds what came before.
   std::string failure;
 
+  // The failure took the subject's process with it, or left it out of step: no event is told.
+  bool died = false;
+
   // The number of units that each Facts must tell.
   [[nodiscard]] std::size_t units() const;
 
   // The place of unit `index`; `head` counts query heads with Unit::head.
   [[nodiscard]] Place place_of(std::size_t index) const;
 };
+
+// A run that a law made of a case took the subject's process with it.
+class SubjectDied : public SubjectFailed {
+ public:
+  SubjectDied(const std::string& how, Case what) : SubjectFailed(how), killer(std::move(what)) {}
+
+  Case killer;
+};
+
+// Throws SubjectDied or SubjectFailed if the subject failed.
+void require_alive(const History& history);
 
 // Runs a case on a fresh subject: calls on branches that do not exist (a fork was refused, or
 // shrunk away) are left out. An error if the family refuses the setup.

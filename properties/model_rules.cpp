@@ -1,26 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "properties/models.h"
+#include "properties/model_rules_detail.h"
 
 namespace kv {
 namespace {
-
-// Two ways to add the same numbers differ by less than this share of the sum.
-constexpr double rounding = 1e-5;
-
-template <typename Own>
-class RuleOf : public Rule {
- public:
-  [[nodiscard]] std::unique_ptr<Rule> clone() const override {
-    return std::make_unique<Own>(static_cast<const Own&>(*this));
-  }
-};
 
 // dense, window, streaming: there is no middle, so nobody is ever asked.
 class NoChoice final : public RuleOf<NoChoice> {
@@ -123,49 +111,16 @@ class AsPrinted final : public RuleOf<AsPrinted> {
   }
 };
 
-// Scored policies: the lowest go; among equals the older.
-class Scored : public Rule {
- public:
-  [[nodiscard]] bool in_bulk() const override { return true; }
-
-  [[nodiscard]] bool wants_mass() const override { return true; }
-
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
-    std::vector<std::pair<double, Position>> scored;
-    for (const Position p : choice.middle) scored.emplace_back(score(p), p);
-    std::ranges::sort(scored);
-    const std::size_t gone = scored.size() - choice.capacity;
-    const double margin = scored[gone].first - scored[gone - 1].first;
-    doubtful_ |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
-    std::vector<Position> staying;
-    for (std::size_t i = gone; i < scored.size(); ++i) staying.push_back(scored[i].second);
-    std::ranges::sort(staying);
-    return staying;
-  }
-
-  [[nodiscard]] bool doubtful() const override { return doubtful_; }
-
- protected:
-  [[nodiscard]] virtual double score(Position p) const = 0;
-
- private:
-  bool doubtful_ = false;
-};
-
 // h2o: the mass that a token has gathered; per query that saw it with normalise=age.
-class H2oRule final : public Scored {
+class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
  public:
   explicit H2oRule(bool by_age) : by_age_(by_age) {}
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass) override {
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
     for (std::size_t i = 0; i < visible.size(); ++i) {
       gathered_[visible[i]] += static_cast<double>(mass[i]);
       queries_[visible[i]] += 1;
     }
-  }
-
-  [[nodiscard]] std::unique_ptr<Rule> clone() const override {
-    return std::make_unique<H2oRule>(*this);
   }
 
  protected:
@@ -180,17 +135,13 @@ class H2oRule final : public Scored {
 };
 
 // tova: the mass that the last query paid.
-class TovaRule final : public Scored {
+class TovaRule final : public RuleOf<TovaRule, ScoredByMass> {
  public:
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass) override {
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
     paid_.clear();
     for (std::size_t i = 0; i < visible.size(); ++i) {
       paid_[visible[i]] = static_cast<double>(mass[i]);
     }
-  }
-
-  [[nodiscard]] std::unique_ptr<Rule> clone() const override {
-    return std::make_unique<TovaRule>(*this);
   }
 
  protected:
@@ -216,6 +167,9 @@ std::unique_ptr<Rule> rule_of(const Spec& spec) {
   }
   if (spec.policy->protection.middle != Protection::Middle::some) {
     return std::make_unique<NoChoice>();
+  }
+  for (const auto family : {attention_rule_of, content_rule_of, weighted_rule_of}) {
+    if (auto rule = family(spec)) return rule;
   }
   return nullptr;
 }

@@ -29,7 +29,9 @@ Model Model::with(std::shared_ptr<Draws> draws) const {
   return copy;
 }
 
-std::vector<std::vector<Position>> Model::feed(std::size_t tokens, const MassOf& mass_of) {
+std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
+                                               const MassOf& mass_of,
+                                               const BroughtOf& brought_of) {
   const bool windowed = spec_.visibility == Visibility::window;
   const bool early = spec_.timing == Timing::trim_then_attend;
   if (early) {
@@ -48,7 +50,12 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens, const MassOf&
     for (const Position p : residents_) {
       if (p <= query) row.push_back(p);
     }
-    if (rule_->wants_mass()) rule_->saw(row, mass_of(row, static_cast<Position>(query)));
+    if (rule_->wants_brought()) {
+      rule_->met(static_cast<Position>(query), brought_of(static_cast<Position>(query)));
+    }
+    if (rule_->wants_mass()) {
+      rule_->saw(row, mass_of(row, static_cast<Position>(query)), *draws_);
+    }
   }
   const std::uint64_t slack = spec_.timing == Timing::lazy ? spec_.slack : 0;
   if (spec_.bounded() && !early && stored_.size() > spec_.budget + slack) {

@@ -13,6 +13,7 @@
 
 #include "base/draws.h"
 #include "base/position.h"
+#include "properties/brought.h"
 #include "sim/spec.h"
 
 namespace kv {
@@ -20,6 +21,9 @@ namespace kv {
 // The attention that query `query` pays: [visible], in stream order.
 using MassOf =
     std::function<std::vector<float>(const std::vector<Position>& visible, Position query)>;
+
+// What the token at a position brings.
+using BroughtOf = std::function<Brought(Position)>;
 
 // What a policy's rule is told when the middle is to lose someone.
 struct Choice {
@@ -40,7 +44,16 @@ class Rule {
 
   [[nodiscard]] virtual bool wants_mass() const { return false; }
 
-  virtual void saw(const std::vector<Position>& /*visible*/, const std::vector<float>& /*mass*/) {}
+  // Whether it looks at what tokens bring: then it is told of each, before it is told what the
+  // token saw.
+  [[nodiscard]] virtual bool wants_brought() const { return false; }
+
+  virtual void met(Position /*token*/, const Brought& /*own*/) {}
+
+  // Told of every query, whose token is the last it sees.
+  virtual void saw(const std::vector<Position>& /*visible*/,
+                   const std::vector<float>& /*mass*/,
+                   Draws& /*draws*/) {}
 
   // Who stays, in stream order.
   virtual std::vector<Position> stay(const Choice& choice, Draws& draws) = 0;
@@ -72,9 +85,11 @@ class Model {
   // A copy that draws from elsewhere.
   [[nodiscard]] Model with(std::shared_ptr<Draws> draws) const;
 
-  // Takes a chunk in; returns what each of its queries sees. `mass_of` is called for policies that
-  // want it only.
-  std::vector<std::vector<Position>> feed(std::size_t tokens, const MassOf& mass_of);
+  // Takes a chunk in; returns what each of its queries sees. `mass_of` and `brought_of` are called
+  // for policies that want it only.
+  std::vector<std::vector<Position>> feed(std::size_t tokens,
+                                          const MassOf& mass_of,
+                                          const BroughtOf& brought_of);
 
   // What is stored now, in stream order.
   [[nodiscard]] const std::vector<Position>& stored() const { return stored_; }

@@ -147,7 +147,10 @@ std::string picture(const History& history, const Finding& finding) {
   if (finding.event >= shown.events.size()) return {};
   const Event& event = shown.events[finding.event];
   if (finding.unit >= event.facts.units.size()) return {};
-  return Picture(event, event.facts.units[finding.unit], finding).text();
+  // Without tokens there is nothing to draw.
+  const UnitFacts& unit = event.facts.units[finding.unit];
+  if (event.branch.empty() && unit.returned.empty() && unit.stored.empty()) return {};
+  return Picture(event, unit, finding).text();
 }
 
 }  // namespace kv

@@ -176,7 +176,8 @@ Row PlainSubject::tell(const PlainRow& row, std::size_t cell) const {
           .key_place = key.place,
           .position = derived ? not_told : key.position,
           .key_error = key.error,
-          .full_precision = held.full_precision};
+          .full_precision = held.full_precision,
+          .apart = true};
 }
 
 void PlainSubject::tell_state(PlainGroup& group, Facts& facts) {

@@ -38,7 +38,7 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-std::string failure_text(const LawResult& result, const std::string& subject_words) {
+std::string failure_text(const LawResult& result, const std::string& command) {
   std::string text(result.law->sentence);
   if (result.finding) {
     text += "\nexpected: " + result.finding->expected + "\nseen: " + result.finding->seen;
@@ -47,13 +47,13 @@ std::string failure_text(const LawResult& result, const std::string& subject_wor
   if (result.smallest) text += "\nsmallest case: " + result.smallest->text();
   if (!result.legal_if.empty()) text += "\nlegal if it declared " + result.legal_if;
   if (result.finding && result.history) text += "\n" + picture(*result.history, *result.finding);
-  if (!result.reproduce.empty()) text += "\nagain: " + repeat_line(result, subject_words);
+  if (!result.reproduce.empty()) text += "\nagain: " + repeat_line(result, command);
   return text + "\n";
 }
 
 void write_case(const LawResult& result,
                 const std::string& subject,
-                const std::string& subject_words,
+                const std::string& command,
                 std::ostream& out) {
   out << "    <testcase classname=\"kvcheck." << xml(subject) << "\" name=\"" << xml(result.law->id)
       << "\"";
@@ -66,7 +66,7 @@ void write_case(const LawResult& result,
                                   : result.measured ? result.measured->sentence
                                                     : std::string(result.law->sentence);
       out << ">\n      <failure type=\"law-broken\" message=\"" << xml(message) << "\">"
-          << xml(failure_text(result, subject_words)) << "</failure>\n    </testcase>\n";
+          << xml(failure_text(result, command)) << "</failure>\n    </testcase>\n";
       return;
     }
     case Status::not_run:
@@ -79,7 +79,7 @@ void write_case(const LawResult& result,
 
 }  // namespace
 
-void write_junit(const Report& report, const std::string& subject_words, std::ostream& out) {
+void write_junit(const Report& report, const std::string& command, std::ostream& out) {
   const std::size_t skipped = report.count(Status::not_run) + report.count(Status::spared);
   std::ostringstream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
@@ -87,7 +87,7 @@ void write_junit(const Report& report, const std::string& subject_words, std::os
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
       << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str() << ">\n";
   for (const LawResult& result : report.laws) {
-    write_case(result, report.subject, subject_words, out);
+    write_case(result, report.subject, command, out);
   }
   out << "  </testsuite>\n</testsuites>\n";
 }

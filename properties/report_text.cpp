@@ -1,7 +1,10 @@
 // A report for people.
 #include <algorithm>
 #include <ostream>
+#include <sstream>
+#include <vector>
 
+#include "base/printable.h"
 #include "base/words.h"
 #include "properties/report_words.h"
 #include "properties/report_writers.h"
@@ -11,24 +14,32 @@ namespace {
 
 constexpr std::size_t line_width = 100;
 
-// `text` after `label`, broken at spaces and indented under itself.
+// `text` after `label`, broken at spaces and indented under itself, as are its own lines.
 void write_field(std::string_view label, const std::string& text, std::ostream& out) {
   constexpr std::size_t indent = 14;
   std::string line(label);
   line.insert(0, 4, ' ');
   line.resize(std::max(indent, line.size() + 1), ' ');
-  bool empty = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!empty && line.size() + 1 + word.size() > line_width) {
-      out << line << "\n";
-      line.assign(indent, ' ');
-      empty = true;
+  for (const std::string_view paragraph : split(text, '\n')) {
+    bool empty = true;
+    for (const std::string_view word : split(paragraph, ' ')) {
+      if (!empty && line.size() + 1 + word.size() > line_width) {
+        out << line << "\n";
+        line.assign(indent, ' ');
+        empty = true;
+      }
+      if (!empty) line += ' ';
+      line += word;
+      empty = false;
     }
-    if (!empty) line += ' ';
-    line += word;
-    empty = false;
+    out << line << "\n";
+    line.assign(indent, ' ');
   }
-  out << line << "\n";
+}
+
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 void write_indented(const std::string& text, std::ostream& out) {
@@ -69,20 +80,20 @@ void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
   if (!measured.smallest.empty()) write_field("smallest", measured.smallest, out);
 }
 
-void write_broken(const LawResult& result, const std::string& subject_words, std::ostream& out) {
+void write_broken(const LawResult& result, const std::string& command, std::ostream& out) {
   out << "BROKEN  " << result.law->id << "\n";
   write_field("law", std::string(result.law->sentence), out);
   if (result.finding && result.smallest) write_case(result, out);
   if (result.measured) write_measured(*result.measured, out);
   if (!result.reproduce.empty()) {
-    out << "    again     " << repeat_line(result, subject_words) << "\n";
+    out << "    again     " << repeat_line(result, command) << "\n";
   }
   out << "\n";
 }
 
 std::string remark_of(const LawResult& result) {
   if (result.status == Status::broken) return "see above";
-  if (!result.why.empty()) return result.why;
+  if (!result.why.empty()) return in_one_line(result.why);
   if (result.measured) return result.measured->sentence;
   return std::string(result.law->sentence);
 }
@@ -140,17 +151,25 @@ void write_sum(const Report& report, std::ostream& out) {
 }  // namespace
 
 void write_text(const Report& report,
-                const std::string& subject_words,
-                std::ostream& out,
+                const std::string& command,
+                std::ostream& terminal,
                 std::size_t columns) {
-  out << report.subject << "\n";
+  std::ostringstream out;
+  out << in_one_line(report.subject) << "\n";
+  write_field("sizes", words_of(report.wanted), out);
+  if (!report.contract.claims.empty()) {
+    const std::vector<std::string> claims(report.contract.claims.begin(),
+                                          report.contract.claims.end());
+    write_field("claims", join(claims, ", "), out);
+  }
   for (const std::string& line : report.deviations) write_field("declares", line, out);
   out << "\n";
   for (const LawResult& result : report.laws) {
-    if (result.status == Status::broken) write_broken(result, subject_words, out);
+    if (result.status == Status::broken) write_broken(result, command, out);
   }
   write_table(report, columns, out);
   write_sum(report, out);
+  terminal << printable(out.str());  // subjects have a say in much of it
 }
 
 }  // namespace kv

@@ -7,10 +7,6 @@
 namespace kv {
 namespace {
 
-std::string counted(std::uint32_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
-
 std::string short_number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g", value);
@@ -69,13 +65,14 @@ std::string words_of(const std::vector<Call>& calls) {
 std::string words_of(const Setup& setup) {
   std::string text = "sinks " + std::to_string(setup.sinks) + ", recent " +
                      std::to_string(setup.recent) + ", budget " + std::to_string(setup.budget);
+  // Told of several only.
   const auto add = [&](std::uint32_t count, std::string_view what) {
-    if (count != 1) text += ", " + counted(count, what);
+    if (count != 1) text += ", " + std::to_string(count) + " " + std::string(what);
   };
-  add(setup.layers, "layer");
-  add(setup.kv_heads, "kv-head");
-  add(setup.group, "query head per kv-head");
-  add(setup.sequences, "sequence");
+  add(setup.layers, "layers");
+  add(setup.kv_heads, "kv-heads");
+  add(setup.group, "query heads per kv-head");
+  add(setup.sequences, "sequences");
   if (setup.seed != 0) text += ", seed " + std::to_string(setup.seed);
   return text;
 }
@@ -86,6 +83,8 @@ std::string where_of(const LawResult& result) {
   const History& history = finding.history ? *finding.history : *result.history;
   if (finding.event >= history.events.size()) {
     const std::size_t calls = history.what.calls.size();
+    if (history.died && calls == 0) return "when it is made";
+    if (history.died && finding.event >= calls) return {};
     if (finding.event >= calls) return "after all calls";
     return "in call " + std::to_string(finding.event + 1) + ", " +
            words_of(history.what.calls[finding.event]);
@@ -116,8 +115,8 @@ std::string words_of(const Statistic& statistic) {
   return text;
 }
 
-std::string repeat_line(const LawResult& result, const std::string& subject_words) {
-  return "kvcheck check " + subject_words + " --reproduce '" + result.reproduce + "'";
+std::string repeat_line(const LawResult& result, const std::string& command) {
+  return command + (command.empty() ? "" : " ") + "--reproduce '" + result.reproduce + "'";
 }
 
 }  // namespace kv

@@ -25,7 +25,8 @@ std::string where_of(const LawResult& result);
 // 1e-9)".
 std::string words_of(const Statistic& statistic);
 
-// The line that repeats a finding.
-std::string repeat_line(const LawResult& result, const std::string& subject_words);
+// The line that repeats a finding; `command` checks the subject. Empty: nobody knows one, and the
+// option alone is told.
+std::string repeat_line(const LawResult& result, const std::string& command);
 
 }  // namespace kv

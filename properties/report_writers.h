@@ -11,10 +11,10 @@ namespace kv {
 
 // Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
 // that would make it legal, and the line that repeats it; then a table of all laws.
-// `subject_words` are the words after `kvcheck check` that name the subject; `columns` is the width
-// that the table is wrapped to, 0 to leave each law on a line of its own.
+// `command` is what checks the subject again, may be empty; `columns` is the width that the table
+// is wrapped to, 0 to leave each law on a line of its own. What a terminal would obey is spelt out.
 void write_text(const Report& report,
-                const std::string& subject_words,
+                const std::string& command,
                 std::ostream& out,
                 std::size_t columns = 0);
 
@@ -22,7 +22,7 @@ void write_text(const Report& report,
 void write_json(const Report& report, std::ostream& out);
 
 // One <testsuite>, one <testcase> per law; not run and spared are <skipped>.
-void write_junit(const Report& report, const std::string& subject_words, std::ostream& out);
+void write_junit(const Report& report, const std::string& command, std::ostream& out);
 
 // One event of a history, positions across, queries down:
 //

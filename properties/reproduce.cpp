@@ -3,7 +3,9 @@
 
 #include "base/words.h"
 #include "properties/attempt.h"
+#include "properties/battery_measures.h"
 #include "properties/battery_results.h"
+#include "properties/law_filter.h"
 #include "properties/report_words.h"
 
 namespace kv {
@@ -12,6 +14,24 @@ namespace {
 Error nothing_tried(const Law& law, const std::string& why) {
   return usage_error("nothing was tried: law " + std::string(law.id) +
                      " does not speak to this case (" + why + ")");
+}
+
+// A call on a branch that no fork before it makes would be left out, and the case be another one.
+Result<void> branches_exist(const Case& what) {
+  std::uint32_t branches = 1;
+  for (std::size_t i = 0; i < what.calls.size(); ++i) {
+    const Call& call = what.calls[i];
+    if (call.branch >= branches) {
+      return usage_error("call " + std::to_string(i + 1) + " of the case (" + words_of(call) +
+                         ") is on branch " + std::to_string(call.branch) + "; " +
+                         (branches == 1
+                              ? "there is only branch 0"
+                              : "there are branches 0 to " + std::to_string(branches - 1)) +
+                         " then, and each call k makes one more");
+    }
+    branches += call.kind == Call::Kind::fork ? 1 : 0;
+  }
+  return {};
 }
 
 // "level=quick,seed=1", of a statistical law.
@@ -44,7 +64,7 @@ Result<Effort> parse_effort(std::string_view text) {
 Result<void> again_measured(LawResult& result, Family& family, std::string_view text) {
   const auto effort = parse_effort(text);
   if (!effort) return effort.error();
-  result.measured = std::get<Measure>(result.law->check)(family, *effort);
+  result.measured = measure_law(*result.law, family, *effort, BatteryOptions{}.case_seconds);
   if (!result.measured->ran) return nothing_tried(*result.law, result.measured->why_not);
   result.status = result.measured->broken ? Status::broken : Status::held;
   result.cases = 1;
@@ -55,6 +75,7 @@ Result<void> again_tried(LawResult& result, Family& family, std::string_view tex
   const Law& law = *result.law;
   const auto what = parse_case(text);
   if (!what) return what.error();
+  if (const auto real = branches_exist(*what); !real) return real.error();
   const auto contract = family.contract(what->setup);
   if (!contract) return contract.error();
   if (law.spares != nullptr) {
@@ -87,11 +108,7 @@ Result<Report> reproduce(Family& family, std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view id = text.substr(0, slash);
   const Law* const law = find_law(id);
-  if (law == nullptr) {
-    std::vector<std::string_view> ids;
-    for (const Law& known : laws()) ids.push_back(known.id);
-    return usage_error(unknown_word("law", id, ids));
-  }
+  if (law == nullptr) return usage_error(unknown_law(id));
   if (slash == std::string_view::npos) {
     return usage_error("'" + std::string(text) + "' names no case; expected LAW/CASE");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "properties/contract.h"
+#include "properties/long_streams.h"
 
 namespace kv {
 namespace {
@@ -246,9 +247,13 @@ std::vector<Kind> draw_kinds(Drawer& draw, const Wants& wants) {
 std::vector<Call> draw_calls(Drawer& draw,
                              const Wants& wants,
                              const Setup& setup,
-                             const Contract& contract) {
+                             const Contract& contract,
+                             const Length& length) {
   const Edges edges(contract);
-  const auto chunks = draw_chunks(draw, edges, edges.stream(draw));
+  const auto chunks =
+      length.tokens > 0
+          ? draw_long_chunks(draw, length, std::max(1U, contract.budget), contract.longest_chunk)
+          : draw_chunks(draw, edges, edges.stream(draw));
   const std::vector<Kind> kinds = draw_kinds(draw, wants);
   std::vector<std::vector<Kind>> before(chunks.size() + 1);
   for (const Kind kind : kinds) {

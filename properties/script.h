@@ -4,15 +4,17 @@
 #include <vector>
 
 #include "properties/drawer.h"
+#include "properties/generate.h"
 #include "properties/law.h"
 
 namespace kv {
 
-// Feeds cut in one of several ways, at the edges of the contract's sizes, with the wanted kinds of
-// calls among them.
+// Feeds cut in one of several ways, at the edges of the contract's sizes or as `length` says, with
+// the wanted kinds of calls among them.
 std::vector<Call> draw_calls(Drawer& draw,
                              const Wants& wants,
                              const Setup& setup,
-                             const Contract& contract);
+                             const Contract& contract,
+                             const Length& length);
 
 }  // namespace kv

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "base/check.h"
-#include "base/words.h"
+#include "base/nearest_words.h"
 #include "properties/battery_results.h"
 #include "properties/campaign.h"
 #include "properties/child.h"
@@ -83,7 +83,7 @@ void run_job(const Job& job, const SelftestOptions& options, Slot& slot) {
   if (job.right != nullptr) return keep(best->reproduce, slot.words);
   if (best->measured) return keep(best->measured->sentence, slot.words);
   battery.shrink = true;
-  const bool died = best->finding->seen.starts_with("it ") && !best->history;
+  const bool died = best->history && best->history->died;
   if (!died) {
     constexpr double seconds = 2;
     Explainer explainer(*family, battery, nullptr);
@@ -113,7 +113,8 @@ Result<std::vector<Job>> jobs_of(const SelftestOptions& options) {
   }
   for (const std::string& word : options.filter) {
     if (std::ranges::find(names, word) == names.end()) {
-      return usage_error(unknown_word("mutant or right subject", word, names));
+      return usage_error(unknown_among_many("mutant or right subject", word, names,
+                                            "docs/kill-matrix.md names all mutants"));
     }
   }
   return jobs;

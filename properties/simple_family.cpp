@@ -19,11 +19,13 @@ struct Cell {
   std::unique_ptr<SimpleCache> cache;
 };
 
-std::vector<Row> rows_of(const std::vector<Token>& tokens, const Place& place) {
+// Whose cache they were made for, such a cache does not know.
+std::vector<Row> rows_of(const std::vector<Token>& tokens) {
   std::vector<Row> rows;
   rows.reserve(tokens.size());
   for (const Token token : tokens) {
-    rows.push_back({.value = token, .key = token, .value_place = place, .key_place = place});
+    rows.push_back(
+        {.value = token, .key = token, .value_place = place_not_told, .key_place = place_not_told});
   }
   return rows;
 }
@@ -50,7 +52,7 @@ class SimpleSubject final : public Subject {
                             std::to_string(feed.tokens.size()) + " tokens");
       }
       facts.units[unit] = told(unit);
-      mask(seen, place_of(unit), facts.units[unit]);
+      mask(seen, facts.units[unit]);
     }
     return facts;
   }
@@ -87,21 +89,16 @@ class SimpleSubject final : public Subject {
   }
 
  private:
-  [[nodiscard]] Place place_of(std::size_t unit) const {
-    return {.sequence = static_cast<std::uint32_t>(unit / setup_.kv_heads / setup_.layers),
-            .layer = static_cast<std::uint32_t>(unit / setup_.kv_heads % setup_.layers),
-            .head = static_cast<std::uint32_t>(unit % setup_.kv_heads)};
-  }
-
   [[nodiscard]] UnitFacts told(std::size_t unit) const {
     UnitFacts facts;
-    facts.stored = rows_of(cells_[unit].cache->kept(), place_of(unit));
+    facts.stored = rows_of(cells_[unit].cache->kept());
     facts.reported = cells_[unit].cache->size();
     return facts;
   }
 
   // The rows returned are all that some query sees, in stream order.
-  static void mask(const std::vector<std::vector<Token>>& seen, const Place& own, UnitFacts& unit) {
+  static void mask(const std::vector<std::vector<Token>>& seen, UnitFacts& unit) {
+    unit.listed = true;
     std::map<Token, std::size_t> column;
     for (const auto& tokens : seen) {
       for (const Token token : tokens) column[token] = 0;
@@ -111,7 +108,7 @@ class SimpleSubject final : public Subject {
       index = returned.size();
       returned.push_back(token);
     }
-    unit.returned = rows_of(returned, own);
+    unit.returned = rows_of(returned);
     unit.mask_width = returned.size();
     unit.visible.assign(seen.size() * returned.size(), 0);
     for (std::size_t query = 0; query < seen.size(); ++query) {

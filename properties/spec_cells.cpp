@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "properties/brought.h"
 
 namespace kv {
 namespace {
@@ -120,6 +121,7 @@ SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
     facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
                                              : static_cast<double>(token.position));
     if (weighs) weigh(index, feed, query, rows, facts);
+    if (cell.cache.needs().any()) show(index, feed, query);
   }
   cell.cache.end_chunk();
   note_evictions(cell);
@@ -151,10 +153,29 @@ void SpecCells::weigh(std::size_t index,
       }
     }
   }
-  if (!cells_[index].cache.wants_rows()) return;
   const auto voters = static_cast<float>(facts.weights.size() * heads);
   for (float& mass : sum_) mass /= voters;
-  cells_[index].cache.observe(sum_);
+}
+
+// What the cell's policy asks for of that query of the chunk, whose weights were just taken.
+void SpecCells::show(std::size_t index, const Feed& feed, std::size_t query) {
+  UnitCache& cache = cells_[index].cache;
+  const Needs& needs = cache.needs();
+  Observation shown;
+  if (needs.attention) shown.mass = sum_;
+  Brought own;
+  if (needs.vectors() || needs.token_classes) {
+    std::vector<BroughtTo> units;
+    for (std::size_t i = 0; i < units_per_cell(); ++i) {
+      units.push_back(brought_to(place_of(index * units_per_cell() + i), spec_.unit, setup_));
+    }
+    own = brought(feed.stream, units, feed.tokens[query]);
+    if (needs.keys) shown.keys = {own.keys, brought_dim};
+    if (needs.values) shown.values = {own.values, brought_dim};
+    if (needs.queries) shown.queries = {own.queries, brought_dim};
+    shown.token_class = own.token_class;
+  }
+  cache.observe(shown);
 }
 
 // Rows are freed all at once or not at all, so those that are not free yet are the last evicted.

@@ -77,6 +77,7 @@ class SpecCells {
              std::size_t query,
              const std::vector<std::size_t>& rows,
              CellFacts& facts);
+  void show(std::size_t index, const Feed& feed, std::size_t query);
   static void note_evictions(Cell& cell);
   static std::vector<Position> stored_in(const Cell& cell);
   [[nodiscard]] Row row_of(Position position, std::size_t unit) const;

@@ -10,14 +10,17 @@
 namespace kv {
 namespace {
 
-constexpr std::array<StreamKind, 8> kinds = {
+constexpr std::array<StreamKind, 10> kinds = {
     StreamKind::random, StreamKind::ties,    StreamKind::sink,  StreamKind::recency,
-    StreamKind::hitter, StreamKind::one_hot, StreamKind::drift, StreamKind::unscored};
+    StreamKind::hitter, StreamKind::one_hot, StreamKind::drift, StreamKind::unscored,
+    StreamKind::fixed,  StreamKind::behind};
 
-constexpr std::array<std::string_view, 8> words = {"random", "ties",    "sink",  "recency",
-                                                   "hitter", "one-hot", "drift", "unscored"};
+constexpr std::array<std::string_view, 10> words = {"random", "ties",    "sink",  "recency",
+                                                    "hitter", "one-hot", "drift", "unscored",
+                                                    "fixed",  "behind"};
 
-constexpr float strong = 12;  // a logit that leaves the others less than e^-12 each
+constexpr float strong = 12;     // a logit that leaves the others less than e^-12 each
+constexpr float nothing = -200;  // one that leaves itself exactly 0 beside any other
 
 // What a payer finds of a token by chance, in [0, 1): a hash, so that nothing is stored.
 float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
@@ -55,6 +58,7 @@ float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
 float logit_of(const Stream& stream, const Payer& payer, Token query, Token key) {
   const float chance = taste(stream, payer, query, key);
   const auto distance = static_cast<float>(query.position - key.position);
+  const auto planted = static_cast<std::int32_t>(stream.planted);
   switch (stream.kind) {
     case StreamKind::random:
       return 4 * chance;
@@ -65,7 +69,7 @@ float logit_of(const Stream& stream, const Payer& payer, Token query, Token key)
     case StreamKind::recency:
       return -distance / 4 + chance;
     case StreamKind::hitter:
-      return key.position == static_cast<std::int32_t>(stream.planted) ? strong : chance;
+      return key.position == planted ? strong : chance;
     case StreamKind::one_hot: {
       const float pick = taste(stream, payer, query, {});
       const auto favourite =
@@ -76,10 +80,16 @@ float logit_of(const Stream& stream, const Payer& payer, Token query, Token key)
       const std::int32_t phase = query.position / 8;
       return taste(stream, payer, {phase, 0}, key) > 0.75F ? strong / 2 : chance;
     }
-    case StreamKind::unscored: {
-      const auto planted = static_cast<std::int32_t>(stream.planted);
+    case StreamKind::unscored:
       return query.position < planted || key.position < planted ? 0 : 4 * chance;
-    }
+    case StreamKind::fixed:
+      // Alike for eight neighbours: a score that is shared among near ones is no less just.
+      return 3 * taste(stream, payer, {}, {key.position / 8, key.variant});
+    case StreamKind::behind:
+      if (key.position < planted) return nothing;
+      query.position -= planted;
+      key.position -= planted;
+      return 4 * taste(stream, payer, query, key);
   }
   return 0;
 }

@@ -23,6 +23,8 @@ enum class StreamKind {
   one_hot,   // each query gives nearly all to one token by chance
   drift,     // the favourites change as the stream goes on
   unscored,  // the first `planted` tokens neither give nor get: everything that they score is equal
+  fixed,     // by a liking for each token that all queries share
+  behind,    // random, but counted from token `planted` on: those before it get nothing from others
 };
 
 // Who pays attention: a query head of a layer of a sequence.
@@ -36,7 +38,7 @@ struct Payer {
 struct Stream {
   StreamKind kind = StreamKind::random;
   std::uint32_t seed = 0;
-  std::uint32_t planted = 0;  // what hitter and unscored plant
+  std::uint32_t planted = 0;  // what hitter, unscored and behind plant
 
   // Sequence i of the subject pays as sequence first_sequence + i would: what one sequence of a
   // batch is compared with alone.

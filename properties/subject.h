@@ -57,18 +57,26 @@ inline constexpr Place place_not_told{0xffffffff, 0xffffffff, 0xffffffff};
 
 inline constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
 
-// One stored row, as read from its key and its value apart. A subject that holds no vectors says
-// the same of both.
+// One stored row, as read from its key and its value. A subject that holds no vectors says the same
+// of both.
 struct Row {
-  Token value;                 // whose value lies here
-  Token key;                   // whose key lies here
-  Place value_place;           // whose cache the value was made for
-  Place key_place;             // whose cache the key was made for
-  double position = not_told;  // the rotary position that the key is rotated for; NaN: not told
-  double key_error = 0;        // |key - exactly rotated key| / |key|; 0 where no vectors are held
-  bool full_precision = true;  // false: stored in a lower precision than it was fed in
+  Token value;                  // whose value lies here
+  Token key;                    // whose key lies here
+  Place value_place;            // whose cache the value was made for
+  Place key_place;              // whose cache the key was made for
+  double position = not_told;   // the rotary position that the key is rotated for; NaN: not told
+  double key_error = not_told;  // |key - exactly rotated key| / |key|; NaN: no vectors are held
+  bool full_precision = true;   // false: stored in a lower precision than it was fed in
+  bool apart = false;           // key was read apart from value; else it only repeats it
 
-  bool operator==(const Row&) const = default;
+  // What is not told equals what is not told.
+  bool operator==(const Row& other) const {
+    const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
+    return value == other.value && key == other.key && value_place == other.value_place &&
+           key_place == other.key_place && same(position, other.position) &&
+           same(key_error, other.key_error) && full_precision == other.full_precision &&
+           apart == other.apart;
+  }
 };
 
 // What a call did with one unit.
@@ -78,6 +86,7 @@ struct UnitFacts {
   std::vector<Row> returned;
   std::size_t mask_width = 0;
   std::vector<std::uint8_t> visible;
+  bool listed = false;  // who is seen was told as lists: rows and mask are made of them, and fit
 
   // [queries], the rotary position each query was rotated for; NaN or empty: not told.
   std::vector<double> query_positions;

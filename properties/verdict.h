@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ enum class Level { quick, full, nightly };
 struct Effort {
   Level level = Level::quick;
   std::uint64_t seed = 1;
+
+  // Seconds that are left for it; null: it may take as long as it takes. A measurement that will
+  // not be done by then takes fewer streams, and says what it could have seen in them.
+  std::function<double()> seconds_left{};
 };
 
 // One test of hypothesis within a statistical law.

@@ -6,7 +6,7 @@
 namespace kv {
 
 // The first of some ordinary setups (sinks 2, recent 4, budget 12; then without sinks, without a
-// middle) whose contract the family gives; the very first if it gives none.
+// middle) that the family does not refuse; the very first if it refuses all.
 Setup first_accepted(const Family& family);
 
 }  // namespace kv

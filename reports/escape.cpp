@@ -36,7 +36,9 @@ std::string mapped(std::string_view text, std::string_view broken, Escape escape
   std::string out;
   while (!text.empty()) {
     const std::size_t length = sequence(text);
-    if (length == 0 || control(text[0])) {
+    const bool high =
+        length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (length == 0 || high || control(text[0])) {
       out += broken;
     } else {
       out += escape(text.substr(0, length));

@@ -14,6 +14,7 @@ namespace kv {
 namespace {
 
 constexpr std::size_t most_points = 512;
+constexpr std::size_t most_cells = 64;  // along each side of the pair matrix: each is drawn
 
 std::string label_at(const std::string& words) {
   return "set title " + ("'" + words + "'") + " noenhanced font title_font\n";
@@ -29,6 +30,24 @@ std::string what_was_run(const UniformityPlot& plot) {
   return with_commas(plot.streams) + " streams of " + quoted_label(plot) + ", " +
          with_commas(plot.kept.size()) + " tokens entered the middle, " +
          std::to_string(plot.capacity) + " stay";
+}
+
+// The mean over the pairs i < j of a cell whose first are `first_i` and `first_j`; NaN: it has
+// none.
+double mean_ratio(const UniformityPlot& plot,
+                  std::size_t first_i,
+                  std::size_t first_j,
+                  std::size_t width) {
+  const std::size_t n = plot.kept.size();
+  double sum = 0;
+  std::size_t pairs = 0;
+  for (std::size_t i = first_i; i < std::min(n, first_i + width); ++i) {
+    for (std::size_t j = std::max(i + 1, first_j); j < std::min(n, first_j + width); ++j) {
+      sum += plot.pair_ratio[i * n + j];
+      ++pairs;
+    }
+  }
+  return pairs == 0 ? std::nan("") : sum / static_cast<double>(pairs);
 }
 
 }  // namespace
@@ -94,23 +113,27 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
   FigureData data({"position_a", "position_b", "ratio"});
   const std::string block = data.begin(plot.label);
   double farthest = 0.05;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      const std::vector<double> row = {plot.first_position + static_cast<double>(j),
-                                       plot.first_position + static_cast<double>(i),
-                                       i == j ? std::nan("") : plot.pair_ratio[i * n + j]};
-      if (i < j) {
-        data.row(row);
-        farthest = std::max(farthest, std::abs(row[2] - 1));
-      } else {
+  const std::size_t width = (n + most_cells - 1) / most_cells;
+  const std::size_t cells = (n + width - 1) / width;
+  const double half = static_cast<double>(width - 1) / 2;
+  for (std::size_t i = 0; i < cells; ++i) {
+    for (std::size_t j = 0; j < cells; ++j) {
+      const double ratio = mean_ratio(plot, i * width, j * width, width);
+      const std::vector<double> row = {plot.first_position + static_cast<double>(j * width) + half,
+                                       plot.first_position + static_cast<double>(i * width) + half,
+                                       ratio};
+      if (std::isnan(ratio)) {
         data.empty_row(row);
+      } else {
+        data.row(row);
+        farthest = std::max(farthest, std::abs(ratio - 1));
       }
     }
   }
   data.finish(figure);
   farthest = std::min(1.0, farthest);
   const double first = plot.first_position - 0.5;
-  const double last = first + static_cast<double>(n);
+  const double last = first + static_cast<double>(cells * width);
   figure.body =
       plain_axes() + "set border 15\nunset key\n" + label_at(quoted_label(plot)) +
       "set palette defined (0 '#2166ac', 1 '#92c5de', 2 '#f7f7f7', 3 '#f4a582', 4 '#b2182b')\n"
@@ -123,7 +146,11 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot) {
       shortest(first) + ":" + shortest(last) + "]\nset yrange [" + shortest(last) + ":" +
       shortest(first) + "]\nplot " + block + " using 1:2:3 with image pixels notitle\n";
   figure.caption = "How often each pair of positions is kept together, over k(k-1)/(n(n-1)), in " +
-                   what_was_run(plot) + ". Colours end at what the farthest pair shows, 2 at most.";
+                   what_was_run(plot) +
+                   (width == 1 ? ""
+                               : ". Each cell is the mean over " + std::to_string(width) + " by " +
+                                     std::to_string(width) + " positions") +
+                   ". Colours end at what the farthest pair shows, 2 at most.";
   return figure;
 }
 

@@ -87,11 +87,13 @@ SeriesSums& SeriesSums::operator+=(const SeriesSums& other) {
 CellState::CellState(const Trace& trace,
                      const std::vector<Lane>& lanes,
                      const Cell& cell,
+                     std::span<const TokenClass> classes,
                      std::size_t series_width,
                      std::size_t residencies)
     : info_(trace.info()),
       lanes_(lanes),
       spec_(cell.spec),
+      classes_(classes),
       series_width_(series_width),
       unit_of_lane_(lanes.size()),
       series_of_lane_(lanes.size()),
@@ -132,6 +134,8 @@ void CellState::begin_query(Position query) {
     note_evictions(unit, index, query);
     const std::size_t seen = unit.view.visible->size();
     if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
+    if (unit.cache.needs().vectors()) unit.vectors.clear(info_.head_dim);
+    if (unit.cache.needs().token_classes) unit.token_class = classes_[query];
     unit.stored += static_cast<double>(unit.stored_now);
     unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
     unit.seen += static_cast<double>(seen);
@@ -154,18 +158,48 @@ void CellState::add_row(std::size_t lane,
   add_to(sums_[lane], mass, kl, overlap, error);
   add_to(point, mass, kl, overlap, error);
   ++point.rows;
-  if (!unit.view.wants_row) return;
-  if (!unit.shared()) return unit.cache.observe(seen.mass());
-  kernels().add(unit.mass.data(), seen.mass().data(), unit.mass.size());
+  const Needs& needs = unit.cache.needs();
+  if (!needs.any()) return;
+  if (needs.vectors()) add_vectors(lane, unit, row.query, source);
+  const std::span<const float> paid = needs.attention ? seen.mass() : std::span<const float>();
+  if (!unit.shared()) return unit.cache.observe(unit.shown(paid));
+  if (needs.attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
+}
+
+Observation CellState::UnitState::shown(std::span<const float> row) const {
+  Observation shown{.mass = row, .token_class = token_class};
+  vectors.show(cache.needs(), shown);
+  return shown;
+}
+
+// Keys and values are those of the kv-head that the lane reads: once for all lanes that read it.
+void CellState::add_vectors(std::size_t lane,
+                            UnitState& unit,
+                            Position query,
+                            const DenseRows& source) {
+  const Needs& needs = unit.cache.needs();
+  const bool opens =
+      lane == unit.shape.lanes.front() || unit_key(info_, lanes_[lane], Unit::kv_head) !=
+                                              unit_key(info_, lanes_[lane - 1], Unit::kv_head);
+  vector_.resize(info_.head_dim);
+  if (needs.keys && opens) {
+    source.raw_key(query, vector_.data());
+    unit.vectors.add_keys(vector_.data(), 1);
+  }
+  if (needs.values && opens) {
+    source.raw_value(query, vector_.data());
+    unit.vectors.add_values(vector_.data(), 1);
+  }
+  if (needs.queries) unit.vectors.add_queries(source.raw_query(query).data(), 1);
 }
 
 void CellState::end_query(Position query) {
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
-    if (unit.view.wants_row && unit.shared()) {
+    if (unit.cache.needs().any() && unit.shared()) {
       const auto heads = static_cast<float>(unit.shape.lanes.size());
-      kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
-      unit.cache.observe(unit.mass);
+      if (unit.view.wants_row) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
+      unit.cache.observe(unit.shown(unit.mass));
     }
     if (query + 1 == unit.cache.seen()) {
       unit.cache.end_chunk();

@@ -13,6 +13,7 @@
 #include "sim/dense_rows.h"
 #include "sim/replay.h"
 #include "sim/seen_rows.h"
+#include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
 
 namespace kv {
@@ -68,10 +69,12 @@ struct CellPart {
 
 class CellState {
  public:
-  // Keeps the residency of the first `residencies` units.
+  // Keeps the residency of the first `residencies` units. `classes` are the tokens', and outlive
+  // this; empty if the policy does not ask for them.
   CellState(const Trace& trace,
             const std::vector<Lane>& lanes,
             const Cell& cell,
+            std::span<const TokenClass> classes,
             std::size_t series_width,
             std::size_t residencies);
 
@@ -96,6 +99,9 @@ class CellState {
       view.wants_row = cache.wants_rows();
     }
 
+    // What the policy is shown of the query at hand.
+    [[nodiscard]] Observation shown(std::span<const float> mass) const;
+
     // Whether several query heads vote together.
     [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
 
@@ -104,7 +110,9 @@ class CellState {
     View view;                       // of the query at hand
     std::vector<std::uint8_t> gone;  // [tokens]
     std::vector<float> mass;         // the sum of its lanes' rows for the query at hand
-    double stored = 0;               // sums over queries
+    TokenVectors vectors;            // of the query at hand, if the policy asks for any
+    TokenClass token_class = TokenClass::content;
+    double stored = 0;  // sums over queries
     double seen = 0;
     std::uint64_t stored_peak = 0;
     std::uint64_t seen_peak = 0;
@@ -115,18 +123,21 @@ class CellState {
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
+  void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
 
   const TraceInfo& info_;
   const std::vector<Lane>& lanes_;
   const Spec& spec_;
+  std::span<const TokenClass> classes_;
   std::size_t series_width_;
   std::size_t point_ = 0;  // the query's, in each of part_.series
   std::vector<UnitState> units_;
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
   std::vector<HeadMetrics> sums_;            // per lane
+  std::vector<float> vector_;                // scratch: one head's
   CellPart part_;
 };
 

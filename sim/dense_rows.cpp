@@ -154,6 +154,23 @@ Result<DenseRow> DenseRows::load(Position query) {
   return row;
 }
 
+void DenseRows::raw_key(Position position, float* out) const {
+  widen_row(trace_.layer(layer_).k, position, out);
+}
+
+void DenseRows::raw_value(Position position, float* out) const {
+  widen_row(trace_.layer(layer_).v, position, out);
+}
+
+// The row of this head's kv-head.
+void DenseRows::widen_row(const TensorView& tensor, Position position, float* out) const {
+  const TraceInfo& info = trace_.info();
+  const std::size_t kv_head = head_ / (info.query_heads / info.kv_heads);
+  const std::size_t dim = tensor.shape[2];
+  const std::size_t at = (kv_head * info.tokens + position) * dim;
+  kernels().widen(tensor.number, tensor.data + at * tensor.bytes_per_number(), dim, out);
+}
+
 void DenseRows::rotated_query(Position query, Position position, float* out) const {
   const std::size_t dim = shared_->dim();
   rope_.rotate(queries_.data() + query * dim, dim, position, out);

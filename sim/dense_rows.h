@@ -62,6 +62,14 @@ class DenseRows {
   // The query's vector turned to `position`: [head_dim]. Only for q/k/v; out has head_dim floats.
   void rotated_query(Position query, Position position, float* out) const;
 
+  // As recorded, before rotation: [head_dim]. Only for q/k/v; out has head_dim floats.
+  [[nodiscard]] std::span<const float> raw_query(Position query) const {
+    return std::span(queries_).subspan(query * shared_->dim(), shared_->dim());
+  }
+
+  void raw_key(Position position, float* out) const;
+  void raw_value(Position position, float* out) const;
+
   [[nodiscard]] const KeyValues* key_values() const { return shared_.get(); }
 
   // 1 / sqrt(head_dim), by which dot products are scaled.
@@ -72,6 +80,7 @@ class DenseRows {
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> compute_row(Position query);
   [[nodiscard]] Error bad_row(Position query, const std::string& what) const;
+  void widen_row(const TensorView& tensor, Position position, float* out) const;
 
   const Trace& trace_;
   std::size_t layer_;

@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 13> table = {{
+constexpr std::array<Preset, 18> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -69,6 +69,32 @@ constexpr std::array<Preset, 13> table = {{
      .differs =
          "nothing: learned positions are in keys and values once they are made, so residents "
          "keep those that they were fed at, and only newcomers stand at their rank"},
+    {.name = "h2o-flexgen",
+     .spec = "h2o;unit=head",
+     .source = "code FMInference/H2O, h2o_flexgen/flexgen/pytorch_backend.py: half heavy hitters, "
+               "half recent tokens, each query head on its own",
+     .differs = "there the lowest score goes at every step, here at every trim, which leaves the "
+                "same tokens (policies/by_rank.h); its decoding leaves padding unmasked"},
+    {.name = "snapkv",
+     .spec = "snapkv:recent=32,select=once;unit=head",
+     .source = "Li et al., arXiv:2404.14469; code FasterDecoding/SnapKV, window 32, kernel 7, the "
+               "largest of neighbours; with chunk=N a prompt of N tokens is chosen from at once",
+     .differs = "there the cache grows while generating; here the budget holds, and who leaves the "
+                "recent window after the prompt goes"},
+    {.name = "semantic-block",
+     .spec = "semantic-blocks:sinks=8,recent=128,budget=264,block=16;timing=lazy:64;unit=layer",
+     .source = "a reimplementation on Pythia-2.8b, compress/pythia_streaming_compress.py, "
+               "configuration NoComp: 8 sinks, 128 recent tokens and 128 in blocks of 16",
+     .differs = "keys are scored before rotation; there after it"},
+    {.name = "pos-aware",
+     .spec = "token-classes:sinks=8,recent=64,budget=264,order=oldest;timing=lazy:64;unit=model",
+     .source = "the same code, mode pos: 8 sinks, 192 content words, 64 recent tokens",
+     .differs = "one list for all layers, not thinned by the first: there layers above it fall "
+                "back to recency"},
+    {.name = "paged-sink",
+     .spec = "pages:sinks=4,page=16,first-page=pinned",
+     .source = "a paged cache of pages of 16 tokens whose first is pinned, with 4 sinks",
+     .differs = "the whole first page is seen; first-page=freed shows its sinks only"},
     {.name = "tova",
      .spec = "tova;unit=layer",
      .source = "Oren et al., arXiv:2401.06104; code schwartz-lab-NLP/TOVA, src/tova_cache.py",

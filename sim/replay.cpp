@@ -10,6 +10,7 @@
 #include "sim/replay_join.h"
 #include "sim/replay_oracle.h"
 #include "sim/replay_task.h"
+#include "sim/serves.h"
 #include "sim/workers.h"
 
 namespace kv {
@@ -57,6 +58,12 @@ std::vector<bool> residency_choice(std::span<const Cell> cells) {
   return keep;
 }
 
+// The class of every token, if a cell's policy asks for it.
+std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> cells) {
+  const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
+  return std::ranges::any_of(cells, asks) ? token_classes(trace) : std::vector<TokenClass>();
+}
+
 Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOptions& options) {
   const TraceInfo& info = trace.info();
   const std::size_t positions = info.kind == TraceKind::qkv ? info.tokens : 0;
@@ -64,20 +71,16 @@ Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
           .cells = cells,
           .options = options,
           .rope = RopeTable(info.rope, positions),
+          .classes = classes_for(trace, cells),
           .series_width = (info.tokens + options.series_points - 1) / options.series_points,
           .keep_residency = residency_choice(cells),
           .all_residency =
               info.tokens * info.layers.size() * info.query_heads <= options.residency_entries};
 }
 
-// Rows of probabilities hold for the positions they were recorded at; others need q and k.
-Result<void> check_cells(const TraceInfo& info, std::span<const Cell> cells) {
-  if (info.kind == TraceKind::qkv) return {};
+Result<void> check_cells(const Trace& trace, std::span<const Cell> cells) {
   for (const Cell& cell : cells) {
-    if (cell.spec.positions == Positions::absolute) continue;
-    return usage_error("'" + cell.spec.label() + "' asks for in-cache positions, but '" +
-                       info.name + "' records attention rows, which hold for absolute positions " +
-                       "only; record q/k/v, or add ;positions=absolute");
+    if (Result<void> served = check_serves(trace, cell.spec); !served) return served;
   }
   return {};
 }
@@ -101,7 +104,7 @@ Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> cells,
                             const ReplayOptions& options) {
   KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
-  if (Result<void> fits = check_cells(trace.info(), cells); !fits) return fits.error();
+  if (Result<void> fits = check_cells(trace, cells); !fits) return fits.error();
   const Plan plan = make_plan(trace, cells, options);
   const std::size_t machine = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = options.threads > 0 ? options.threads : machine;

@@ -24,9 +24,10 @@ struct Plan {
   std::span<const Cell> cells;
   const ReplayOptions& options;
   RopeTable rope;
+  std::vector<TokenClass> classes{};  // the tokens'; empty if no cell's policy asks for them
   std::size_t series_width = 1;
-  std::vector<bool> keep_residency;  // per cell
-  bool all_residency = true;         // of all units; else of the last layer's first only
+  std::vector<bool> keep_residency{};  // per cell
+  bool all_residency = true;           // of all units; else of the last layer's first only
 };
 
 // One piece of work: some heads, some cells; and what came of it.

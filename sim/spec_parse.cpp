@@ -63,10 +63,9 @@ Result<void> set_options(const SpecText& text, Spec& spec) {
   for (const Parameter& parameter : text.policy->parameters) {
     const SpecText::Value* value = text.field(parameter.name);
     if (value == nullptr) continue;
-    if (std::ranges::find(parameter.choices, value->text) == parameter.choices.end()) {
-      return usage_error(unknown_word(parameter.name, value->text, parameter.choices));
-    }
-    spec.options.set(parameter.name, value->text);
+    const Result<std::string> legal = legal_value(parameter, value->text);
+    if (!legal) return legal.error();
+    spec.options.set(parameter.name, *legal);
   }
   return {};
 }

@@ -24,7 +24,7 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       capacity_(spec.bounded() ? spec.middle() : 0),
       budget_(spec.budget),
       slack_(spec.slack),
-      wants_rows_(policy_->needs().attention),
+      needs_(policy_->needs()),
       tail_(sinks_),
       first_gap_(no_gap) {
   KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
@@ -61,9 +61,11 @@ Visible UnitCache::visible_to(Position query) const {
   return {{0, std::min(sinks_, query + 1)}, middle_, {tail_, std::max(tail_, query + 1)}};
 }
 
-void UnitCache::observe(std::span<const float> mass) {
-  KV_CHECK(wants_rows_ && query_ > 0);
-  policy_->observe({query_ - 1, mass});
+void UnitCache::observe(Observation shown) {
+  KV_CHECK(needs_.any() && query_ > 0);
+  shown.query = query_ - 1;
+  shown.draws = draws_.get();
+  policy_->observe(shown);
 }
 
 void UnitCache::end_chunk() {
@@ -150,7 +152,7 @@ UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
       capacity_(other.capacity_),
       budget_(other.budget_),
       slack_(other.slack_),
-      wants_rows_(other.wants_rows_),
+      needs_(other.needs_),
       seen_(other.seen_),
       query_(other.query_),
       tail_(other.tail_),

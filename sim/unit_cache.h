@@ -72,13 +72,17 @@ class UnitCache {
   // windows depend on decisions that are still to come.
   [[nodiscard]] Visible visible_to(Position query) const;
 
-  // Gives the policy the row of the query just asked: [visible], by rank. Only if wants_rows().
-  void observe(std::span<const float> mass);
+  // Shows the policy what it asks for of the query just asked, whose position and draws are filled
+  // in. Only if needs().any().
+  void observe(Observation shown);
 
   // Trims if the timing says so. Requires every query of the chunk asked.
   void end_chunk();
 
-  [[nodiscard]] bool wants_rows() const { return wants_rows_; }
+  // What the policy asks for.
+  [[nodiscard]] const Needs& needs() const { return needs_; }
+
+  [[nodiscard]] bool wants_rows() const { return needs_.attention; }
 
   // Tokens begun so far; the next chunk starts at this position.
   [[nodiscard]] Position seen() const { return seen_; }
@@ -145,7 +149,7 @@ class UnitCache {
   std::size_t capacity_;  // of the middle
   std::size_t budget_;
   std::size_t slack_;
-  bool wants_rows_;
+  Needs needs_;
 
   Position seen_ = 0;
   Position chunk_end_ = 0;        // seen_ once the chunk is begun

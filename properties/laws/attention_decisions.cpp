@@ -101,6 +101,14 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
   return try_arrivals(trial, what, {std::min(latest, budget) - 1});
 }
 
+Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
+  for (const auto part : {hitter_survives, merit_decides, sinks_weigh_nothing}) {
+    Judgement judged = part(trial, contract);
+    if (std::holds_alternative<Finding>(judged)) return judged;
+  }
+  return std::monostate{};
+}
+
 Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   what.stream = {.kind = StreamKind::ties};

@@ -12,6 +12,7 @@ std::optional<std::string> not_by_attention(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
   if (contract.random) return "random: even a favourite may be drawn to go";
   if (contract.page > 1) return "page: a favourite goes with its page";
+  if (contract.claims_to_be("pooled")) return "pooled: a neighbour may stay in its place";
   if (contract.budget <= contract.sinks + contract.recent) return "there is no middle to win";
   return std::nullopt;
 }
@@ -96,16 +97,19 @@ std::vector<Law> attention_laws() {
        .check = newcomer_can_win});
   all.push_back(
       {.id = "attention.stale-scores",
-       .sentence = "Decisions follow tokens, not slots: a favourite outlives every eviction.",
+       .sentence = "Decisions follow tokens, not slots: who got more does not go for who got less.",
        .why =
            "Evicting a row moves the rows behind it, or puts a new one into its slot. Scores that "
            "do not move with the rows then belong to others, and after some evictions the token "
            "that everybody attends to goes on another's account. It is planted early and watched "
-           "through many refills of the cache.",
+           "through many refills of the cache. Where every query likes the same tokens, one that "
+           "got more from each query than a younger one from any does not go before it. And sinks "
+           "that get no attention change nothing: the same stream without them, and a budget as "
+           "much smaller, leaves the same.",
        .seen_in = "M31; VeloxQuant-MLX #141",
        .must_see = {.wrap = true},
        .spares = not_by_attention,
-       .check = hitter_survives});
+       .check = decisions_follow_tokens});
   all.push_back(
       {.id = "attention.ties",
        .sentence = "Among equal scores the choice is a fixed rule, the same everywhere.",

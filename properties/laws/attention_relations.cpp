@@ -170,12 +170,14 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
   const auto changed =
       meddled(trial.family(), [&](const Setup&) { return std::make_unique<OtherFuture>(from); });
   const History other = run_on(*changed, what);
-  Compare compare = comparing(contract, trial.family());
+  const Compare compare = comparing(contract, trial.family());
+  bool within = false;  // the change lies inside a chunk, of which the first queries come before it
   for (std::size_t i = 0; i < std::min(history.events.size(), other.events.size()); ++i) {
     const Event& event = history.events[i];
     if (!is_feed(history, event) || event.fed.front().position >= from) continue;
     const std::size_t before = static_cast<std::size_t>(from - event.fed.front().position);
     const std::size_t queries = std::min(event.fed.size(), before);
+    within |= queries < event.fed.size();
     const std::size_t units =
         std::min(event.facts.units.size(), other.events[i].facts.units.size());
     for (std::size_t unit = 0; unit < units; ++unit) {
@@ -189,6 +191,9 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
       finding.history = history;
       return finding;
     }
+  }
+  if (!within) {
+    return NotTested{"what comes later comes in later calls only", contract.longest_chunk == 1};
   }
   return std::monostate{};
 }
@@ -211,6 +216,9 @@ Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
     const auto found =
         disagreement({plain}, {other}, compare, "with a constant added to all logits as without");
     if (found) return *found;
+    if (!heeds_attention(plain)) {
+      return NotTested{"the subject neither decides by attention nor tells what it gives", true};
+    }
     return std::monostate{};
   });
 }

@@ -10,6 +10,7 @@ namespace kv {
 namespace {
 
 constexpr std::uint64_t most_runs = 50000;
+constexpr std::uint64_t most_remote_runs = 1000;  // each draw is a question to another process
 
 struct Cell {
   Shape shape;
@@ -32,7 +33,8 @@ Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
   if (!sampler) return sampler.error();
   const Shape found = (*sampler)->shape();
   if (found.n > 9) return Error{Error::Kind::unsupported, "the subject's sizes are not tiny"};
-  return Cell{found, (*sampler)->where(), enumerate(**sampler, most_runs)};
+  return Cell{found, (*sampler)->where(),
+              enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
 }
 
 std::string worst_token(const Cell& cell, ChanceLaw claimed) {
@@ -83,6 +85,10 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   std::array<bool, 4> too_many{};  // by k: longer streams have more outcomes still
   for (const Shape& shape : tiny_shapes(effort.level == Level::quick ? 6 : 7)) {
     if (too_many[shape.k]) continue;
+    if (effort.seconds_left && effort.seconds_left() <= 0) {
+      if (!verdict.ran) verdict.why_not = "time ran out";
+      break;
+    }
     const Result<Cell> cell = enumerate_cell(family, shape);
     const std::string refusal = cell ? cell->law.refusal : cell.error().message;
     if (!refusal.empty()) {

@@ -107,6 +107,11 @@ std::string word_of(Token token) {
          (token.variant == 0 ? "" : "v" + std::to_string(token.variant));
 }
 
+std::string word_of(const Place& place) {
+  return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
+         ", head " + std::to_string(place.head);
+}
+
 std::string words_of(std::span<const Token> tokens) {
   if (tokens.empty()) return "none";
   std::string words;
@@ -119,6 +124,22 @@ std::string word_of(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", number);
   return text;
+}
+
+bool tells_key(const Row& row) {
+  return row.apart || row.key != row.value;
+}
+
+bool tells_place(const Row& row) {
+  return row.value_place != place_not_told || row.key_place != place_not_told;
+}
+
+bool heeds_attention(const History& history) {
+  if (history.contract.wants_attention) return true;
+  return std::ranges::any_of(history.events, [](const Event& event) {
+    return std::ranges::any_of(event.facts.units,
+                               [](const UnitFacts& unit) { return !unit.weights.empty(); });
+  });
 }
 
 std::vector<Token> row_tokens(std::span<const Row> rows) {

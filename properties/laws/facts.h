@@ -14,11 +14,21 @@ namespace kv {
 // "3", "3v1" for another variant, "nothing" for what was never fed.
 std::string word_of(Token token);
 
+// "sequence 0, layer 1, head 0".
+std::string word_of(const Place& place);
+
 // "0 3 4v1", or "none".
 std::string words_of(std::span<const Token> tokens);
 
 // 4, 4.5: without digits that say nothing.
 std::string word_of(double number);
+
+// Whether a row says more than whose it is: of its key, of the cache that it was made for.
+bool tells_key(const Row& row);
+bool tells_place(const Row& row);
+
+// Whether what attention is can show at all: the subject decides by it, or tells what it gives.
+bool heeds_attention(const History& history);
 
 // Whose values lie in the rows, in slot order.
 std::vector<Token> row_tokens(std::span<const Row> rows);

@@ -32,8 +32,9 @@ std::optional<std::string> nothing_shared(const Contract& contract) {
 }
 
 std::optional<std::string> not_random(const Contract& contract) {
-  if (contract.random) return std::nullopt;
-  return "the subject does not declare random";
+  if (!contract.random) return "the subject does not declare random";
+  if (contract.wants_attention) return "attention may decide alone, whatever chance adds to it";
+  return std::nullopt;
 }
 
 std::vector<Law> unit_laws() {

@@ -17,6 +17,10 @@ Case telling(const Case& what) {
   return result;
 }
 
+NotTested pays_no_heed() {
+  return {"the subject neither decides by attention nor tells what it gives", true};
+}
+
 // Changes who pays what by `disturb`, and watches the units that `which` names.
 Judgement undisturbed(Trial& trial,
                       const Contract& contract,
@@ -31,6 +35,7 @@ Judgement undisturbed(Trial& trial,
   const auto found = disagreement({quiet}, {moved}, comparing(contract, trial.family()), as,
                                   [&](std::size_t unit) { return which(quiet.place_of(unit)); });
   if (found) return *found;
+  if (!heeds_attention(quiet)) return pays_no_heed();
   return std::monostate{};
 }
 
@@ -50,7 +55,7 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
     Judgement judged = undisturbed(trial, contract, what, stream,
                                    "whatever layer " + std::to_string(layer) + " attends to",
                                    [&](const Place& place) { return place.layer != layer; });
-    if (std::holds_alternative<Finding>(judged)) return judged;
+    if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
   return std::monostate{};
 }
@@ -67,7 +72,7 @@ Judgement heads_apart(Trial& trial, const Contract& contract) {
         undisturbed(trial, contract, what, stream,
                     "whatever query head " + std::to_string(head * group) + " attends to",
                     [&](const Place& place) { return place.head != head; });
-    if (std::holds_alternative<Finding>(judged)) return judged;
+    if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
   return std::monostate{};
 }
@@ -85,6 +90,7 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
                                    "whatever sequence " + std::to_string(sequence) + " attends to",
                                    [&](const Place& place) { return place.sequence != sequence; });
     if (std::holds_alternative<Finding>(judged)) return judged;
+    if (!alone_too && !std::holds_alternative<std::monostate>(judged)) return judged;
     if (!alone_too) continue;
     Case single = what;
     single.setup.sequences = 1;

@@ -111,6 +111,7 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
           verdicts.accuse(finding_at(*moved, index, unit));
         }
         const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
+        if (std::isnan(row.key_error)) continue;
         const auto [first, fresh] = errors.try_emplace(key, row.key_error);
         if (fresh || row.key_error <= first->second + 1e-6 + 1e-3 * first->second) continue;
         verdicts.accuse(
@@ -149,18 +150,34 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
   const auto found = disagreement({once, at}, {twice, at + 1}, compare,
                                   "as after one shift by " + std::to_string(-whole));
   if (found) return *found;
+  const auto tells = [](const UnitFacts& unit) {
+    return std::ranges::any_of(unit.stored,
+                               [](const Row& row) { return !std::isnan(row.position); });
+  };
+  const auto told = [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, tells);
+  };
+  if (std::ranges::none_of(once.events, told)) return NotTested{"no position was told"};
   return std::monostate{};
 }
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
   const bool moved_always = contract.shifts || contract.positions == PositionMode::shifted;
-  Verdicts verdicts({"no key is ever rotated again", !moved_always});
+  const bool told = std::ranges::any_of(history.events, [](const Event& event) {
+    return std::ranges::any_of(event.facts.units, [](const UnitFacts& unit) {
+      return std::ranges::any_of(unit.stored,
+                                 [](const Row& row) { return !std::isnan(row.key_error); });
+    });
+  });
+  Verdicts verdicts(moved_always && !told
+                        ? NotTested{"the subject tells no keys as vectors", true}
+                        : NotTested{"no key is ever rotated again", !moved_always});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool moves = contract.positions == PositionMode::shifted;
     if (verdicts.found() || (line.shifts.empty() && !moves)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       for (const Row& row : event.facts.units[unit].stored) {
-        if (row.key.position < 0) continue;
+        if (row.key.position < 0 || std::isnan(row.key_error)) continue;
         const auto position = static_cast<std::size_t>(row.key.position);
         const std::size_t since = event.branch.size() - std::min(event.branch.size(), position);
         const std::size_t rotations = 1 + line.shifts.size() + (moves ? since : 0);

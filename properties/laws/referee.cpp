@@ -108,8 +108,16 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
       for (float& value : sum) value /= static_cast<float>(per_cell_ * heads);
       return sum;
     };
+    const BroughtOf brought_of = [&](Position token) {
+      std::vector<BroughtTo> units;
+      for (std::size_t i = 0; i < per_cell_; ++i) {
+        units.push_back(
+            brought_to(history_.place_of(cell * per_cell_ + i), history_.contract.unit, setup));
+      }
+      return brought(history_.what.stream, units, event.branch[token]);
+    };
     Model& model = branch.models[cell];
-    const auto visible = model.feed(event.fed.size(), mass_of);
+    const auto visible = model.feed(event.fed.size(), mass_of, brought_of);
     if (model.doubtful()) {
       branch.lost = true;
       return std::nullopt;

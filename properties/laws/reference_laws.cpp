@@ -21,8 +21,12 @@ std::optional<std::string> unless_named(const Contract& contract) {
 std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& contract) {
   const auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
-  if (!rule_of(*spec)) {
+  const auto rule = rule_of(*spec);
+  if (!rule) {
     return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
+  }
+  if (rule->wants_brought() && !trial.family().in_process()) {
+    return NotTested{"the reference looks at more than attention, which no process is shown", true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
     return NotTested{"the reference has no sinks and the contract does"};

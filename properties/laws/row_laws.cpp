@@ -38,12 +38,20 @@ Judgement check_rows(const History& history, const CheckRow& check) {
   return verdicts.judgement();
 }
 
-std::string word_of(const Place& place) {
-  return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
-         ", head " + std::to_string(place.head);
+// Whether some row says what `tells` asks for.
+template <typename Tells>
+bool any_row(const History& history, Tells tells) {
+  return std::ranges::any_of(history.events, [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
+      return std::ranges::any_of(unit.stored, tells) || std::ranges::any_of(unit.returned, tells);
+    });
+  });
 }
 
 Judgement pairing(const History& history, const Contract&) {
+  if (!any_row(history, tells_key)) {
+    return NotTested{"the subject does not tell its keys apart from its values", true};
+  }
   return check_rows(
       history,
       [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
@@ -63,19 +71,8 @@ Judgement pairing(const History& history, const Contract&) {
       });
 }
 
-bool tells_places(const History& history) {
-  const auto tells = [](const Row& row) {
-    return row.value_place != place_not_told || row.key_place != place_not_told;
-  };
-  return std::ranges::any_of(history.events, [&](const Event& event) {
-    return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
-      return std::ranges::any_of(unit.stored, tells) || std::ranges::any_of(unit.returned, tells);
-    });
-  });
-}
-
 Judgement place(const History& history, const Contract&) {
-  if (!tells_places(history)) {
+  if (!any_row(history, tells_place)) {
     return NotTested{"the subject does not tell whose cache its rows were made for", true};
   }
   const bool per_query_head = history.contract.unit == Unit::head;
@@ -108,10 +105,14 @@ Judgement unharmed(const History& history, const Contract& contract) {
   if (contract.positions == PositionMode::shifted) {
     return NotTested{"keys are rotated again: position.norm judges them", true};
   }
+  if (!any_row(history, [](const Row& row) { return !std::isnan(row.key_error); })) {
+    return NotTested{"the subject tells no keys as vectors", true};
+  }
   return check_rows(history,
                     [&](const Row& row, const Event&, const Lineage& line,
                         std::size_t) -> std::optional<Difference> {
                       if (!line.shifts.empty() || row.key.position < 0) return std::nullopt;
+                      if (std::isnan(row.key_error)) return std::nullopt;
                       const double most = most_key_error(contract, row, 1);
                       if (row.key_error <= most) return std::nullopt;
                       return Difference{"the key of token " + kv::word_of(row.key) +
@@ -128,10 +129,22 @@ bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fe
   return !tiers || position + contract.full_precision_recent < fed;
 }
 
+std::optional<std::string> all_lower(const Contract& contract) {
+  const bool half = contract.precision == Precision::f16 || contract.precision == Precision::bf16;
+  if (!half) return std::nullopt;
+  return "a precision is declared that all rows may be stored in";
+}
+
 // The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
   const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
   const bool lower = contract.precision != Precision::f32;
+  const auto tells = [](const Row& row) {
+    return row.apart || !row.full_precision || !std::isnan(row.key_error);
+  };
+  if (!tiers && !any_row(history, tells)) {
+    return NotTested{"the subject does not tell in which precision it stores its rows", true};
+  }
   const std::size_t kept = contract.full_precision_recent;
   Verdicts verdicts({"no row was stored"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
@@ -162,55 +175,6 @@ Judgement precision(const History& history, const Contract& contract) {
                      index, unit));
     }
   });
-  return verdicts.judgement();
-}
-
-const Row* row_of(const std::vector<Row>& rows, Token token) {
-  const auto found = std::ranges::find(rows, token, &Row::value);
-  if (found == rows.end()) return nullptr;
-  const bool twice = std::find_if(found + 1, rows.end(),
-                                  [&](const Row& row) { return row.value == token; }) != rows.end();
-  return twice ? nullptr : &*found;
-}
-
-std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
-  const std::string who = "the row of token " + word_of(before.value);
-  if (before.key != after.key) {
-    return Difference{
-        who + " is stored with the key of token " + word_of(before.key) + ", as attention saw it",
-        "it is stored with the key of token " + word_of(after.key)};
-  }
-  if (before.value_place != after.value_place || before.key_place != after.key_place) {
-    return Difference{
-        who + " is stored as attention saw it, its key made for " + word_of(before.key_place),
-        "the one stored has a key made for " + word_of(after.key_place)};
-  }
-  const bool told = !std::isnan(before.position) && !std::isnan(after.position);
-  if (contract.positions == PositionMode::absolute && told &&
-      std::abs(before.position - after.position) > position_slack) {
-    return Difference{
-        who + " is stored at position " + kv::word_of(before.position) + ", as attention saw it",
-        "it is stored at position " + kv::word_of(after.position)};
-  }
-  return std::nullopt;
-}
-
-Judgement returned_equals_stored(const History& history, const Contract& contract) {
-  Verdicts verdicts({"nothing was returned to attention"});
-  for (std::size_t index = 0; index < history.events.size(); ++index) {
-    const Event& event = history.events[index];
-    if (!is_feed(history, event)) continue;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      for (const Row& row : facts.returned) {
-        const Row* const stored = row_of(facts.stored, row.value);
-        if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
-        verdicts.tested();
-        const auto found = changed(row, *stored, contract);
-        if (found) verdicts.accuse(finding_at(*found, index, unit));
-      }
-    }
-  }
   return verdicts.judgement();
 }
 
@@ -257,17 +221,9 @@ std::vector<Law> row_laws() {
            "of the stream, keeps none or ever more of them.",
        .seen_in = "transformers #34189; VeloxQuant-MLX #86",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .spares = all_lower,
        .check = precision},
-      {.id = "row.returned-equals-stored",
-       .sentence = "A row that attention saw and that stays is stored as attention saw it.",
-       .why =
-           "A call attends first and trims then, or the other way round; the rows are the same. "
-           "Where the two are built apart, the next call reads something else than this one did.",
-       .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
-       .must_see = {.eviction = false},
-       .spares = nowhere,
-       .check = returned_equals_stored},
+      returned_equals_stored_law(),
       evict_equals_mask_law(),
   };
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "properties/laws/position_checks.h"
 #include "properties/laws/scenario.h"
 #include "properties/laws/walk.h"
 
@@ -74,7 +75,71 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
   return verdicts.judgement();
 }
 
+const Row* row_of(const std::vector<Row>& rows, Token token) {
+  const auto found = std::ranges::find(rows, token, &Row::value);
+  if (found == rows.end()) return nullptr;
+  const bool twice = std::find_if(found + 1, rows.end(),
+                                  [&](const Row& row) { return row.value == token; }) != rows.end();
+  return twice ? nullptr : &*found;
+}
+
+std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
+  const std::string who = "the row of token " + word_of(before.value);
+  if (before.key != after.key) {
+    return Difference{
+        who + " is stored with the key of token " + word_of(before.key) + ", as attention saw it",
+        "it is stored with the key of token " + word_of(after.key)};
+  }
+  if (before.value_place != after.value_place || before.key_place != after.key_place) {
+    return Difference{
+        who + " is stored as attention saw it, its key made for " + word_of(before.key_place),
+        "the one stored has a key made for " + word_of(after.key_place)};
+  }
+  const bool told = !std::isnan(before.position) && !std::isnan(after.position);
+  if (contract.positions == PositionMode::absolute && told &&
+      std::abs(before.position - after.position) > position_slack) {
+    return Difference{
+        who + " is stored at position " + kv::word_of(before.position) + ", as attention saw it",
+        "it is stored at position " + kv::word_of(after.position)};
+  }
+  return std::nullopt;
+}
+
+Judgement returned_equals_stored(const History& history, const Contract& contract) {
+  Verdicts verdicts({"the subject tells nothing of its rows that could differ", true});
+  for (std::size_t index = 0; index < history.events.size(); ++index) {
+    const Event& event = history.events[index];
+    if (!is_feed(history, event)) continue;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const Row& row : facts.returned) {
+        const Row* const stored = row_of(facts.stored, row.value);
+        if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
+        const bool placed =
+            contract.positions == PositionMode::absolute && !std::isnan(row.position);
+        if (tells_key(row) || tells_key(*stored) || tells_place(row) || placed) verdicts.tested();
+        const auto found = changed(row, *stored, contract);
+        if (found) verdicts.accuse(finding_at(*found, index, unit));
+      }
+    }
+  }
+  return verdicts.judgement();
+}
+
 }  // namespace
+
+Law returned_equals_stored_law() {
+  return {
+      .id = "row.returned-equals-stored",
+      .sentence = "A row that attention saw and that stays is stored as attention saw it.",
+      .why =
+          "A call attends first and trims then, or the other way round; the rows are the same. "
+          "Where the two are built apart, the next call reads something else than this one did.",
+      .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
+      .must_see = {.eviction = false},
+      .spares = [](const Contract&) -> std::optional<std::string> { return std::nullopt; },
+      .check = returned_equals_stored};
+}
 
 Law evict_equals_mask_law() {
   return {

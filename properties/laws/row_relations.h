@@ -5,6 +5,7 @@
 
 namespace kv {
 
+Law returned_equals_stored_law();
 Law evict_equals_mask_law();
 
 }  // namespace kv

@@ -48,7 +48,7 @@ Case with_calls(const Case& what, std::vector<Call> calls) {
 History run_on(Family& family, const Case& what, const DrawsOf& draws) {
   Result<History> history = run_case(family, what, draws);
   if (!history) throw NotTested{history.error().message};
-  if (!history->failure.empty()) throw SubjectFailed(history->failure);
+  require_alive(*history);
   return *std::move(history);
 }
 

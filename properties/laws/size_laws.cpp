@@ -83,11 +83,13 @@ Judgement reported(const History& history, const Contract&) {
 }
 
 Judgement mask_width(const History& history, const Contract&) {
-  return each_unit(
+  bool told = false;
+  Judgement judgement = each_unit(
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
         if (step.event->refused || step.event->call.kind != Call::Kind::feed) return std::nullopt;
         const std::size_t queries = step.event->fed.size();
+        told |= queries > 0 && !facts.listed;
         if (queries > 0 && facts.mask_width != facts.returned.size()) {
           return finding_at(step, unit,
                             "the mask has a column for each of the " +
@@ -101,6 +103,10 @@ Judgement mask_width(const History& history, const Contract&) {
                               std::to_string(facts.mask_width) + " cells",
                           "it has " + std::to_string(facts.visible.size()));
       });
+  if (!told && std::holds_alternative<std::monostate>(judgement)) {
+    return NotTested{"the subject tells no masks, but lists of what each query sees", true};
+  }
+  return judgement;
 }
 
 Law stored_law() {

@@ -7,7 +7,7 @@ History Trial::run(const Case& what) {
   if (!history) throw NotTested{history.error().message};
   ++runs_;
   coverage_ |= history->coverage;
-  if (!history->failure.empty()) throw SubjectFailed(history->failure);
+  require_alive(*history);
   return *std::move(history);
 }
 

@@ -69,10 +69,13 @@ std::vector<Mutant> rollback_mutants();
 std::vector<Mutant> fork_mutants();
 std::vector<Mutant> page_mutants();
 std::vector<Mutant> score_mutants();
+std::vector<Mutant> scores_apart_mutants();
 std::vector<Mutant> chance_mutants();
 std::vector<Mutant> skip_mutants();
 std::vector<Mutant> layer_mutants();
+std::vector<Mutant> length_mutants();
 std::vector<Mutant> bookkeeping_mutants();
 std::vector<Mutant> promise_mutants();
+std::vector<Mutant> rare_mutants();
 
 }  // namespace kv

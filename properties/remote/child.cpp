@@ -40,6 +40,13 @@ int timer_of(double seconds) {
   return timer;
 }
 
+double seconds_left(int timer) {
+  itimerspec when{};
+  ::timerfd_gettime(timer, &when);
+  return static_cast<double>(when.it_value.tv_sec) +
+         static_cast<double>(when.it_value.tv_nsec) * 1e-9;
+}
+
 std::string signal_words(int number) {
   return "was killed by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
 }
@@ -194,6 +201,7 @@ Result<std::string> Child::ask(std::string_view line, double seconds) {
     if (end != std::string::npos && rest.empty()) {
       std::string answer = answers_.substr(0, end);
       answers_.erase(0, end + 1);
+      slowest_ = std::max(slowest_, seconds - seconds_left(timer));
       close_one(timer);
       return answer;
     }
@@ -202,6 +210,11 @@ Result<std::string> Child::ask(std::string_view line, double seconds) {
     close_one(timer);
     return gone(stopped == "late" ? "gave no answer within " + shortest(seconds) + " s" : "");
   }
+}
+
+std::string Child::unasked() {
+  if (alive()) static_cast<void>(drain(from_, answers_));
+  return answers_;
 }
 
 Error Child::gone(std::string how) {

@@ -38,6 +38,12 @@ class Child {
 
   [[nodiscard]] bool alive() const { return process_ > 0; }
 
+  // What it has said without being asked; empty: nothing.
+  std::string unasked();
+
+  // How long the slowest answer took.
+  [[nodiscard]] double slowest_seconds() const { return slowest_; }
+
  private:
   // Sends what it takes of `rest`, reads what there is, once something can be done or the timer has
   // run out. What stopped it, or an empty text.
@@ -52,6 +58,7 @@ class Child {
   int errors_;
   std::string answers_;     // read and not yet taken
   std::string last_words_;  // the end of its standard error
+  double slowest_ = 0;
 };
 
 }  // namespace kv

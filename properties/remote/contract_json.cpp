@@ -19,11 +19,6 @@ constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shif
 constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
 
-// What laws ask for by name (policies/registry.h); another word would promise nothing, silently.
-constexpr std::array<std::string_view, 7> known_claims = {
-    "uniform",       "age-geometric", "chunk-invariant", "constant-size",
-    "deterministic", "score-driven",  "admits-newcomers"};
-
 template <typename Enum>
 std::string_view word_in(std::span<const std::string_view> words, Enum value) {
   return words[static_cast<std::size_t>(value)];
@@ -83,10 +78,10 @@ void read_words(const JsonAt& at, Contract& contract) {
   if (!claims) return;
   for (std::size_t i = 0; i < claims->size("a list of claims"); ++i) {
     const std::string claim((*claims)[i].text("a claim"));
-    if (std::ranges::find(known_claims, claim) == known_claims.end()) {
-      (*claims)[i].complain(unknown_word("claim", claim, known_claims));
-    }
     contract.claims.insert(claim);
+    if (const std::string wrong = wrong_claim({claim}); !wrong.empty()) {
+      (*claims)[i].complain(wrong);
+    }
   }
 }
 
@@ -107,7 +102,7 @@ std::string setup_json(const Setup& setup) {
 }
 
 Setup read_setup(const JsonAt& at, const Setup& defaults) {
-  at.only({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
+  at.only_ever({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
   Setup setup = defaults;
   read_count(at, "layers", setup.layers);
   read_count(at, "kv_heads", setup.kv_heads);
@@ -165,30 +160,30 @@ std::string contract_json(const Contract& contract) {
 }
 
 Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& name) {
-  at.only({"name",
-           "sinks",
-           "recent",
-           "budget",
-           "timing",
-           "slack",
-           "visibility",
-           "positions",
-           "unit",
-           "page",
-           "pinned_first_page",
-           "unordered",
-           "masks_instead",
-           "self_may_go",
-           "random",
-           "keeps_fewer",
-           "longest_chunk",
-           "rollback",
-           "shifts",
-           "precision",
-           "full_precision_recent",
-           "wants_attention",
-           "claims",
-           "reference"});
+  at.only_ever({"name",
+                "sinks",
+                "recent",
+                "budget",
+                "timing",
+                "slack",
+                "visibility",
+                "positions",
+                "unit",
+                "page",
+                "pinned_first_page",
+                "unordered",
+                "masks_instead",
+                "self_may_go",
+                "random",
+                "keeps_fewer",
+                "longest_chunk",
+                "rollback",
+                "shifts",
+                "precision",
+                "full_precision_recent",
+                "wants_attention",
+                "claims",
+                "reference"});
   Contract contract;
   contract.name = name;
   contract.sinks = setup.sinks;

@@ -55,6 +55,21 @@ Result<void> judged(const Complaints& complaints, const std::string& answer) {
 Result<void> Conversation::ask(std::string_view request,
                                const DrawsOf* draws,
                                const std::function<void(const JsonAt&)>& read) {
+  const Result<void> answered = ask_once(request, draws, read);
+  // After an answer that cannot be read, the next one may belong to any question.
+  if (!answered) usable_ = false;
+  return answered;
+}
+
+std::string Conversation::unasked() {
+  std::string said = shown(child_->unasked());
+  if (!said.empty()) usable_ = false;
+  return said;
+}
+
+Result<void> Conversation::ask_once(std::string_view request,
+                                    const DrawsOf* draws,
+                                    const std::function<void(const JsonAt&)>& read) {
   std::string line(request);
   for (;;) {
     const Result<std::string> answer =
@@ -84,7 +99,7 @@ Result<void> Conversation::ask(std::string_view request,
 Result<Hello> say_hello(Conversation& conversation) {
   Hello hello;
   const auto told = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
-    at.only({"protocol", "name", "draws", "logits", "sizes", "wanted"});
+    at.only_ever({"protocol", "name", "draws", "logits", "sizes", "wanted"});
     const JsonAt version = at.need("protocol");
     static_cast<void>(version.integer("protocol " + std::to_string(protocol_version),
                                       protocol_version, protocol_version));

@@ -114,7 +114,6 @@ class Talk {
       carry_out(asked, branches);
       calls.push_back(std::move(asked));
       index_of_.push_back(index);
-      if (options_.one_by_one) break;
     }
     return calls;
   }

@@ -37,7 +37,7 @@ bool tells_places(const Row& row) {
 
 bool is_plain(const Row& row) {
   return row.key == row.value && !tells_places(row) && std::isnan(row.position) &&
-         row.key_error == 0 && row.full_precision;
+         std::isnan(row.key_error) && row.full_precision && !row.apart;
 }
 
 std::string rows_json(const std::vector<Row>& rows) {
@@ -46,16 +46,20 @@ std::string rows_json(const std::vector<Row>& rows) {
   for (const Row& row : rows) plain &= is_plain(row);
   if (plain) return list(rows, value);
   JsonObject object;
-  object.add_raw("values", list(rows, value)).add_raw("keys", list(rows, [](const Row& r) {
-                                                        return std::to_string(id_of(r.key));
-                                                      }));
+  object.add_raw("values", list(rows, value));
+  if (std::ranges::any_of(rows, [](const Row& r) { return r.apart || r.key != r.value; })) {
+    object.add_raw("keys", list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }));
+  }
   if (std::ranges::all_of(rows, tells_places)) {
     object
         .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
         .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }));
   }
-  return object.add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }))
-      .add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }))
+  object.add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }));
+  if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.key_error); })) {
+    object.add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }));
+  }
+  return object
       .add_raw("full_precision",
                list(rows, [](const Row& r) { return r.full_precision ? "true" : "false"; }))
       .text();
@@ -142,6 +146,7 @@ std::vector<Row> read_rows(const JsonAt& at) {
   const auto key_places = read_places(at, "key_places", count);
   for (std::size_t i = 0; i < count; ++i) {
     if (!keys.empty()) rows[i].key = keys[i];
+    rows[i].apart = !keys.empty();
     if (!positions.empty()) rows[i].position = positions[i];
     if (!errors.empty()) rows[i].key_error = errors[i];
     if (!full.empty()) rows[i].full_precision = full[i] != 0;

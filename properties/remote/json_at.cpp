@@ -36,7 +36,12 @@ JsonAt JsonAt::need(std::string_view name) const {
 void JsonAt::only(std::initializer_list<std::string_view> names) const {
   const auto* object = value_->if_object();
   if (object == nullptr) return expected("an object");
-  if (!complaints_->strict) return;
+  if (complaints_->strict) only_ever(names);
+}
+
+void JsonAt::only_ever(std::initializer_list<std::string_view> names) const {
+  const auto* object = value_->if_object();
+  if (object == nullptr) return expected("an object");
   for (const auto& field : *object) {
     if (std::ranges::find(names, std::string_view(field.key())) != names.end()) continue;
     complain(unknown_word("field", field.key(), names));

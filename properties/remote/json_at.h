@@ -36,6 +36,9 @@ class JsonAt {
   // object.
   void only(std::initializer_list<std::string_view> names) const;
 
+  // The same, however the reading: for declarations, where a misspelt field would declare nothing.
+  void only_ever(std::initializer_list<std::string_view> names) const;
+
   // Elements of an array; complains of what is none, and then there are 0.
   [[nodiscard]] std::size_t size(std::string_view what) const;
   [[nodiscard]] JsonAt operator[](std::size_t index) const;

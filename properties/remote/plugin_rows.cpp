@@ -79,7 +79,8 @@ Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i) {
            .value_place = value.place,
            .key_place = key.place,
            .position = key.position,
-           .key_error = key.error};
+           .key_error = key.error,
+           .apart = true};
   } else {
     if (told.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
     row.value = row.key = token_of(told.ids[i]);

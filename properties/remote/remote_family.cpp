@@ -16,6 +16,10 @@ std::string key_of(Setup setup) {
   return setup_json(setup);
 }
 
+bool was_late(std::string_view failure) {
+  return failure.find("gave no answer") != std::string_view::npos;
+}
+
 class RemoteFamily final : public Family {
  public:
   RemoteFamily(StartChild start, const RemoteOptions& options)
@@ -28,7 +32,12 @@ class RemoteFamily final : public Family {
     if (!hello) return hello.error();
     hello_ = *hello;
     pool_->give(*std::move(conversation));
-    return {};
+    pool_->greet_newcomers();
+    // A declaration that cannot be read is told at once; a death over it is the laws' finding.
+    static_cast<void>(contract(hello_.wanted));
+    const auto failed = failures_.find(key_of(hello_.wanted));
+    if (failed == failures_.end() || failed->second.kind != Error::Kind::malformed) return {};
+    return failed->second;
   }
 
   [[nodiscard]] std::string name() const override { return hello_.name; }
@@ -50,27 +59,17 @@ class RemoteFamily final : public Family {
   }
 
   bool run_whole(const Case& what, const DrawsOf* draws, History& history) override {
-    RunOptions options{.draws = hello_.draws ? draws : nullptr, .logits = hello_.logits};
+    const RunOptions options{.draws = hello_.draws ? draws : nullptr, .logits = hello_.logits};
     {
       const std::scoped_lock lock(mutex_);
       const auto failed = failures_.find(key_of(what.setup));
       if (failed != failures_.end()) {
-        history.failure = failed->second;
+        history.failure = failed->second.message;
+        history.died = failed->second.kind == Error::Kind::io;
         return true;
       }
     }
-    bool died = try_run(options, history);
-    if (died && history.failure.find("gave no answer") == std::string::npos) {
-      // Once more, call by call, to see at which it dies and what came before.
-      History again{.what = history.what,
-                    .contract = history.contract,
-                    .events = {},
-                    .coverage = {},
-                    .failure = {}};
-      options.one_by_one = true;
-      try_run(options, again);
-      if (!again.failure.empty()) history = std::move(again);
-    }
+    try_run(options, history);
     return true;
   }
 
@@ -83,18 +82,26 @@ class RemoteFamily final : public Family {
   [[nodiscard]] bool in_process() const override { return false; }
 
  private:
-  // True if the process died of it.
-  bool try_run(const RunOptions& options, History& history) {
+  // Tells no event where the process died or fell out of step: a whole case is one request, and
+  // where in it that was cannot be seen.
+  void try_run(const RunOptions& options, History& history) {
     auto conversation = pool_->take();
     if (!conversation) {
       history.failure = conversation.error().message;
-      return false;
+      history.died = true;
+      return;
     }
     const auto done = converse(**conversation, options, history);
     if (!done) history.failure = done.error().message;
-    const bool died = !(*conversation)->alive();
+    history.died = !(*conversation)->usable();
+    if (const std::string said = (*conversation)->unasked(); done && !said.empty()) {
+      history.failure = "the subject's process wrote more than its answer: " + said;
+      history.died = true;
+    }
     pool_->give(*std::move(conversation));
-    return died;
+    if (!history.died) return;
+    history.events.clear();
+    if (was_late(history.failure)) pool_->lose_patience();
   }
 
   // What the process declares, or why it refuses. One that fails over it is not refused: a
@@ -106,7 +113,7 @@ class RemoteFamily final : public Family {
     Result<void> told = conversation ? (*conversation)
                                            ->ask(contract_request(setup), nullptr,
                                                  [&](const JsonAt& at) {
-                                                   at.only({"contract", "refused"});
+                                                   at.only_ever({"contract", "refused"});
                                                    if (const auto why = at.find("refused")) {
                                                      refused = why->text("why");
                                                    } else {
@@ -117,7 +124,8 @@ class RemoteFamily final : public Family {
                                      : Result<void>(conversation.error());
     if (conversation) pool_->give(*std::move(conversation));
     if (!told) {
-      failures_[key_of(setup)] = told.error().message;
+      failures_[key_of(setup)] = told.error();
+      contract = {};
       contract.name = hello_.name;
       contract.sinks = setup.sinks;
       contract.recent = setup.recent;
@@ -132,7 +140,7 @@ class RemoteFamily final : public Family {
   Hello hello_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Result<Contract>> contracts_;
-  mutable std::map<std::string, std::string> failures_;  // by key, of asking for the contract
+  mutable std::map<std::string, Error> failures_;  // by key, of asking for the contract
 };
 
 }  // namespace

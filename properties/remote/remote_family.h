@@ -42,12 +42,26 @@ class Conversation {
                    const DrawsOf* draws,
                    const std::function<void(const JsonAt&)>& read);
 
-  [[nodiscard]] bool alive() const { return child_->alive(); }
+  // Whether it can be asked on: it is alive and in step.
+  [[nodiscard]] bool usable() const { return usable_ && child_->alive(); }
+
+  // What the process has said without being asked: lines that would be taken for later answers.
+  // Empty: nothing. Else it is of no more use.
+  std::string unasked();
+
+  [[nodiscard]] double slowest_seconds() const { return child_->slowest_seconds(); }
+
+  void wait_at_most(double seconds) { options_.seconds = seconds; }
 
  private:
+  Result<void> ask_once(std::string_view request,
+                        const DrawsOf* draws,
+                        const std::function<void(const JsonAt&)>& read);
+
   std::unique_ptr<Child> child_;
   RemoteOptions options_;
   bool started_ = false;
+  bool usable_ = true;
 };
 
 Result<Hello> say_hello(Conversation& conversation);
@@ -55,11 +69,10 @@ Result<Hello> say_hello(Conversation& conversation);
 struct RunOptions {
   const DrawsOf* draws = nullptr;  // null: of the setup's own seed
   bool logits = false;
-  bool one_by_one = false;
 };
 
-// Runs the calls of `history.what` in as few requests as refusals allow, or one call a request, and
-// fills the events. An error is the subject's failure; history holds what came before.
+// Runs the calls of `history.what` in as few requests as refusals allow, and fills the events. An
+// error is the subject's failure; history holds what came before.
 Result<void> converse(Conversation& conversation, const RunOptions& options, History& history);
 
 // Parts of an event: why the call was refused, and what it did; `history` is asked for its places.

@@ -139,23 +139,44 @@ class RemoteSubject final : public Subject {
 }  // namespace
 
 Result<std::unique_ptr<Conversation>> ConversationPool::take() {
+  bool greets = false;
+  RemoteOptions options;
   {
     const std::scoped_lock lock(mutex_);
+    greets = greets_;
+    options = options_;
     if (!waiting_.empty()) {
       auto last = std::move(waiting_.back());
       waiting_.pop_back();
+      last->wait_at_most(options_.seconds);
       return last;
     }
   }
   auto child = start_();
   if (!child) return child.error();
-  return std::make_unique<Conversation>(*std::move(child), options_);
+  auto conversation = std::make_unique<Conversation>(*std::move(child), options);
+  if (greets) {
+    if (const auto hello = say_hello(*conversation); !hello) return hello.error();
+  }
+  return conversation;
 }
 
 void ConversationPool::give(std::unique_ptr<Conversation> conversation) {
-  if (!conversation->alive()) return;
   const std::scoped_lock lock(mutex_);
-  waiting_.push_back(std::move(conversation));
+  slowest_ = std::max(slowest_, conversation->slowest_seconds());
+  if (conversation->usable()) waiting_.push_back(std::move(conversation));
+}
+
+void ConversationPool::greet_newcomers() {
+  const std::scoped_lock lock(mutex_);
+  greets_ = true;
+}
+
+void ConversationPool::lose_patience() {
+  constexpr double least = 1;
+  constexpr double times = 10;
+  const std::scoped_lock lock(mutex_);
+  options_.seconds = std::min(options_.seconds, std::max(least, times * slowest_));
 }
 
 std::unique_ptr<Subject> make_remote_subject(const RemoteSubjectOptions& options) {

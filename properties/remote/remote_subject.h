@@ -19,12 +19,22 @@ class ConversationPool {
   // One that waits, or a new one.
   Result<std::unique_ptr<Conversation>> take();
 
-  // Drops the dead.
+  // Drops those that are of no more use.
   void give(std::unique_ptr<Conversation> conversation);
+
+  // From now on a new process says hello before anything else, so that its start is not taken for
+  // the time of its first case.
+  void greet_newcomers();
+
+  // After a hang: from now on no answer is waited for longer than ten times the slowest that came,
+  // or a second.
+  void lose_patience();
 
  private:
   StartChild start_;
   RemoteOptions options_;
+  bool greets_ = false;
+  double slowest_ = 0;  // seconds, of an answer
   std::mutex mutex_;
   std::vector<std::unique_ptr<Conversation>> waiting_;
 };

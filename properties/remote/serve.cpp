@@ -98,6 +98,10 @@ class AskedDraws final : public Draws {
   std::uint32_t unit_;
 };
 
+std::string error_line(const std::string& words) {
+  return JsonObject().add("error", std::string_view(words)).text();
+}
+
 // One host in conversation with one family.
 class Server {
  public:
@@ -129,7 +133,9 @@ class Server {
   std::string contract(const Setup& setup) {
     const auto declared = family_.contract(setup);
     if (!declared) {
-      return JsonObject().add("refused", std::string_view(declared.error().message)).text();
+      const Error& error = declared.error();
+      if (error.kind == Error::Kind::malformed) return error_line(error.message);
+      return JsonObject().add("refused", std::string_view(error.message)).text();
     }
     return JsonObject().add_raw("contract", contract_json(*declared)).text();
   }
@@ -270,10 +276,6 @@ class Server {
   DrawsOf draws_;
   std::vector<std::unique_ptr<Subject>> branches_;
 };
-
-std::string error_line(const std::string& words) {
-  return JsonObject().add("error", std::string_view(words)).text();
-}
 
 }  // namespace
 

@@ -33,7 +33,7 @@ class Validator {
     if (!hello) return result_;
     for (const std::string_view text : cases) {
       const Case what = *parse_case(text);
-      if (!conversation_->alive()) {
+      if (!conversation_->usable()) {
         if (const auto begun = restart(); !begun) return begun.error();
       }
       std::optional<Contract> contract = contract_of(what.setup, hello->name);

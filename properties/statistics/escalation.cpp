@@ -29,10 +29,23 @@ bool doubtful(const ChanceTest& test, double each) {
   return test.statistic.p < first_level && test.statistic.p >= each;
 }
 
+struct Fresh {
+  std::vector<ChanceTest> tests;
+  std::uint64_t streams = 0;
+};
+
+std::uint64_t fresh_streams(const LadderCell& cell, const std::function<double()>& seconds_left) {
+  const std::uint64_t most = cell.streams * second_factor;
+  if (!seconds_left || cell.seconds <= 0) return most;
+  const double fit = std::max(0.0, seconds_left()) / cell.seconds;
+  return fit >= static_cast<double>(most) ? most
+                                          : std::max(cell.streams, static_cast<std::uint64_t>(fit));
+}
+
 // One look's statistic, from the fresh data where its first p was doubtful.
 Statistic settled(const ChanceTest& look,
                   const LadderCell& cell,
-                  const std::optional<std::vector<ChanceTest>>& again,
+                  const std::optional<Fresh>& again,
                   double each) {
   Statistic statistic = look.statistic;
   const double second_level = each / first_level;
@@ -40,11 +53,12 @@ Statistic settled(const ChanceTest& look,
   statistic.where = place_of(cell, cell.streams, false);
   statistic.level = each;
   if (again && doubtful(look, each)) {
-    const auto same = std::ranges::find_if(
-        *again, [&](const ChanceTest& test) { return test.statistic.name == statistic.name; });
-    if (same != again->end()) {
+    const auto same = std::ranges::find_if(again->tests, [&](const ChanceTest& test) {
+      return test.statistic.name == statistic.name;
+    });
+    if (same != again->tests.end()) {
       statistic = same->statistic;
-      statistic.where = place_of(cell, cell.streams * second_factor, true);
+      statistic.where = place_of(cell, again->streams, true);
       statistic.level = second_level;
     }
   }
@@ -58,15 +72,15 @@ Statistic settled(const ChanceTest& look,
 Result<Escalated> escalate(const std::vector<LadderCell>& cells,
                            std::string_view name,
                            std::uint64_t seed,
-                           double family_error) {
-  const auto run = [&](const LadderCell& cell, std::uint32_t stage) {
-    const std::uint64_t streams = stage == 1 ? cell.streams : cell.streams * second_factor;
+                           double family_error,
+                           const std::function<double()>& seconds_left) {
+  const auto run = [&](const LadderCell& cell, std::uint32_t stage, std::uint64_t streams) {
     return cell.run(test_root(seed, std::string(name) + " " + cell.where, stage), streams);
   };
   Escalated result;
   std::vector<std::vector<ChanceTest>> looks;
   for (const LadderCell& cell : cells) {
-    Result<std::vector<ChanceTest>> tests = run(cell, 1);
+    Result<std::vector<ChanceTest>> tests = run(cell, 1, cell.streams);
     if (!tests) return tests.error();
     result.tests += tests->size();
     looks.push_back(*std::move(tests));
@@ -74,14 +88,15 @@ Result<Escalated> escalate(const std::vector<LadderCell>& cells,
   const double each =
       family_error / (2 * static_cast<double>(std::max<std::size_t>(1, result.tests)));
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    std::optional<std::vector<ChanceTest>> again;
+    std::optional<Fresh> again;
     // Once a smaller cell is refuted, doubts about larger ones change nothing.
     if (!result.rejected && std::ranges::any_of(looks[c], [&](const ChanceTest& test) {
           return doubtful(test, each);
         })) {
-      Result<std::vector<ChanceTest>> tests = run(cells[c], 2);
+      const std::uint64_t streams = fresh_streams(cells[c], seconds_left);
+      Result<std::vector<ChanceTest>> tests = run(cells[c], 2, streams);
       if (!tests) return tests.error();
-      again = *std::move(tests);
+      again = Fresh{*std::move(tests), streams};
     }
     for (const ChanceTest& look : looks[c]) {
       result.statistics.push_back(settled(look, cells[c], again, each));

@@ -31,6 +31,8 @@ struct LadderCell {
   // Runs so many streams of a root and tests them: the same tests in the same order whenever
   // streams are many enough.
   std::function<Result<std::vector<ChanceTest>>(std::uint64_t root, std::uint64_t streams)> run;
+
+  double seconds = 0;  // that a stream takes; 0: nobody asks
 };
 
 struct Escalated {
@@ -46,10 +48,13 @@ struct Escalated {
 };
 
 // Tries the cells in order, smallest first. `name` and `seed` fix all streams. The first error of
-// a cell ends it. The result's pointers are into `cells`.
+// a cell ends it. The result's pointers are into `cells`. `seconds_left`, if not null, bounds the
+// fresh streams, but never below those of the first look: how many depends on time and not on what
+// they show, so that the error rate stands.
 Result<Escalated> escalate(const std::vector<LadderCell>& cells,
                            std::string_view name,
                            std::uint64_t seed,
-                           double family_error);
+                           double family_error,
+                           const std::function<double()>& seconds_left = {});
 
 }  // namespace kv

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "properties/history.h"
 
 namespace kv {
 namespace {
@@ -50,6 +51,32 @@ Result<void> feed_all(Subject& subject, std::span<const std::uint32_t> calls, Us
   return {};
 }
 
+// The same for a subject that is asked for whole cases: one request a stream, and not one a token.
+// `draws` null: those of the setup's own seed.
+template <typename Use>
+Result<void> feed_whole(Family& family,
+                        const Setup& setup,
+                        std::span<const std::uint32_t> calls,
+                        const DrawsOf* draws,
+                        Use use) {
+  Case what{setup, stream, {}};
+  for (const std::uint32_t call : calls) {
+    what.calls.push_back({.kind = Call::Kind::feed, .amount = call});
+  }
+  const Result<History> history =
+      draws == nullptr ? run_case(family, what) : run_case(family, what, *draws);
+  if (!history) return history.error();
+  if (!history->failure.empty()) return cannot_count("it failed: " + history->failure);
+  std::uint32_t fed = 0;
+  for (const Event& event : history->events) {
+    if (event.refused) return cannot_count("it refused a chunk: " + event.why);
+    const auto call = static_cast<std::uint32_t>(event.fed.size());
+    fed += call;
+    if (Result<void> done = use(event.facts, fed, call); !done) return done;
+  }
+  return {};
+}
+
 // The only token of `before` or `newcomer` that is not in `after`, as an index among the elders.
 // Nothing if there is not exactly one.
 bool one_gone(std::span<const std::uint32_t> before,
@@ -86,6 +113,22 @@ Result<std::unique_ptr<FamilySampler>> FamilySampler::make(Family& family, const
   return sampler;
 }
 
+// Feeds a fresh subject; `draws` null: those of the setup's own seed.
+template <typename Use>
+Result<void> FamilySampler::feed(const Setup& setup,
+                                 std::span<const std::uint32_t> calls,
+                                 const DrawsOf* draws,
+                                 const Use& use) {
+  if (!family_.in_process()) return feed_whole(family_, setup, calls, draws, use);
+  try {
+    const std::unique_ptr<Subject> subject =
+        family_.make(setup, draws == nullptr ? counter_draws(setup.seed) : *draws);
+    return feed_all(*subject, calls, use);
+  } catch (const std::exception& failure) {
+    return cannot_count(std::string("it failed: ") + failure.what());
+  }
+}
+
 Result<void> FamilySampler::find_shape() {
   const std::uint32_t k = contract_.budget - contract_.sinks - contract_.recent;
   const std::uint32_t tokens = contract_.sinks + contract_.recent + std::max(plan_.entering, k + 1);
@@ -103,22 +146,15 @@ Result<void> FamilySampler::find_shape() {
   calls.insert(calls.end(), 1 + spare, 1);
   std::vector<std::uint32_t> residents;
   bool found = false;
-  try {
-    const std::unique_ptr<Subject> subject = family_.make(plan_.setup, counter_draws(0));
-    auto done = feed_all(*subject, calls,
-                         [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
-                           if (facts.units.empty()) return cannot_count("it told no unit");
-                           if (found || now < tokens) return {};
-                           residents_of(facts.units[0], contract_.masks_instead, residents);
-                           found = residents.size() <= contract_.budget;
-                           if (found)
-                             shape_ = {.n = now - contract_.sinks - contract_.recent, .k = k};
-                           return {};
-                         });
-    if (!done) return done;
-  } catch (const std::exception& failure) {
-    return cannot_count(std::string("it failed: ") + failure.what());
-  }
+  const auto look = [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
+    if (facts.units.empty()) return cannot_count("it told no unit");
+    if (found || now < tokens) return {};
+    residents_of(facts.units[0], contract_.masks_instead, residents);
+    found = residents.size() <= contract_.budget;
+    if (found) shape_ = {.n = now - contract_.sinks - contract_.recent, .k = k};
+    return {};
+  };
+  if (auto done = feed(plan_.setup, calls, nullptr, look); !done) return done;
   if (!found) return cannot_count("it never came down to its budget");
   while (true) {
     std::uint32_t sum = 0;
@@ -133,24 +169,25 @@ Result<void> FamilySampler::find_shape() {
 Result<void> FamilySampler::sample(std::uint64_t seed, Replicate& replicate) {
   std::vector<Replicate> replicates(1);
   replicates[0] = std::move(replicate);
-  Result<void> done = run(counter_draws(seed), seed, replicates);
+  Result<void> done = run(nullptr, seed, replicates);
   replicate = std::move(replicates[0]);
   return done;
 }
 
 Result<void> FamilySampler::sample_units(std::uint64_t seed, std::vector<Replicate>& replicates) {
-  return sample_with(counter_draws(seed), seed, replicates);
+  replicates.clear();
+  return run(nullptr, seed, replicates);
 }
 
 Result<void> FamilySampler::sample_with(const DrawsOf& draws,
                                         std::uint64_t seed,
                                         std::vector<Replicate>& replicates) {
   replicates.clear();
-  return run(draws, seed, replicates);
+  return run(&draws, seed, replicates);
 }
 
 // Fills one replicate where the caller brings one, else one for each unit.
-Result<void> FamilySampler::run(const DrawsOf& draws,
+Result<void> FamilySampler::run(const DrawsOf* draws,
                                 std::uint64_t seed,
                                 std::vector<Replicate>& replicates) {
   Setup setup = plan_.setup;
@@ -160,17 +197,11 @@ Result<void> FamilySampler::run(const DrawsOf& draws,
     replicate.kept.clear();
     replicate.gone.clear();
   }
-  try {
-    const std::unique_ptr<Subject> subject = family_.make(setup, draws);
-    auto done =
-        feed_all(*subject, calls_, [&](const Facts& facts, std::uint32_t fed, std::uint32_t) {
-          if (replicates.empty()) replicates.resize(facts.units.size());
-          return take(facts, fed, replicates);
-        });
-    if (!done) return done;
-  } catch (const std::exception& failure) {
-    return cannot_count(std::string("it failed: ") + failure.what());
-  }
+  const auto note = [&](const Facts& facts, std::uint32_t fed, std::uint32_t) {
+    if (replicates.empty()) replicates.resize(facts.units.size());
+    return take(facts, fed, replicates);
+  };
+  if (auto done = feed(setup, calls_, draws, note); !done) return done;
   for (std::size_t u = 0; u < replicates.size(); ++u) {
     Replicate& replicate = replicates[u];
     replicate.kept = before_[u];

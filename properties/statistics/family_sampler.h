@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,12 @@ class FamilySampler final : public Sampler {
 
  private:
   Result<void> find_shape();
-  Result<void> run(const DrawsOf& draws, std::uint64_t seed, std::vector<Replicate>& replicates);
+  template <typename Use>
+  Result<void> feed(const Setup& setup,
+                    std::span<const std::uint32_t> calls,
+                    const DrawsOf* draws,
+                    const Use& use);
+  Result<void> run(const DrawsOf* draws, std::uint64_t seed, std::vector<Replicate>& replicates);
   Result<void> take(const Facts& facts, std::uint32_t fed, std::vector<Replicate>& replicates);
 
   Family& family_;

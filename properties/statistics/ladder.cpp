@@ -8,11 +8,26 @@ namespace kv {
 namespace {
 
 constexpr std::uint64_t wanted_tokens = 12000;  // fed at the wanted size in a quick run
+constexpr std::uint64_t fewest_streams = 30;    // where time is short
 
 StatisticalVerdict not_run(const std::string& why) {
   StatisticalVerdict verdict;
   verdict.why_not = why;
   return verdict;
+}
+
+// As many as there is time for, and thirty at least.
+Result<Counts> count_in_time(FamilySampler& sampler,
+                             const CountsWanted& wanted,
+                             const Effort& effort,
+                             std::uint64_t root,
+                             std::uint64_t streams) {
+  Counts counts(sampler.shape(), wanted);
+  for (std::uint64_t r = 0; r < streams; ++r) {
+    if (r >= fewest_streams && effort.seconds_left && effort.seconds_left() <= 0) break;
+    if (const auto done = collect(sampler, root, r, 1, counts); !done) return done.error();
+  }
+  return counts;
 }
 
 Result<Counts> count(FamilySampler& sampler,
@@ -94,7 +109,7 @@ std::uint64_t streams_at(std::uint64_t quick, const Effort& effort, const Family
   const std::uint64_t factor =
       effort.level == Level::quick ? 1 : (effort.level == Level::full ? 8 : 64);
   const std::uint64_t streams = quick * factor;
-  return family.in_process() ? streams : std::max<std::uint64_t>(50, streams / 8);
+  return family.in_process() ? streams : std::max<std::uint64_t>(50, streams / 2);
 }
 
 std::string finest(std::span<const Statistic> statistics) {
@@ -108,19 +123,72 @@ std::string finest(std::span<const Statistic> statistics) {
          " would have been seen (" + best->name + ", " + best->where + ", power 0.99)";
 }
 
-StatisticalVerdict climb_cells(const std::vector<LadderCell>& cells,
+namespace {
+
+constexpr std::uint64_t pilot_streams = 8;
+
+// Seconds that a stream of the cell takes, from one; from some more where they cost little. The
+// least of both: what a busy machine adds is no cost of a stream.
+Result<double> seconds_of(const LadderCell& cell, const Effort& effort) {
+  const std::uint64_t root = test_root(effort.seed, cell.where, 4);
+  double each = 0;
+  for (const std::uint64_t streams : {std::uint64_t{1}, pilot_streams}) {
+    const double before = effort.seconds_left();
+    if (each * static_cast<double>(streams) > 0.02 * before) break;
+    if (const auto pilot = cell.run(root, streams); !pilot) return pilot.error();
+    const double seen = (before - effort.seconds_left()) / static_cast<double>(streams);
+    each = streams == 1 ? seen : std::min(each, seen);
+  }
+  return each;
+}
+
+// The share of the cells' streams for which there is time, each cell's alike: what one shows is not
+// what another does. Learnt from a few streams of each; in (0, 1], and then `cells` have so many.
+Result<double> fit_into_time(std::vector<LadderCell>& cells, const Effort& effort) {
+  if (!effort.seconds_left) return 1.0;
+  double wanted = 0;
+  double least = 0;
+  for (LadderCell& cell : cells) {
+    const auto seconds = seconds_of(cell, effort);
+    if (!seconds) return seconds.error();
+    cell.seconds = *seconds;
+    wanted += cell.seconds * static_cast<double>(cell.streams);
+    least += cell.seconds * static_cast<double>(fewest_streams);
+    if (least > effort.seconds_left()) return Error{Error::Kind::busy, "time ran out"};
+  }
+  constexpr double first_look = 0.7;  // the rest is for what looks doubtful
+  const double share = first_look * std::max(0.0, effort.seconds_left()) / wanted;
+  if (wanted <= 0 || share >= 1) return 1.0;
+  for (LadderCell& cell : cells) {
+    const auto fit = static_cast<std::uint64_t>(share * static_cast<double>(cell.streams));
+    cell.streams = std::min(cell.streams, std::max(fewest_streams, fit));
+  }
+  return share;
+}
+
+}  // namespace
+
+StatisticalVerdict climb_cells(std::vector<LadderCell> cells,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose) {
-  Result<Escalated> climbed = escalate(cells, law, effort.seed, law_error);
+  const Result<double> share = fit_into_time(cells, effort);
+  if (!share) return not_run(share.error().message);
+  Result<Escalated> climbed = escalate(cells, law, effort.seed, law_error, effort.seconds_left);
   if (!climbed) return not_run(climbed.error().message);
   StatisticalVerdict verdict;
+  if (climbed->tests == 0 && *share < 1) {
+    return not_run("there was time for " + percent_text(*share) + " of the streams: too few");
+  }
   if (climbed->tests == 0)
     return not_run("nothing to test: it decides about several tokens at a time, or too rarely");
   verdict.ran = true;
   verdict.statistics = std::move(climbed->statistics);
   if (!climbed->rejected) {
     verdict.sentence = finest(verdict.statistics);
+    if (*share < 1) {
+      verdict.sentence += "; there was time for " + percent_text(*share) + " of the streams";
+    }
     return verdict;
   }
   verdict.broken = true;
@@ -156,11 +224,11 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   const auto diagnose = [&]() -> std::string {
     if (!ask.diagnose) return {};
     const Result<Counts> counts =
-        count(*telling->sampler, ask.wanted, test_root(effort.seed, ask.law, 3),
-              streams_at(2 * telling->streams, effort, family));
+        count_in_time(*telling->sampler, ask.wanted, effort, test_root(effort.seed, ask.law, 3),
+                      streams_at(2 * telling->streams, effort, family));
     return counts ? ask.diagnose(*counts) : std::string();
   };
-  return climb_cells(cells, effort, ask.law, diagnose);
+  return climb_cells(std::move(cells), effort, ask.law, diagnose);
 }
 
 }  // namespace kv

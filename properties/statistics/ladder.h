@@ -22,7 +22,7 @@ struct Rung {
 };
 
 // Streams at an effort: a full run takes 8 times as many as a quick one, a nightly run 64 times; a
-// subject in another process, whose calls are slow, an eighth.
+// subject in another process, which is slow, half as many.
 std::uint64_t streams_at(std::uint64_t quick, const Effort& effort, const Family& family);
 
 // Where the streams of a measurement come from, and what is asked of them.
@@ -46,8 +46,8 @@ Setup rung_setup(const Shape& shape);
 // rejects, its streams and seed.
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask);
 
-// The same for cells made by the caller; `held` is the sentence when nothing is rejected.
-StatisticalVerdict climb_cells(const std::vector<LadderCell>& cells,
+// The same for cells made by the caller. With effort.seconds_left, streams are as many as fit.
+StatisticalVerdict climb_cells(std::vector<LadderCell> cells,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose);

@@ -1,6 +1,7 @@
 #include "properties/statistics/spec_sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,15 @@
 namespace kv {
 namespace {
 
+// Even attention, and tokens that all bring the same.
+void show_evenly(UnitCache& cache, std::size_t seen, std::vector<float>& mass) {
+  static constexpr std::array<float, 4> same = {1, 1, 1, 1};
+  if (!cache.needs().any()) return;
+  mass.assign(seen, 1.0F / static_cast<float>(seen));
+  const HeadVectors vectors = {same, same.size()};
+  cache.observe({.mass = mass, .keys = vectors, .values = vectors, .queries = vectors});
+}
+
 // Tokens released to the middle after `tokens`, by a run of the cache itself.
 std::uint32_t entered_after(const Spec& spec, std::uint32_t tokens) {
   UnitCache cache(spec, std::make_unique<BlockDraws>(0));
@@ -19,10 +29,7 @@ std::uint32_t entered_after(const Spec& spec, std::uint32_t tokens) {
     const std::uint32_t chunk = std::min(std::max(1U, spec.chunk), tokens - fed);
     cache.begin_chunk(chunk);
     for (std::uint32_t i = 0; i < chunk; ++i) {
-      const std::size_t seen = cache.next_query().size();
-      if (!cache.wants_rows()) continue;
-      mass.assign(seen, 1.0F / static_cast<float>(seen));
-      cache.observe(mass);
+      show_evenly(cache, cache.next_query().size(), mass);
     }
     cache.end_chunk();
     cache.clear_evicted();
@@ -112,10 +119,7 @@ std::vector<std::uint32_t> SpecSampler::kept_with(Draws& draws) {
 void SpecSampler::feed(UnitCache& cache, std::uint32_t chunk, Replicate& replicate) {
   cache.begin_chunk(chunk);
   for (std::uint32_t i = 0; i < chunk; ++i) {
-    const std::size_t seen = cache.next_query().size();
-    if (!cache.wants_rows()) continue;
-    mass_.assign(seen, 1.0F / static_cast<float>(seen));
-    cache.observe(mass_);
+    show_evenly(cache, cache.next_query().size(), mass_);
   }
   cache.end_chunk();
   if (!cache.evicted().empty()) note_decisions(cache, replicate);

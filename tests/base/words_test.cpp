@@ -1,5 +1,7 @@
 #include "base/words.h"
 
+#include "base/nearest_words.h"
+
 #include <rapidcheck.h>
 
 #include <array>
@@ -136,6 +138,20 @@ TEST(Shortest, ReadsBackAsTheSameNumber) {
 TEST(Shortest, HasNoWordForNanAndInfinities) {
   EXPECT_EQ(shortest(std::nan("")), "null");
   EXPECT_EQ(shortest(-std::numeric_limits<double>::infinity()), "null");
+}
+
+TEST(Words, AmongManyNamesTheNearestOnly) {
+  const std::vector<std::string_view> laws = {"size.stored",    "size.full",    "visible.sinks",
+                                              "resident.sinks", "chance.exact", "survives"};
+  EXPECT_EQ(unknown_among_many("law", "survivs", laws, "see there"),
+            "unknown law 'survivs'; did you mean 'survives'?");
+  EXPECT_EQ(unknown_among_many("law", "sink", laws, "see there"),
+            "unknown law 'sink'; nearest are 'visible.sinks', 'resident.sinks', 'size.stored'; see "
+            "there");
+  const std::string far = unknown_among_many("law", "nosuch", laws, "see there");
+  EXPECT_LT(far.size(), 120U) << far;
+  EXPECT_TRUE(far.ends_with("; see there"));
+  EXPECT_EQ(nearest_words("stored*", laws, 1), std::vector<std::string_view>{"size.stored"});
 }
 
 }  // namespace

@@ -74,6 +74,14 @@ TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
   EXPECT_EQ(status({"check", subject, "--json", "/nowhere/r.json"}), 2);
 }
 
+TEST(CheckCommand, AnUnknownLawGetsTheNearestAndNotAll) {
+  const auto ran = run({"check", subject, "--filter", "nosuch"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("unknown law 'nosuch'; nearest are '"));
+  EXPECT_LT(ran.err.size(), 240U) << ran.err;
+  EXPECT_THAT(run({"check", subject, "--filter", "sinks"}).err, HasSubstr("'visible.sinks'"));
+}
+
 TEST(CheckCommand, RunningNothingIsNoSuccess) {
   // Dense evicts nothing, so that a law that must see an eviction is spared.
   const auto ran = run({"check", "dense", "--filter", "resident.sinks"});

@@ -1,7 +1,9 @@
 // kvcheck selftest: statuses, forms of the kill matrix, figures.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <sstream>
 
+#include "cli/selftest.h"
 #include "tests/cli/run.h"
 
 namespace kv::test {
@@ -51,6 +53,40 @@ TEST(SelftestCommand, DrawsTheMatrix) {
   EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.png"), HasSubstr("PNG"));
   EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.md"), HasSubstr("](kill-matrix.svg)"));
   EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.csv"), StartsWith("mutant,law,cases\n"));
+}
+
+// Exit status 1: who is right is called a mutant and lives, who is wrong is called right.
+TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
+  const auto named = [](std::string_view name) {
+    return *std::ranges::find(mutants(), name, &Mutant::name);
+  };
+  const auto right = *std::ranges::find(right_subjects(), "plain-streaming", &RightSubject::name);
+  const std::vector<Mutant> living = {{.name = "harmless",
+                                       .wrong = "nothing",
+                                       .source = "made",
+                                       .equivalent = {},
+                                       .make = right.make}};
+  const std::vector<RightSubject> wrong = {
+      {.name = "harmful", .why = "nothing", .make = named("no-lower-bound-in-chunks").make}};
+  const auto outcome = [](SelftestOptions options, const std::string& who, std::string& text) {
+    std::ostringstream out;
+    std::ostringstream err;
+    cli::Streams streams{out, err};
+    const std::vector<std::string> words = {"--filter", who};
+    const auto result = cli::selftest_of(std::move(options), words, streams);
+    text = out.str();
+    return result ? *result : cli::Outcome::done;
+  };
+  std::string text;
+  SelftestOptions options;
+  options.mutants = living;
+  options.right_subjects = {};
+  EXPECT_EQ(outcome(options, "harmless", text), cli::Outcome::law_broken);
+  EXPECT_THAT(text, HasSubstr("harmless  LIVES"));
+  options.mutants = {};
+  options.right_subjects = wrong;
+  EXPECT_EQ(outcome(options, "harmful", text), cli::Outcome::law_broken);
+  EXPECT_THAT(text, HasSubstr("harmful"));
 }
 
 TEST(SelftestCommand, RefusesWordsThatMakeNoSense) {

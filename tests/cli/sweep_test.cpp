@@ -4,6 +4,7 @@
 
 #include "policies/registry.h"
 #include "tests/cli/run.h"
+#include "tests/sim/memory_trace.h"
 
 namespace kv::cli {
 namespace {
@@ -107,6 +108,21 @@ std::string fit(const Sweep& sweep) {
   trace.tokens = 100;
   const Result<void> fits = check_fit(plan_cells(sweep).value(), trace);
   return fits ? "" : fits.error().message;
+}
+
+TEST_F(SweepPlan, LeavesOutOfAllWhatATraceHasNoFactsFor) {
+  const Trace rows = attention_trace({}, [](auto, auto, auto, auto) { return 1.0; });
+  const auto names = [&](const Sweep& sweep) { return unserved(*plan_cells(sweep), rows); };
+  const auto of_all = names({{"all"}, {16, 32}, {1, 2}, 0});
+  EXPECT_THAT(*of_all, testing::IsSupersetOf({"key-norm", "expected-attention", "separators"}));
+  EXPECT_THAT(*of_all, testing::Not(testing::Contains("h2o")));
+  EXPECT_THAT(*of_all, testing::Not(testing::Contains("dense")));
+  EXPECT_EQ(std::ranges::count(*of_all, "key-norm"), 1);
+  EXPECT_THAT(*names({{"h2o", "window"}, {16}, {1}, 0}), testing::IsEmpty());
+  const auto named = names({{"all", "key-norm:recent=2"}, {16}, {1}, 0});
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().kind, Error::Kind::usage);
+  EXPECT_THAT(named.error().message, HasSubstr("'key-norm:recent=2' looks at keys"));
 }
 
 TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {

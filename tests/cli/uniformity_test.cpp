@@ -77,6 +77,13 @@ TEST(UniformityCommand, FiguresHaveTheirNumbers) {
   EXPECT_NE(inclusion.csv.find(",3,0.5,0.5,0.4,0.6"), std::string::npos) << inclusion.csv;
   const Figure pairs = uniformity_pairs_figure(plot);
   EXPECT_EQ(std::ranges::count(pairs.csv, '\n'), 7);
+  // Each cell is drawn, and a page of 256 x 256 would be megabytes.
+  UniformityPlot many = plot;
+  many.kept.assign(200, 5);
+  many.pair_ratio.assign(200 * 200, 1.0);
+  const Figure fewer = uniformity_pairs_figure(many);
+  EXPECT_LE(std::ranges::count(fewer.csv, '\n'), 64 * 65 / 2 + 1);
+  EXPECT_NE(fewer.caption.find("mean over 4 by 4 positions"), std::string::npos) << fewer.caption;
   plot.pair_ratio.clear();
   EXPECT_TRUE(uniformity_pairs_figure(plot).body.empty());
 }

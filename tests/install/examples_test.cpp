@@ -94,7 +94,9 @@ TEST_F(Examples, ProjectInCpp) {
   EXPECT_EQ(holds.status, 0) << holds.output;
   const auto caught = prefix_.run("'" + build + "/my_laws' Broken --quiet");
   EXPECT_EQ(caught.status, 1) << caught.output;
-  EXPECT_THAT(caught.output, HasSubstr("--reproduce"));
+  EXPECT_THAT(caught.output, HasSubstr("cpp-build/my_laws Broken --reproduce"));
+  const auto unknown = prefix_.run("'" + build + "/my_laws' Brokn 2>&1");
+  EXPECT_THAT(unknown.output, HasSubstr("unknown subject 'Brokn'; did you mean 'Broken'?"));
 
   const auto listed = prefix_.run("cd '" + build + "' && ctest -N");
   EXPECT_THAT(listed.output, HasSubstr("my_laws.SinkWindow.survives"));

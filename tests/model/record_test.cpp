@@ -33,7 +33,10 @@ class Record : public Test {
 
   // In how many units of the decoder each position is resident at the end.
   std::vector<std::uint32_t> kept_by_decoder(const Spec& spec, std::uint64_t seed, bool layer_0) {
-    Decoder decoder = Decoder::create(model_, spec, {.seed = seed}).value();
+    DecoderOptions options{.seed = seed};
+    options.token_classes =
+        std::make_shared<const std::vector<TokenClass>>(token_classes(*tokenizer_));
+    Decoder decoder = Decoder::create(model_, spec, options).value();
     for (std::size_t at = 0; at < tokens_.size(); at += spec.chunk) {
       const std::size_t size = std::min<std::size_t>(spec.chunk, tokens_.size() - at);
       EXPECT_TRUE(decoder.feed(std::span(tokens_).subspan(at, size), Logits::last));
@@ -110,7 +113,8 @@ TEST_F(Record, ContentFreePoliciesKeepTheSameTokensOpenAndClosed) {
         "reservoir:sinks=1,recent=4,budget=12;unit=layer;timing=lazy:4;chunk=3",
         "reservoir:recent=4,budget=12;unit=model;vectors=kept;chunk=6",
         "reservoir:recent=4,budget=12;unit=head;visibility=window;chunk=6",
-        "random:recent=4,budget=12;positions=in-cache;timing=trim-then-attend"}) {
+        "random:recent=4,budget=12;positions=in-cache;timing=trim-then-attend",
+        "token-classes:recent=4,budget=12", "separators:recent=4,budget=12;unit=model;chunk=5"}) {
     const Cell cell = {parse_spec(text).value(), 11};
     EXPECT_EQ(kept_by_decoder(cell.spec, 11, false), kept_by_replay(trace, cell)) << text;
   }
@@ -125,6 +129,29 @@ TEST_F(Record, AttentionDrivenPoliciesAgreeAtLayer0) {
     const Cell cell = {parse_spec(text).value(), 3};
     EXPECT_EQ(kept_by_decoder(cell.spec, 3, true), kept_by_replay(first, cell)) << text;
   }
+}
+
+// What a decoder shows policies of keys, values and queries is what a replay shows them.
+TEST_F(Record, PoliciesThatLookAtVectorsAgreeAtLayer0) {
+  const Trace first = recorded({.number = Number::f32, .layers = {0}});
+  for (const std::string text :
+       {"key-norm:recent=4,budget=12", "key-norm:recent=4,budget=12;unit=layer;chunk=5",
+        "keydiff:recent=4,budget=12;unit=head;chunk=3", "keydiff:recent=4,budget=12;unit=layer",
+        "lagkv:sinks=1,recent=4,budget=12,lag=3;visibility=window;chunk=6",
+        "expected-attention:recent=4,budget=12", "expected-attention:recent=4,budget=12;unit=head",
+        "expected-attention:recent=4,budget=12,covariance=full;unit=layer;chunk=4",
+        "semantic-blocks:recent=4,budget=12,block=2;timing=lazy:3",
+        "reservoir-chao:recent=4,budget=12,weight=value-norm;unit=layer"}) {
+    const Cell cell = {parse_spec(text).value(), 3};
+    EXPECT_EQ(kept_by_decoder(cell.spec, 3, true), kept_by_replay(first, cell)) << text;
+  }
+}
+
+TEST_F(Record, APolicyOfWordsNeedsATokenizer) {
+  const auto decoder = Decoder::create(model_, parse_spec("separators:budget=12").value(), {});
+  ASSERT_FALSE(decoder);
+  EXPECT_EQ(decoder.error().kind, Error::Kind::usage);
+  EXPECT_THAT(decoder.error().message, testing::HasSubstr("no tokenizer"));
 }
 
 TEST_F(Record, RefusesWhatTheModelOrTheDiskDoesNotHave) {

@@ -5,9 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "policies/registry.h"
 
 namespace kv {
+
+// The legal words but for the default; of a number the least and, if it is small, the most.
+inline std::vector<std::string> other_values(const Parameter& parameter) {
+  std::vector<std::string> values(parameter.choices.begin(), parameter.choices.end());
+  if (parameter.range.of != Parameter::Range::Of::words) {
+    values.push_back(shortest(parameter.range.least));
+    if (parameter.range.most <= 100) values.push_back(shortest(parameter.range.most));
+  }
+  std::erase(values, parameter.default_value);
+  return values;
+}
 
 struct PolicyChoice {
   const PolicyEntry* entry;
@@ -30,11 +42,12 @@ inline std::vector<PolicyChoice> every_choosing_policy() {
     const Options usual(entry.parameters);
     choices.push_back({&entry, usual, std::string(entry.name)});
     for (const Parameter& parameter : entry.parameters) {
-      for (const std::string_view word : parameter.choices) {
-        if (word == parameter.default_value) continue;
+      for (const std::string& word : other_values(parameter)) {
         Options options = usual;
         options.set(parameter.name, word);
-        choices.push_back({&entry, options, std::string(entry.name) + ":" + std::string(word)});
+        choices.push_back(
+            {&entry, options,
+             std::string(entry.name) + ":" + std::string(parameter.name) + "=" + word});
       }
     }
   }

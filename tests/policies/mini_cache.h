@@ -19,7 +19,7 @@ struct MiniCache {
   std::uint64_t entered = 0;
   Position seen = 0;
 
-  // A new token; its row is what the policy observes.
+  // A new token; what the policy observes comes next.
   void append() { residents.push_back(seen++); }
 
   // Releases all but the last `recent` tokens, one by one or in one call.
@@ -47,7 +47,7 @@ struct MiniCache {
     std::vector<std::size_t> victims;
     policy.evict({std::span(residents).subspan(sinks, middle), newcomers, capacity, sinks, entered},
                  draws, victims);
-    KV_CHECK(victims.size() == middle - capacity);
+    KV_CHECK(victims.size() >= middle - capacity);
     for (std::size_t& victim : victims) {
       KV_CHECK(victim < middle && (&victim == victims.data() || sinks + victim > *(&victim - 1)));
       victim += sinks;
@@ -56,7 +56,7 @@ struct MiniCache {
     for (auto rank = victims.rbegin(); rank != victims.rend(); ++rank) {
       residents.erase(residents.begin() + static_cast<std::ptrdiff_t>(*rank));
     }
-    middle = capacity;
+    middle -= victims.size();
   }
 };
 

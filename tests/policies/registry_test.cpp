@@ -11,14 +11,18 @@ namespace {
 TEST(Registry, ListsThePoliciesInTheOrderOfHelp) {
   std::vector<std::string_view> names;
   for (const PolicyEntry& entry : policy_registry()) names.push_back(entry.name);
-  EXPECT_THAT(names, testing::ElementsAre("dense", "window", "streaming", "random", "reservoir",
-                                          "reservoir-as-printed", "h2o", "tova"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("dense", "window", "streaming", "random", "reservoir",
+                                   "reservoir-as-printed", "h2o", "tova", "fifo", "lru",
+                                   "reservoir-chao", "reservoir-es", "scissorhands", "keyformer",
+                                   "snapkv", "key-norm", "keydiff", "lagkv", "expected-attention",
+                                   "semantic-blocks", "token-classes", "separators", "pages"));
 }
 
 TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
-  const std::set<std::string_view> words = {"constant-size", "chunk-invariant",  "uniform",
-                                            "age-geometric", "admits-newcomers", "deterministic",
-                                            "score-driven"};
+  const std::set<std::string_view> words = {
+      "constant-size",    "chunk-invariant", "uniform",      "age-geometric",
+      "admits-newcomers", "deterministic",   "score-driven", "pooled"};
   for (const PolicyEntry& entry : policy_registry()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_THAT(std::string(entry.summary), testing::MatchesRegex("[A-Z][a-z]+s [^\n]*\\."));
@@ -37,7 +41,8 @@ TEST(Registry, HasLegalDefaultsAndParametersThatNoCommonFieldHides) {
                                         "visibility", "positions", "unit",   "chunk"};
     for (const Parameter& parameter : entry.parameters) {
       EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
-      EXPECT_TRUE(std::ranges::count(parameter.choices, parameter.default_value)) << entry.name;
+      const auto legal = legal_value(parameter, parameter.default_value);
+      EXPECT_TRUE(legal && *legal == parameter.default_value) << entry.name << parameter.name;
       EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
     }
     EXPECT_NE(entry.make(Options(entry.parameters)), nullptr);
@@ -51,7 +56,7 @@ TEST(Registry, ClaimsWhatThePoliciesSayOfThemselves) {
       return std::ranges::count(choice.entry->claims, word) > 0;
     };
     const auto policy = choice.make();
-    EXPECT_EQ(claims("score-driven"), policy->needs().attention) << choice.name;
+    EXPECT_TRUE(policy->needs().attention || !claims("score-driven")) << choice.name;
     if (claims("chunk-invariant")) {
       EXPECT_EQ(policy->leaving(), Leaving::one_by_one) << choice.name;
       EXPECT_FALSE(policy->needs().attention) << choice.name;
@@ -72,7 +77,7 @@ TEST(Options, StartWithDefaultsAndTakeLegalWordsOnly) {
   options.set("algorithm", "bottom-k");
   EXPECT_EQ(options.at("algorithm"), "bottom-k");
   EXPECT_NE(options, usual);
-  EXPECT_DEATH(options.set("algorithm", "x"), "choices");
+  EXPECT_DEATH(options.set("algorithm", "x"), "legal");
   EXPECT_DEATH(options.set("algorithms", "r"), "parameter");
   EXPECT_DEATH((void)options.at("algorithms"), "found");
 }

@@ -134,6 +134,39 @@ LawResult tried(Family& family, const std::string& law) {
   return report->laws.at(0);
 }
 
+// A family that claims something that no law asks for.
+class Claims final : public Family {
+ public:
+  Claims() : family_(test::make_faulty(Fault::none)) {}
+
+  [[nodiscard]] std::string name() const override { return "dreamer"; }
+
+  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+    auto contract = family_->contract(setup);
+    if (contract) contract->claims.insert("constant-sise");
+    return contract;
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+                                              const DrawsOf& draws) override {
+    return family_->make(setup, draws);
+  }
+
+  [[nodiscard]] kv::Setup wanted() const override { return family_->wanted(); }
+
+ private:
+  std::unique_ptr<Family> family_;
+};
+
+TEST(Battery, RefusesAClaimThatNoLawKnows) {
+  Claims family;
+  const auto report = run_battery(family, few());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message,
+            "the contract of dreamer has an unknown claim 'constant-sise'; did you mean "
+            "'constant-size'?");
+}
+
 TEST(Battery, SparesWhatIsRightlyRefused) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=1,recent=3"));
   for (const char* law : {"operation.shift", "position.shift-composes"}) {

@@ -176,6 +176,66 @@ TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
   }
 }
 
+// The cases of a source whose every case is long.
+CaseSource long_source(const Length& length, std::uint32_t longest_chunk = 0) {
+  CaseScope scope{.wants = {.several_layers = true, .several_heads = true},
+                  .wanted = {.sinks = 4, .recent = 28, .budget = 64},
+                  .contract = {},
+                  .length = [length](std::uint64_t) { return length; }};
+  scope.contract = [longest_chunk](const kv::Setup& setup) -> std::optional<Contract> {
+    if (setup.sinks + setup.recent > setup.budget || setup.budget == 0) return {};
+    Contract contract;
+    contract.sinks = setup.sinks;
+    contract.recent = setup.recent;
+    contract.budget = setup.budget;
+    contract.longest_chunk = longest_chunk;
+    return contract;
+  };
+  return CaseSource(scope);
+}
+
+TEST(CaseSource, LongCasesReachTheirLengthInEachWay) {
+  for (const auto way :
+       {Length::Way::decode, Length::Way::edges, Length::Way::wide, Length::Way::room}) {
+    const CaseSource source = long_source({300, way});
+    const CaseSource short_chunks = long_source({300, way}, 4);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const Case what = source.at(i).value();
+      EXPECT_GE(what.tokens(), 300U);
+      EXPECT_LE(what.tokens(), 600U);
+      EXPECT_LE(what.setup.layers * what.setup.query_heads() * what.setup.sequences, 4U);
+      const bool room = way == Length::Way::room;
+      EXPECT_EQ(what.setup.budget >= 63, room) << what.setup.budget;
+      EXPECT_TRUE(!room || 2 * what.setup.budget <= 300) << what.setup.budget;
+      const Case cut = short_chunks.at(i).value();
+      for (const Call& call : cut.calls) EXPECT_LE(call.amount, 4);
+    }
+  }
+}
+
+TEST(CaseSource, LongCasesCrossTheEdgesTokenByToken) {
+  const Case edges = long_source({1030, Length::Way::edges}).at(3).value();
+  std::set<std::int64_t> single;  // positions fed in a call of their own
+  std::int64_t at = 0;
+  for (const Call& call : edges.calls) {
+    if (call.amount == 1) single.insert(at);
+    at += call.amount;
+  }
+  for (const std::int64_t edge : {64, 100, 128, 256, 500, 512, 1000, 1024}) {
+    EXPECT_TRUE(single.contains(edge)) << edge;
+    EXPECT_TRUE(single.contains(edge - 1)) << edge;
+  }
+  EXPECT_LT(edges.calls.size(), 120U);
+
+  const Case wide = long_source({1300, Length::Way::wide}).at(0).value();
+  std::set<std::int64_t> widths;
+  for (const Call& call : wide.calls) widths.insert(call.amount);
+  EXPECT_GT(*widths.rbegin(), 126);
+
+  const Case decode = long_source({300, Length::Way::decode}).at(0).value();
+  EXPECT_GT(decode.calls.size(), 290U);
+}
+
 TEST(CaseSource, EveryCasePrintsAndParses) {
   const CaseSource source = source_with({.forks = true, .truncates = true, .reorders = true});
   for (std::uint64_t i = 0; i < 100; ++i) {

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "properties/plain_family.h"
 #include "properties/spec_subject.h"
+#include "tests/policies/every_policy.h"
 #include "tests/properties/accuse.h"
 
 namespace kv {
@@ -32,10 +33,9 @@ std::vector<std::string> specs() {
     std::vector<std::string> heads = {std::string(policy.name) + ":"};
     if (policy.protection.middle == Protection::Middle::unbounded) heads = {"dense"};
     for (const Parameter& parameter : policy.parameters) {
-      heads.clear();
-      for (const std::string_view choice : parameter.choices) {
-        heads.push_back(std::string(policy.name) + ":" + std::string(parameter.name) + "=" +
-                        std::string(choice) + ",");
+      for (const std::string& value : other_values(parameter)) {
+        heads.push_back(std::string(policy.name) + ":" + std::string(parameter.name) + "=" + value +
+                        ",");
       }
     }
     for (const std::string& head : heads) {

@@ -80,7 +80,7 @@ TEST_F(Plugin, ACrashNamesItsSignal) {
   ASSERT_TRUE(family);
   const auto history = run_case(**family, *parse_case(plain));
   EXPECT_THAT(history->failure, HasSubstr("was killed by signal 11"));
-  EXPECT_EQ(history->events.size(), 1U);
+  EXPECT_TRUE(history->died);
 }
 
 TEST_F(Plugin, AHangEndsInTime) {
@@ -101,6 +101,8 @@ TEST_F(Plugin, WhatIsNoPluginIsAnError) {
               HasSubstr("speaks version 99 of the interface; expected 1"));
   EXPECT_THAT(make_plugin_family(wrong("-DNO_FEED -Wno-unused-function")).error().message,
               HasSubstr("kvp_plugin.feed is null"));
+  EXPECT_THAT(make_plugin_family(wrong("-DMISSPELT")).error().message,
+              HasSubstr("contract: unknown field 'randm'; did you mean 'random'?"));
   EXPECT_THAT(make_plugin_family("/no/such/file.so").error().message,
               HasSubstr("cannot load the plugin"));
 }

@@ -80,8 +80,39 @@ TEST(Process, PlainIdsAreNotAskedWhereTheyBelong) {
 }
 
 TEST(Process, AClaimHasToBeAKnownWord) {
-  const History history = run(cache_of("", ", contract={\"claims\":[\"uniformm\"]}"), plain);
-  EXPECT_THAT(history.failure, HasSubstr("unknown claim 'uniformm'; did you mean 'uniform'?"));
+  const auto family = make_process_family(cache_of("", ", contract={\"claims\":[\"uniformm\"]}"));
+  ASSERT_FALSE(family);
+  EXPECT_THAT(family.error().message,
+              HasSubstr("unknown claim 'uniformm'; did you mean 'uniform'?"));
+}
+
+// A misspelt declaration would be none, and the cache be held to what it never meant.
+TEST(Process, ADeclarationHasKnownFieldsOnly) {
+  const auto refused = [](const std::string& words, const std::string& why) {
+    const test::Ran ran = test::run({"check", "--exec", cache_of("", words)});
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+  };
+  refused(", contract={\"timming\":\"lazy\",\"slack\":4}",
+          "answer.contract: unknown field 'timming'; did you mean 'timing'?");
+  refused(", wanted={\"sinks\":1,\"recent\":2,\"budged\":8}",
+          "answer.wanted: unknown field 'budged'; did you mean 'budget'?");
+}
+
+// Where only some sizes are declared so, the runs of those fail of it.
+TEST(Process, ADeclarationOfSomeSizesOnlyIsHeldToTheSame) {
+  const std::string some =
+      ", contract=lambda setup: {\"slak\":1} if setup[\"budget\"] == 5 else {}";
+  const History history = run(cache_of("", some), plain);
+  EXPECT_THAT(history.failure, HasSubstr("unknown field 'slak'; did you mean 'slack'?"));
+}
+
+TEST(CheckCommand, PrintsWhatAProgramClaims) {
+  const std::string claims = ", contract={\"claims\":[\"constant-size\",\"chunk-invariant\"]}";
+  const auto ran = test::run({"check", "--exec", cache_of("", claims), "--filter", "survives"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("    claims    chunk-invariant, constant-size\n"));
+  EXPECT_THAT(ran.out, HasSubstr("    sizes     sinks 2, recent 4, budget 12\n"));
 }
 
 TEST(Process, SaysWhyItCannotStart) {
@@ -91,7 +122,7 @@ TEST(Process, SaysWhyItCannotStart) {
   EXPECT_THAT(family.error().message, HasSubstr("nothing here"));
 }
 
-TEST(Process, ACrashIsAFindingWithWhatCameBefore) {
+TEST(Process, ACrashIsAFindingWithItsLastWords) {
   const std::string crash =
       "  def take(self, token):\n"
       "    if token == 4: print(\"oh no\", file=sys.stderr, flush=True); os.abort()\n"
@@ -103,7 +134,8 @@ TEST(Process, ACrashIsAFindingWithWhatCameBefore) {
   ASSERT_TRUE(history);
   EXPECT_THAT(history->failure, HasSubstr("was killed by signal 6"));
   EXPECT_THAT(history->failure, HasSubstr("oh no"));
-  EXPECT_EQ(history->events.size(), 1U);
+  EXPECT_TRUE(history->died);
+  EXPECT_TRUE(history->events.empty());  // the case was one request
   // The battery goes on.
   const auto next =
       run_case(**family, *parse_case("sinks=1,recent=2,budget=5;stream=random;calls=f3"));

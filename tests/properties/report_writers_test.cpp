@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/words.h"
+#include "properties/report_words.h"
 #include "tests/properties/faulty_family.h"
 
 namespace kv {
@@ -23,7 +24,7 @@ Report report_of(test::Fault fault) {
 TEST(ReportWriters, TextShowsBrokenLawsFirst) {
   const Report report = report_of(test::Fault::blind);
   std::ostringstream out;
-  write_text(report, "'a subject'", out);
+  write_text(report, "kvcheck check 'a subject'", out);
   const std::string text = out.str();
   EXPECT_THAT(text, testing::StartsWith("faulty\n"));
   for (const LawResult& result : report.laws) {
@@ -97,6 +98,32 @@ TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
                 testing::StartsWith("1 < 2 && \"x\""));
   }
   EXPECT_EQ(failures, report.count(Status::broken));
+}
+
+// What a subject says is shown, and neither obeyed nor let out of its column.
+TEST(ReportWriters, ForeignTextIsShownAndNotObeyed) {
+  Report report = report_of(test::Fault::blind);
+  report.subject = "na\x1b[31mme\nBROKEN  nothing";
+  for (LawResult& result : report.laws) {
+    if (result.finding) result.finding->seen = "red \x1b[2J\nthe answer was: \x07\xff";
+    if (result.status == Status::spared) result.why = "one\nmore\r";
+  }
+  std::ostringstream out;
+  write_text(report, "s", out);
+  const std::string text = out.str();
+  EXPECT_THAT(text, testing::StartsWith("na\\x1b[31mme BROKEN  nothing\n"));
+  EXPECT_THAT(text, testing::HasSubstr("    seen      red \\x1b[2J\n"
+                                       "              the answer was: \\x07\\xff\n"));
+  EXPECT_THAT(text, testing::HasSubstr("one more\\x0d\n"));
+  for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  std::ostringstream json;
+  write_json(report, json);
+  for (const char c : json.str()) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+}
+
+TEST(ReportWriters, SizesAreToldInWords) {
+  EXPECT_EQ(words_of(kv::Setup{.kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
+            "sinks 1, recent 2, budget 5, 2 kv-heads, 2 query heads per kv-head");
 }
 
 TEST(ReportWriters, AReportWithoutLawsSaysNothingOfTheSubject) {

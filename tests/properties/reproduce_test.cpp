@@ -29,6 +29,12 @@ TEST(Reproduce, RefusesWhatTriesNothing) {
   EXPECT_THAT(error_of("survives/sinks=1"), testing::HasSubstr("SETUP;stream=KIND;calls="));
   EXPECT_THAT(error_of("survives/snks=1,recent=2,budget=3;stream=ties;calls=f3"),
               testing::HasSubstr("sinks"));
+  const std::string ghost =
+      error_of("survives/sinks=1,recent=3,budget=4;stream=ties;calls=f3,b2:f1");
+  EXPECT_THAT(ghost, testing::HasSubstr("call 2 of the case (branch 2: feed 1) is on branch 2; "
+                                        "there is only branch 0 then"));
+  EXPECT_THAT(error_of("survives/sinks=1,recent=3,budget=4;stream=ties;calls=k,b2:f1"),
+              testing::HasSubstr("there are branches 0 to 1 then, and each call k makes one more"));
   // Sizes that the subject refuses: streaming has no middle.
   EXPECT_NE(error_of("survives/sinks=9,recent=2,budget=3;stream=ties;calls=f3"), "");
 }

@@ -25,6 +25,21 @@ TEST(Shrink, TakesEverythingAwayFromACaseThatAlwaysFails) {
             "sinks=0,recent=0,budget=1;stream=ties;calls=");
 }
 
+TEST(Shrink, TriesThePlainContentToo) {
+  const auto re_feeds = [](const Case& what) {
+    return std::ranges::any_of(
+               what.calls, [](const Call& call) { return call.kind == Call::Kind::truncate; }) &&
+           what.calls.size() >= 2 && what.tokens() >= 2;
+  };
+  const auto two = parsed("sinks=0,recent=0,budget=1;stream=ties;calls=f1,t0,f1v1");
+  EXPECT_EQ(shrink(CaseTree(two, true), re_feeds, {}).smallest.text().find('v'), std::string::npos);
+  const auto other = [](const Case& what) {
+    return std::ranges::any_of(what.calls, [](const Call& call) { return call.variant > 0; });
+  };
+  EXPECT_EQ(shrink(CaseTree(two, true), other, {}).smallest.text(),
+            "sinks=0,recent=0,budget=1;stream=ties;calls=f1v1");
+}
+
 TEST(Shrink, KeepsWhatTheFailureNeeds) {
   EXPECT_EQ(smallest([](const Case& what) { return what.tokens() > what.setup.budget + 2; }),
             "sinks=0,recent=0,budget=1;stream=ties;calls=f4");
@@ -50,13 +65,13 @@ TEST(Shrink, DropsABranchWithItsFork) {
   const auto feeds_branch = [](const Case& what) {
     return std::ranges::any_of(what.calls, [](const Call& call) { return call.branch > 0; });
   };
-  EXPECT_EQ(smallest(feeds_branch), "sinks=0,recent=0,budget=1;stream=ties;calls=k,b1:f1v1");
+  EXPECT_EQ(smallest(feeds_branch), "sinks=0,recent=0,budget=1;stream=ties;calls=k,b1:f1");
   const auto two = parsed("sinks=0,recent=0,budget=1;stream=ties;calls=k,k,b1:f1v1,b2:f2v2");
   const auto feeds_two = [](const Case& what) {
     return std::ranges::any_of(what.calls, [](const Call& call) { return call.amount == 2; });
   };
   EXPECT_EQ(shrink(CaseTree(two, true), feeds_two, {}).smallest.text(),
-            "sinks=0,recent=0,budget=1;stream=ties;calls=k,b1:f2v1");
+            "sinks=0,recent=0,budget=1;stream=ties;calls=k,b1:f2");
 }
 
 TEST(Shrink, LeavesTheSizesOfASubjectThatTakesNoOthers) {

@@ -43,6 +43,11 @@ std::vector<float> mass(const std::vector<Position>& visible, Position query) {
   return out;
 }
 
+Brought bring(Position token) {
+  const BroughtTo unit{};
+  return brought(stream(), {&unit, 1}, {static_cast<std::int32_t>(token), 0});
+}
+
 std::vector<Position> positions(const std::vector<Row>& rows) {
   std::vector<Position> out;
   for (const Row& row : rows) out.push_back(static_cast<Position>(row.value.position));
@@ -70,7 +75,7 @@ class Chunk : public Command {
   }
 
   void apply(Branches& branches) const override {
-    (void)branches.models[branch_].feed(tokens_, mass);
+    (void)branches.models[branch_].feed(tokens_, mass, bring);
     branches.lengths[branch_] += static_cast<Position>(tokens_);
   }
 
@@ -80,7 +85,7 @@ class Chunk : public Command {
       tokens.push_back({static_cast<std::int32_t>(before.lengths[branch_] + i), 0});
     }
     kv::Model model = before.models[branch_];
-    const auto wanted = model.feed(tokens_, mass);
+    const auto wanted = model.feed(tokens_, mass, bring);
     const auto facts = std::get<Facts>(system.subjects[branch_]->feed({tokens, stream()}));
     for (std::size_t query = 0; query < tokens_; ++query) {
       RC_ASSERT(seen(facts.units[0], query) == wanted[query]);
@@ -151,12 +156,42 @@ class Reset : public Command {
 
 std::vector<std::string> specs() {
   std::vector<std::string> all = {"dense", "window:budget=6"};
-  for (const std::string policy :
-       {"streaming:sinks=2,recent=5", "random:sinks=1,recent=3,budget=8",
-        "reservoir:sinks=1,recent=2,budget=7", "reservoir:algorithm=l,sinks=0,recent=1,budget=5",
-        "reservoir:algorithm=bottom-k,sinks=2,recent=3,budget=9",
-        "reservoir-as-printed:sinks=1,recent=3,budget=8", "h2o:sinks=1,recent=3,budget=8",
-        "h2o:normalise=age,recent=2,budget=7", "tova:recent=1,budget=6"}) {
+  for (const std::string policy : {"streaming:sinks=2,recent=5",
+                                   "random:sinks=1,recent=3,budget=8",
+                                   "reservoir:sinks=1,recent=2,budget=7",
+                                   "reservoir:algorithm=l,sinks=0,recent=1,budget=5",
+                                   "reservoir:algorithm=bottom-k,sinks=2,recent=3,budget=9",
+                                   "reservoir-as-printed:sinks=1,recent=3,budget=8",
+                                   "h2o:sinks=1,recent=3,budget=8",
+                                   "h2o:normalise=age,recent=2,budget=7",
+                                   "tova:recent=1,budget=6",
+                                   "fifo:sinks=1,recent=2,budget=6",
+                                   "lru:sinks=1,recent=2,budget=7",
+                                   "scissorhands:recent=2,budget=10,history=5",
+                                   "scissorhands:budget=6,drop=0",
+                                   "keyformer:recent=2,budget=7",
+                                   "keyformer:budget=7,noise=none,step=0.5",
+                                   "snapkv:sinks=1,recent=2,budget=8,window=4,kernel=3",
+                                   "snapkv:budget=9,kernel=5,pooling=mean",
+                                   "snapkv:recent=2,budget=7,select=once",
+                                   "key-norm:sinks=1,recent=2,budget=7",
+                                   "keydiff:sinks=1,recent=2,budget=7",
+                                   "lagkv:sinks=1,recent=3,budget=8,lag=2",
+                                   "lagkv:recent=1,budget=6",
+                                   "expected-attention:sinks=1,recent=2,budget=7",
+                                   "expected-attention:recent=1,budget=7,covariance=full",
+                                   "expected-attention:budget=7,covariance=none,value-norm=no",
+                                   "semantic-blocks:sinks=1,recent=2,budget=12,block=3",
+                                   "semantic-blocks:recent=2,budget=7,block=8,likeness=dot",
+                                   "token-classes:sinks=1,recent=2,budget=7",
+                                   "separators:recent=1,budget=7,order=oldest",
+                                   "pages:sinks=1,recent=2,budget=12,page=3",
+                                   "pages:recent=2,budget=9,first-page=freed",
+                                   "reservoir-es:sinks=1,recent=2,budget=7",
+                                   "reservoir-es:weight=value-norm,budget=8",
+                                   "reservoir-chao:sinks=1,recent=2,budget=7",
+                                   "reservoir-chao:weight=value-norm,budget=8",
+                                   "reservoir-chao:weight=equal,budget=8"}) {
     for (const std::string timing : {"attend-then-trim", "trim-then-attend", "lazy:3"}) {
       for (const std::string visibility : {"causal", "window"}) {
         all.push_back(policy + ";timing=" + timing + ";visibility=" + visibility);

@@ -11,6 +11,9 @@ static const kvp_host* draws;
 static uint64_t last_draw;
 
 static const char* contract(const kvp_setup* setup) {
+#ifdef MISSPELT
+  return "{\"budget\":0,\"randm\":true}";
+#endif
   return setup->layers > 1 ? NULL : "{\"budget\":0,\"random\":true}";
 }
 

@@ -1,1 +1,4 @@
-list(APPEND kv_test_sources sim/spec_test.cpp sim/spec_vectors_test.cpp)
+list(APPEND kv_test_sources
+  sim/spec_options_test.cpp
+  sim/spec_test.cpp
+  sim/spec_vectors_test.cpp)

@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include "sim/presets.h"
+#include "tests/policies/every_policy.h"
 
 namespace kv {
 namespace {
@@ -135,9 +136,10 @@ TEST(ParseSpec, LooksForANameAmongPoliciesAndPresets) {
 }
 
 TEST(ParseSpec, ListsAllNamesOnlyWhenNoneIsNear) {
+  std::string names;
+  for (const PolicyEntry& entry : policy_registry()) names += ", " + std::string(entry.name);
   EXPECT_THAT(error_of("quantum"),
-              testing::EndsWith("unknown policy 'quantum' (there are dense, window, streaming, "
-                                "random, reservoir, reservoir-as-printed, h2o, tova)"));
+              testing::EndsWith("unknown policy 'quantum' (there are " + names.substr(2) + ")"));
   EXPECT_THAT(error_of("@quantum"), testing::HasSubstr("'@quantum' (there are @streaming-llm, "));
   EXPECT_THAT(error_of("streming"), testing::Not(testing::HasSubstr("there are")));
 }
@@ -222,9 +224,9 @@ Spec draw_spec() {
   const Protection& protection = spec.policy->protection;
   spec.options = Options(spec.policy->parameters);
   for (const Parameter& parameter : spec.policy->parameters) {
-    spec.options.set(
-        parameter.name,
-        parameter.choices[below(static_cast<std::uint32_t>(parameter.choices.size()))]);
+    const auto others = other_values(parameter);
+    const auto pick = below(static_cast<std::uint32_t>(others.size() + 1));
+    if (pick < others.size()) spec.options.set(parameter.name, others[pick]);
   }
   if (protection.middle != Protection::Middle::unbounded) {
     spec.sinks = protection.takes_sinks ? below(6) : 0;

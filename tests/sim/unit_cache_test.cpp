@@ -44,6 +44,21 @@ UnitCache make_cache(const Spec& spec, std::uint64_t seed = 3) {
   return {spec, std::make_unique<CounterDraws>(Rng(seed, stream_of(1, 2)))};
 }
 
+// Shows what any policy asks for: that row, and vectors that are hashes of the query.
+void observe(UnitCache& cache, const std::vector<Position>& visible, Position query) {
+  const std::vector<float> mass = row_of(visible, query);
+  std::vector<float> vector;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    vector.push_back(static_cast<float>(Rng(6, query).below(65, i)) / 8 - 4);
+  }
+  const HeadVectors vectors = {vector, 4};
+  cache.observe({.mass = mass,
+                 .keys = vectors,
+                 .values = vectors,
+                 .queries = vectors,
+                 .token_class = static_cast<TokenClass>(Rng(7, query).below(3, 0))});
+}
+
 // Feeds one chunk; returns what each query saw.
 std::vector<std::vector<Position>> feed(UnitCache& cache, std::size_t tokens) {
   std::vector<std::vector<Position>> seen;
@@ -51,7 +66,7 @@ std::vector<std::vector<Position>> feed(UnitCache& cache, std::size_t tokens) {
   for (std::size_t i = 0; i < tokens; ++i) {
     const Position query = cache.seen() - static_cast<Position>(tokens - i);
     seen.push_back(positions_of(cache.next_query()));
-    if (cache.wants_rows()) cache.observe(row_of(seen.back(), query));
+    if (cache.needs().any()) observe(cache, seen.back(), query);
   }
   cache.end_chunk();
   return seen;

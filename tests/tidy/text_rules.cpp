@@ -89,21 +89,21 @@ const SourceFile* find(const std::vector<SourceFile>& files, std::string_view pa
   return found == files.end() ? nullptr : &*found;
 }
 
-// The names x of every "make_x(" that the header declares to return a Policy.
-std::vector<std::string> makers(const SourceFile& file) {
-  constexpr std::string_view before = "std::unique_ptr<Policy> ";
+// The names of every "x_policy()" that the header declares to return an entry.
+std::vector<std::string> entries(const SourceFile& file) {
+  constexpr std::string_view before = "PolicyEntry ";
   std::vector<std::string> found;
   const std::string code = code_of(file.text);
   for (std::size_t at = code.find(before); at != std::string::npos; at = code.find(before, at)) {
     at += before.size();
     const std::string name = code.substr(at, code.find('(', at) - at);
-    if (name.starts_with("make_")) found.push_back(name);
+    if (name.ends_with("_policy")) found.push_back(name);
   }
   return found;
 }
 
 bool is_policy_header(const SourceFile& file) {
-  return file.path.starts_with("policies/") && file.path.ends_with(".h") && !makers(file).empty();
+  return file.path.starts_with("policies/") && file.path.ends_with(".h") && !entries(file).empty();
 }
 
 // "a/b/../c" as "a/c".
@@ -199,10 +199,10 @@ Findings unregistered_policies(const std::vector<SourceFile>& files) {
   const SourceFile* registry = find(files, "policies/registry.cpp");
   for (const SourceFile& file : files) {
     if (!is_policy_header(file)) continue;
-    const bool used = std::ranges::any_of(makers(file), [&](const std::string& maker) {
-      return registry != nullptr && has_word(registry->text, maker);
-    });
-    if (!used) findings.push_back(file.path + ":1: policies/registry.cpp uses no maker of it");
+    for (const std::string& entry : entries(file)) {
+      if (registry != nullptr && has_word(registry->text, entry)) continue;
+      findings.push_back(file.path + ":1: policies/registry.cpp does not list " + entry);
+    }
   }
   return findings;
 }

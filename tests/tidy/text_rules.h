@@ -21,7 +21,7 @@ Findings unlisted_sources(const std::vector<SourceFile>& files);
 // A header in policies/ that makes a Policy says Source:, Differs and Cost.
 Findings policy_headers(const SourceFile& file);
 
-// Of every header in policies/ that makes policies, policies/registry.cpp uses a make_x.
+// Of every header in policies/ that tells policies' entries, policies/registry.cpp lists each.
 Findings unregistered_policies(const std::vector<SourceFile>& files);
 
 // A relative link in Markdown names a file that is there.

@@ -183,14 +183,15 @@ TEST(TidyRule, FindsASourceThatIsNotBuilt) {
 }
 
 TEST(TidyRule, FindsAPolicyWithoutSourceOrEntry) {
-  const std::string maker = "std::unique_ptr<Policy> make_x();\n";
+  const std::string entry = "PolicyEntry x_policy();\n";
   const std::string words = "// X.\n// Source: a.\n// Differs: b.\n// Cost: c.\n";
-  EXPECT_THAT(policy_headers({"policies/x.h", words + maker}), IsEmpty());
-  EXPECT_THAT(policy_headers({"policies/x.h", maker}).size(), 3);
+  EXPECT_THAT(policy_headers({"policies/x.h", words + entry}), IsEmpty());
+  EXPECT_THAT(policy_headers({"policies/x.h", entry}).size(), 3);
   EXPECT_THAT(policy_headers({"policies/x.h", "// Helpers.\n"}), IsEmpty());
-  const SourceFile header = {"policies/x.h", words + maker};
-  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "make_xy"}}).size(), 1);
-  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "{make_x}"}}), IsEmpty());
+  const SourceFile header = {"policies/x.h", words + entry};
+  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "x_policy2()"}}).size(), 1);
+  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "{x_policy()}"}}),
+              IsEmpty());
 }
 
 TEST(TidyRule, FindsADeadLink) {

@@ -1,0 +1,66 @@
+#include "policies/entry.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/words.h"
+
+namespace kv {
+
+Result<std::string> legal_value(const Parameter& parameter, std::string_view value) {
+  const Parameter::Range& range = parameter.range;
+  if (range.of == Parameter::Range::Of::words) {
+    if (std::ranges::find(parameter.choices, value) != parameter.choices.end()) {
+      return std::string(value);
+    }
+    return usage_error(unknown_word(parameter.name, value, parameter.choices));
+  }
+  if (range.of == Parameter::Range::Of::counts) {
+    const auto count = parse_count(value, parameter.name, static_cast<std::uint64_t>(range.least),
+                                   static_cast<std::uint64_t>(range.most));
+    if (!count) return count.error();
+    return std::to_string(*count);
+  }
+  const auto number = parse_real(value, parameter.name, range.least, range.most);
+  if (!number) return number.error();
+  return shortest(*number == 0 ? 0.0 : *number);  // no -0
+}
+
+Options::Options(std::span<const Parameter> parameters) : parameters_(parameters) {
+  for (const Parameter& parameter : parameters) {
+    values_.emplace(parameter.name, parameter.default_value);
+  }
+}
+
+void Options::set(std::string_view name, std::string_view value) {
+  const auto parameter = std::ranges::find(parameters_, name, &Parameter::name);
+  KV_CHECK(parameter != parameters_.end());
+  const Result<std::string> legal = legal_value(*parameter, value);
+  KV_CHECK(legal.has_value() && *legal == value);
+  values_.find(name)->second = value;
+}
+
+const std::string& Options::at(std::string_view name) const {
+  const auto found = values_.find(name);
+  KV_CHECK(found != values_.end());
+  return found->second;
+}
+
+std::size_t Options::count(std::string_view name) const {
+  const std::string& text = at(name);
+  std::size_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  KV_CHECK(status == std::errc() && end == text.data() + text.size());
+  return value;
+}
+
+double Options::real(std::string_view name) const {
+  const std::string& text = at(name);
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  KV_CHECK(status == std::errc() && end == text.data() + text.size());
+  return value;
+}
+
+}  // namespace kv

@@ -1,0 +1,29 @@
+// pages: tokens go by whole pages, the oldest page first, but for the first of all.
+//
+// Page i holds the positions i * page to (i + 1) * page - 1. When the middle is over its capacity
+// all that is left of its oldest page goes at once. With first-page=pinned page 0 is spared as long
+// as another page can go: the sinks' page stays whole, and all of its tokens are seen. With
+// first-page=freed only the cache's sinks of it stay seen, as where the rest of a pinned page is
+// masked.
+//
+// Source: paged caches with attention sinks, as vLLM's SlidingWindowManager (which frees pages
+// whose tokens have all left the window, and pins none) and ColossalAI's (which wants the sinks to
+// fit into the first page) have them.
+// Differs: there a page is freed once its newest token has left the window; here as soon as room is
+// needed, and the budget counts tokens, not pages.
+// Cost: O(page) time a page; no state.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "policies/entry.h"
+
+namespace kv {
+
+// Requires page >= 1.
+std::unique_ptr<Policy> make_pages(std::size_t page, bool pins_first);
+
+PolicyEntry pages_policy();
+
+}  // namespace kv

@@ -1,0 +1,46 @@
+// What policies keep of each resident beyond one number: rows of a fixed width, by rank.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace kv {
+
+// Removes the rows at `ranks` (strictly increasing), keeping the order of the rest. Ranks beyond
+// the end are tokens that were never observed and have no row. Requires whole rows.
+template <typename T>
+void erase_rows(std::vector<T>& values, std::span<const std::size_t> ranks, std::size_t width) {
+  if (width == 0) return;
+  const std::size_t rows = values.size() / width;
+  std::size_t kept = 0;
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (next < ranks.size() && ranks[next] == row) {
+      ++next;
+      continue;
+    }
+    if (kept != row) {
+      std::copy_n(values.data() + row * width, width, values.data() + kept * width);
+    }
+    ++kept;
+  }
+  values.resize(kept * width);
+}
+
+// The 2-norm and the inner product, in double.
+inline double dot_of(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
+  return sum;
+}
+
+inline double norm_of(std::span<const float> vector) {
+  return std::sqrt(dot_of(vector, vector));
+}
+
+}  // namespace kv

@@ -1,0 +1,42 @@
+// What a token weighs to a weighted reservoir.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "policies/policy.h"
+
+namespace kv {
+
+enum class Weight {
+  attention,   // the mean of what the queries since its arrival paid it, its own included
+  value_norm,  // the length of its value, the mean over the unit's kv-heads
+  equal,
+};
+
+// Gathers the weights of a unit's tokens, by rank.
+class TokenWeights {
+ public:
+  explicit TokenWeights(Weight weight) : weight_(weight) {}
+
+  [[nodiscard]] Needs needs() const;
+  void observe(const Observation& observation);
+  void forget(std::span<const std::size_t> ranks);
+
+  // The weight now: positive and finite, as samplers want it.
+  [[nodiscard]] double at(std::size_t rank) const;
+
+  void save(ByteWriter& writer) const;
+  void load(ByteReader& reader);
+
+ private:
+  Weight weight_;
+  double queries_ = 0;        // observed so far
+  std::vector<double> sums_;  // [residents]: mass since arrival, or the norm
+  std::vector<double> born_;  // [residents]: queries_ at arrival; only of attention
+};
+
+// By the word of the parameter `weight`.
+Weight weight_of(std::string_view word);
+
+}  // namespace kv

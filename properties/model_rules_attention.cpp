@@ -1,0 +1,170 @@
+// Executable specifications of policies that decide by attention.
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "properties/model_rules_detail.h"
+
+namespace kv {
+namespace {
+
+// Whether a query paid a token its mean share, and whether rounding may turn that round.
+bool fair(float mass, std::size_t visible, bool& doubtful) {
+  const double shares = static_cast<double>(mass) * static_cast<double>(visible);
+  doubtful |= std::abs(shares - 0.9999) < rounding;
+  return shares >= 0.9999;
+}
+
+// lru: when a query last paid a token the mean; its own does.
+class LruRule final : public RuleOf<LruRule, ScoredByMass> {
+ public:
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    bool unsure = false;
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      if (fair(mass[i], visible.size(), unsure)) used_[visible[i]] = visible.back();
+    }
+    used_[visible.back()] = visible.back();
+    if (unsure) doubt();
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override { return used_.at(p); }
+
+ private:
+  std::map<Position, Position> used_;
+};
+
+// scissorhands: how many of the last `history` queries paid a token less than the mean.
+class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
+ public:
+  ScissorhandsRule(std::size_t history, std::size_t drop) : history_(history), drop_(drop) {}
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    bool unsure = false;
+    std::set<Position>& low = low_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      if (!fair(mass[i], visible.size(), unsure)) low.insert(visible[i]);
+    }
+    if (low_.size() > history_) low_.erase(low_.begin());
+    if (unsure) doubt();
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double times = 0;
+    for (const auto& low : low_) times += low.contains(p) ? 1 : 0;
+    return -times;
+  }
+
+  [[nodiscard]] std::size_t left_of(std::size_t capacity) const override {
+    return capacity - capacity * drop_ / 100;
+  }
+
+ private:
+  std::size_t history_;
+  std::size_t drop_;
+  std::vector<std::set<Position>> low_;  // of the last queries
+};
+
+// keyformer: sums of softmax((logit + noise) / tau).
+class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
+ public:
+  KeyformerRule(bool noise, double step) : noise_(noise), step_(step) {}
+
+  void saw(const std::vector<Position>& visible,
+           const std::vector<float>& mass,
+           Draws& draws) override {
+    const double tau = 1 + step_ * static_cast<double>(visible.back());
+    std::vector<double> noisy;
+    double sum = 0;
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      // Gumbel noise is -ln(-ln u), so that e^noise is -1 / ln u.
+      const double u = noise_ ? draws.uniform(visible.back(), visible[i]) : std::exp(-1.0);
+      noisy.push_back(std::pow(static_cast<double>(mass[i]) / -std::log(u), 1 / tau));
+      sum += noisy.back();
+    }
+    for (std::size_t i = 0; i < visible.size(); ++i) gathered_[visible[i]] += noisy[i] / sum;
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override { return gathered_.at(p); }
+
+ private:
+  bool noise_;
+  double step_;
+  std::map<Position, double> gathered_;
+};
+
+// snapkv: what the last `window` queries paid, pooled over neighbours in the middle.
+class SnapkvRule final : public RuleOf<SnapkvRule> {
+ public:
+  explicit SnapkvRule(const Options& options)
+      : window_(options.count("window")),
+        reach_(options.count("kernel") / 2),
+        largest_(options.at("pooling") == "max"),
+        once_(options.at("select") == "once") {}
+
+  [[nodiscard]] bool in_bulk() const override { return true; }
+
+  [[nodiscard]] bool wants_mass() const override { return true; }
+
+  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    const auto& middle = choice.middle;
+    if (once_ && chosen_) {
+      return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
+    }
+    chosen_ = true;
+    std::vector<double> votes(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      for (auto& row : rows_) votes[i] += row[middle[i]];
+    }
+    std::vector<double> pooled(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      for (std::size_t j = 0; j < middle.size(); ++j) {
+        if (j + reach_ < i || j > i + reach_) continue;
+        pooled[i] = largest_ ? std::max(pooled[i], votes[j]) : pooled[i] + votes[j];
+      }
+    }
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(pooled, choice.capacity, doubtful_)) {
+      staying.push_back(middle[i]);
+    }
+    return staying;
+  }
+
+ private:
+  std::size_t window_;
+  std::size_t reach_;
+  bool largest_;
+  bool once_;
+  bool chosen_ = false;
+  bool doubtful_ = false;
+  std::vector<std::map<Position, double>> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
+  const std::string_view name = spec.policy->name;
+  const Options& options = spec.options;
+  if (name == "lru") return std::make_unique<LruRule>();
+  if (name == "snapkv") return std::make_unique<SnapkvRule>(options);
+  if (name == "scissorhands") {
+    return std::make_unique<ScissorhandsRule>(options.count("history"), options.count("drop"));
+  }
+  if (name == "keyformer") {
+    return std::make_unique<KeyformerRule>(options.at("noise") == "gumbel", options.real("step"));
+  }
+  return nullptr;
+}
+
+}  // namespace kv

@@ -1,0 +1,88 @@
+// What the executable specifications of models.h share. Private to properties/.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "properties/models.h"
+
+namespace kv {
+
+// Those of policies that decide by attention but for h2o and tova; and those of policies that draw
+// with weights or look at what tokens bring. Null for all other policies.
+std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
+std::unique_ptr<Rule> content_rule_of(const Spec& spec);
+std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
+
+// Two ways to add the same numbers differ by less than this share of the sum.
+inline constexpr double rounding = 1e-5;
+
+template <typename Own, typename Base = Rule>
+class RuleOf : public Base {
+ public:
+  using Base::Base;
+
+  [[nodiscard]] std::unique_ptr<Rule> clone() const override {
+    return std::make_unique<Own>(static_cast<const Own&>(*this));
+  }
+};
+
+// Of n scores the `staying` highest, as indices in order; among equals the older go.
+// `doubtful` is set where rounding might turn the choice round.
+inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
+                                           std::size_t staying,
+                                           bool& doubtful) {
+  std::vector<std::pair<double, std::size_t>> scored;
+  for (std::size_t i = 0; i < scores.size(); ++i) scored.emplace_back(scores[i], i);
+  std::ranges::sort(scored);
+  const std::size_t gone = scored.size() - staying;
+  if (gone > 0 && staying > 0) {
+    const double margin = scored[gone].first - scored[gone - 1].first;
+    doubtful |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
+  }
+  std::vector<std::size_t> stay;
+  for (std::size_t i = gone; i < scored.size(); ++i) stay.push_back(scored[i].second);
+  std::ranges::sort(stay);
+  return stay;
+}
+
+// Scored policies: the lowest go; among equals the older.
+class Scored : public Rule {
+ public:
+  [[nodiscard]] bool in_bulk() const override { return true; }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    std::vector<double> scores;
+    for (const Position p : choice.middle) scores.push_back(score(p));
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(scores, left_of(choice.capacity), doubtful_)) {
+      staying.push_back(choice.middle[i]);
+    }
+    return staying;
+  }
+
+  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+
+ protected:
+  [[nodiscard]] virtual double score(Position p) const = 0;
+
+  // How many of the middle stay.
+  [[nodiscard]] virtual std::size_t left_of(std::size_t capacity) const { return capacity; }
+
+  void doubt() { doubtful_ = true; }
+
+ private:
+  bool doubtful_ = false;
+};
+
+// Those that decide by attention.
+class ScoredByMass : public Scored {
+ public:
+  [[nodiscard]] bool wants_mass() const override { return true; }
+};
+
+}  // namespace kv

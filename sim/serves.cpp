@@ -1,0 +1,55 @@
+#include "sim/serves.h"
+
+#include <string>
+#include <string_view>
+
+namespace kv {
+namespace {
+
+std::string vectors_asked(const Needs& needs) {
+  if (needs.keys) return "keys";
+  return needs.values ? "values" : "queries";
+}
+
+}  // namespace
+
+Needs needs_of(const Spec& spec) {
+  return spec.policy->make(spec.options)->needs();
+}
+
+Result<void> check_serves(const Trace& trace, const Spec& spec) {
+  const TraceInfo& info = trace.info();
+  const Needs needs = needs_of(spec);
+  if (info.kind == TraceKind::attention) {
+    // Rows of probabilities hold for the positions they were recorded at; others need q and k.
+    if (spec.positions != Positions::absolute) {
+      return usage_error("'" + spec.label() + "' asks for in-cache positions, but '" + info.name +
+                         "' records attention rows, which hold for absolute positions " +
+                         "only; record q/k/v, or add ;positions=absolute");
+    }
+    if (needs.vectors()) {
+      return usage_error("'" + spec.label() + "' looks at " + vectors_asked(needs) + ", but '" +
+                         info.name + "' records attention rows only; record q/k/v");
+    }
+  }
+  if (needs.token_classes && trace.transcript().text_ends.empty()) {
+    return usage_error("'" + spec.label() + "' looks at the words that tokens are, but '" +
+                       info.name + "' has no text; record it with 'text' and 'text_ends'");
+  }
+  return {};
+}
+
+std::vector<TokenClass> token_classes(const Trace& trace) {
+  const Transcript& transcript = trace.transcript();
+  const std::string_view text = transcript.text;
+  std::vector<TokenClass> classes;
+  std::size_t begin = 0;
+  for (const std::int64_t at : transcript.text_ends) {
+    const auto end = static_cast<std::size_t>(at);
+    classes.push_back(token_class_of(text.substr(begin, end - begin)));
+    begin = end;
+  }
+  return classes;
+}
+
+}  // namespace kv

@@ -1,0 +1,25 @@
+// Whether a trace has what a spec asks for.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "base/token_class.h"
+#include "policies/policy.h"
+#include "sim/spec.h"
+#include "traces/trace.h"
+
+namespace kv {
+
+// What the spec's policy asks for.
+Needs needs_of(const Spec& spec);
+
+// Nothing, or an error that names the spec, what it asks for and what the trace has: in-cache
+// positions, queries, keys or values of a trace of attention rows; token classes of a trace without
+// its text.
+Result<void> check_serves(const Trace& trace, const Spec& spec);
+
+// The class of every token, by its part of the trace's text; empty if the trace has no text.
+std::vector<TokenClass> token_classes(const Trace& trace);
+
+}  // namespace kv

@@ -1,0 +1,42 @@
+// Tokens fed to one policy, each with what it brings.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "tests/policies/draws.h"
+#include "tests/policies/mini_cache.h"
+
+namespace kv {
+
+// One token; the cache is trimmed after it.
+inline void feed(MiniCache& cache, Policy& policy, Draws& draws, Observation shown) {
+  cache.append();
+  shown.query = cache.seen - 1;
+  shown.draws = &draws;
+  policy.observe(shown);
+  cache.trim(policy, draws, policy.leaving());
+}
+
+inline void feed_row(MiniCache& cache,
+                     Policy& policy,
+                     Draws& draws,
+                     const std::vector<float>& row) {
+  feed(cache, policy, draws, {.mass = row});
+}
+
+// One head's vectors.
+struct OneHead {
+  std::vector<float> key = {};
+  std::vector<float> value = {};
+  std::vector<float> query = {};
+};
+
+inline void feed_head(MiniCache& cache, Policy& policy, Draws& draws, const OneHead& head) {
+  feed(cache, policy, draws,
+       {.keys = {head.key, head.key.size()},
+        .values = {head.value, head.value.size()},
+        .queries = {head.query, head.query.size()}});
+}
+
+}  // namespace kv

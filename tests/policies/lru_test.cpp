@@ -1,0 +1,33 @@
+#include "policies/lru.h"
+
+#include "tests/policies/feed.h"
+
+namespace kv {
+namespace {
+
+// Token 1 is used by query 2 at last, token 0 by query 3; token 2 by nobody but itself, at query 2.
+// Of 1 and 2 the older goes.
+TEST(Lru, DropsWhoWasLeftUnusedForLongest) {
+  const auto policy = make_lru();
+  ScriptedDraws draws;
+  MiniCache cache{.recent = 1, .capacity = 2};
+  for (const auto& row : {std::vector<float>{1}, {0.5F, 0.5F}, {0, 1, 0}, {0.7F, 0, 0.2F, 0.1F}}) {
+    feed_row(cache, *policy, draws, row);
+  }
+  EXPECT_THAT(cache.residents, testing::ElementsAre(0, 2, 3));
+}
+
+// Even attention uses all, however 1/n is rounded: then the oldest goes.
+TEST(Lru, IsAQueueUnderEvenAttention) {
+  const auto policy = make_lru();
+  ScriptedDraws draws;
+  MiniCache cache{.recent = 1, .capacity = 6};
+  for (std::size_t t = 0; t < 40; ++t) {
+    const std::size_t n = cache.residents.size() + 1;
+    feed_row(cache, *policy, draws, std::vector<float>(n, 1.0F / static_cast<float>(n)));
+  }
+  EXPECT_THAT(cache.residents, testing::ElementsAre(33, 34, 35, 36, 37, 38, 39));
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,40 @@
+#include "policies/pages.h"
+
+#include "tests/policies/draws.h"
+#include "tests/policies/mini_cache.h"
+
+namespace kv {
+namespace {
+
+using Kept = std::vector<Position>;
+
+Kept kept_by(std::size_t page, bool pins, MiniCache cache, std::size_t tokens) {
+  ScriptedDraws draws;
+  const auto policy = make_pages(page, pins);
+  cache.stream(tokens, *policy, draws);
+  return cache.residents;
+}
+
+// Pages of two: {0,1} is pinned; when 1 to 5 are in a middle of four, {2,3} goes.
+TEST(Pages, DropTheOldestPageButThePinnedOne) {
+  const MiniCache cache{.sinks = 1, .recent = 1, .capacity = 4};
+  EXPECT_EQ(kept_by(2, true, cache, 6), (Kept{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(kept_by(2, true, cache, 7), (Kept{0, 1, 4, 5, 6}));
+  EXPECT_EQ(kept_by(2, true, cache, 9), (Kept{0, 1, 6, 7, 8}));
+}
+
+TEST(Pages, FreeWhatTheFirstPageHoldsBesideSinksIfItIsNotPinned) {
+  const MiniCache cache{.sinks = 1, .recent = 1, .capacity = 4};
+  EXPECT_EQ(kept_by(2, false, cache, 7), (Kept{0, 2, 3, 4, 5, 6}));
+}
+
+TEST(Pages, OfOneTokenAreAQueue) {
+  EXPECT_EQ(kept_by(1, false, {.sinks = 1, .recent = 1, .capacity = 2}, 9), (Kept{0, 6, 7, 8}));
+}
+
+TEST(Pages, DropTheNewestWhereOnlyThePinnedPageIsLeft) {
+  EXPECT_EQ(kept_by(16, true, {.recent = 1, .capacity = 3}, 7), (Kept{0, 1, 2, 6}));
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,64 @@
+#include "properties/grown.h"
+
+#include <algorithm>
+
+#include "properties/battery.h"
+#include "properties/mutants.h"
+#include "properties/plain_family.h"
+
+namespace kv {
+namespace {
+
+std::unique_ptr<Family> mutant_named(std::string_view name) {
+  return std::ranges::find(mutants(), name, &Mutant::name)->make();
+}
+
+// Trims only once `slack` rows are over the budget, and does not say so.
+std::unique_ptr<Family> undeclared_lazy(std::uint32_t slack) {
+  return std::make_unique<PlainFamily<PlainSubject>>(
+      "undeclared",
+      PlainOptions{.timing = Timing::lazy, .slack = slack, .visibility = Visibility::causal},
+      [](Contract& contract) {
+        contract.timing = Timing::attend_then_trim;
+        contract.slack = 0;
+        contract.reference.clear();
+      });
+}
+
+constexpr std::string_view lazy_32 = "timing=lazy:32 and visibility=causal";
+
+Case short_case() {
+  return *parse_case("sinks=1,recent=2,budget=4;stream=ties;calls=f6,f1,f1");
+}
+
+TEST(Grown, ASlackThatIsEnoughHolds) {
+  EXPECT_TRUE(holds_when_grown(*undeclared_lazy(20), short_case(), lazy_32));
+  EXPECT_FALSE(holds_when_grown(*undeclared_lazy(33), short_case(), lazy_32));
+}
+
+TEST(Grown, NoSlackIsEnoughForACacheThatNeverEvicts) {
+  const auto family = mutant_named("compresses-at-prefill-only");
+  const std::string lazy = "timing=lazy:128 and visibility=causal";
+  EXPECT_FALSE(holds_when_grown(*family, short_case(), lazy));
+  EXPECT_FALSE(holds_when_grown(*family, short_case(), "no such declaration"));
+}
+
+std::string legal_if(Family& family, const std::string& law) {
+  BatteryOptions options;
+  options.cases = 60;
+  options.filter = {law};
+  const auto report = run_battery(family, options);
+  EXPECT_TRUE(report && report->laws[0].status == Status::broken) << law;
+  return report->laws[0].legal_if;
+}
+
+TEST(Grown, IsAskedBeforeADeclarationIsOffered) {
+  EXPECT_EQ(legal_if(*undeclared_lazy(20), "size.stored"), lazy_32);
+  for (const char* name : {"compresses-at-prefill-only", "never-evicts-reports-the-budget"}) {
+    const auto family = mutant_named(name);
+    EXPECT_EQ(legal_if(*family, "size.stored").find("lazy"), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace kv

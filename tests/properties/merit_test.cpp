@@ -1,0 +1,59 @@
+// The law that decisions follow tokens, on caches that delete the wrong score.
+#include <algorithm>
+
+#include "properties/mutants.h"
+#include "tests/properties/accuse.h"
+
+namespace kv {
+namespace {
+
+std::unique_ptr<Family> mutant_named(std::string_view name) {
+  return std::ranges::find(mutants(), name, &Mutant::name)->make();
+}
+
+// In how many of 20 cases the law is broken.
+int accusations(Family& family, std::uint32_t sinks) {
+  const Law& law = *find_law("attention.stale-scores");
+  int broken = 0;
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const std::uint32_t recent = 1 + seed % 4;
+    const std::uint32_t budget = sinks + recent + 2 + seed % 5;
+    const auto what =
+        parse_case("sinks=" + std::to_string(sinks) + ",recent=" + std::to_string(recent) +
+                   ",budget=" + std::to_string(budget) +
+                   ";stream=random,seed=" + std::to_string(seed) + ";calls=f3,f1,f1,f2,f4,f1");
+    broken += is_finding(judge_case(law, family, *what)) ? 1 : 0;
+  }
+  return broken;
+}
+
+TEST(StaleScores, AreSeenWhateverTheSinks) {
+  for (const char* name : {"score-deleted-one-before", "scores-cut-at-the-end"}) {
+    const auto family = mutant_named(name);
+    for (const std::uint32_t sinks : {0U, 1U, 4U}) {
+      EXPECT_GE(accusations(*family, sinks), 2) << name << " with " << sinks << " sinks";
+    }
+  }
+}
+
+TEST(StaleScores, OfAnIndexOffByTheSinksAreSeenAsSoonAsThereAreSinks) {
+  const auto family = mutant_named("score-deleted-off-by-the-sinks");
+  EXPECT_EQ(accusations(*family, 0), 0);
+  EXPECT_GE(accusations(*family, 1), 2);
+  EXPECT_GE(accusations(*family, 4), 2);
+}
+
+TEST(StaleScores, AreNotSeenInRightSubjects) {
+  for (const RightSubject& right : right_subjects()) {
+    const auto family = right.make();
+    const auto contract = family->contract(family->wanted());
+    ASSERT_TRUE(contract) << right.name;
+    if (!contract->wants_attention) continue;
+    for (const std::uint32_t sinks : {0U, 1U, 4U}) {
+      EXPECT_EQ(accusations(*family, sinks), 0) << right.name << " with " << sinks << " sinks";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kv

@@ -1,0 +1,148 @@
+// Chance measured where time is short: by slow subjects and by programs.
+#include <algorithm>
+
+#include "properties/battery.h"
+#include "properties/remote/process_family.h"
+#include "properties/spec_subject.h"
+#include "sim/spec.h"
+#include "tests/paths.h"
+
+namespace kv {
+namespace {
+
+using testing::HasSubstr;
+
+// A family whose subjects take time to make, by a clock of the test's own.
+class Slow final : public Family {
+ public:
+  Slow(std::string_view spec, double each)
+      : inner_(make_spec_family(*parse_spec(spec))), each_(each) {}
+
+  [[nodiscard]] std::string name() const override { return "slow"; }
+
+  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+    return inner_->contract(setup);
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+                                              const DrawsOf& draws) override {
+    now += each_;
+    return inner_->make(setup, draws);
+  }
+
+  [[nodiscard]] kv::Setup wanted() const override { return inner_->wanted(); }
+
+  // Else it would be measured in a child, whose clock is another.
+  [[nodiscard]] bool in_process() const override { return false; }
+
+  double now = 1000;
+
+ private:
+  std::unique_ptr<Family> inner_;
+  double each_;
+};
+
+Report measured_in(Slow& family, double seconds) {
+  BatteryOptions options;
+  options.seconds = seconds;
+  options.clock = [&] { return family.now; };
+  options.filter = {"chance.*"};
+  auto report = run_battery(family, options);
+  EXPECT_TRUE(report);
+  return *std::move(report);
+}
+
+TEST(TimedChance, TakesFewerStreamsAndSaysWhatTheyShow) {
+  Slow family("reservoir:sinks=1,recent=2,budget=8", 0.004);
+  const Report report = measured_in(family, 30);
+  EXPECT_LE(family.now - 1000, 33);
+  EXPECT_GE(family.now - 1000, 10);
+  std::size_t cut = 0;
+  for (const LawResult& result : report.laws) {
+    if (result.status == Status::spared) continue;
+    if (result.status == Status::not_run) {
+      EXPECT_THAT(result.why, HasSubstr("of the streams: too few")) << result.law->id;
+      continue;
+    }
+    EXPECT_EQ(result.status, Status::held) << result.law->id << ": " << result.why;
+    if (result.law->id == "chance.exact") continue;
+    ASSERT_TRUE(result.measured);
+    EXPECT_THAT(result.measured->sentence, HasSubstr("would have been seen"));
+    cut += result.measured->sentence.find("there was time for") != std::string::npos ? 1U : 0U;
+  }
+  EXPECT_GT(cut, 3U);
+}
+
+TEST(TimedChance, FindsWhatIsPlainlyWrongInAFractionOfTheTime) {
+  Slow family("reservoir-as-printed:sinks=1,recent=2,budget=8", 0.004);
+  const Report report = measured_in(family, 15);
+  EXPECT_LE(family.now - 1000, 16.5);
+  for (const char* law : {"chance.acceptance", "chance.inclusion"}) {
+    const auto found =
+        std::ranges::find(report.laws, law, [](const LawResult& result) { return result.law->id; });
+    ASSERT_NE(found, report.laws.end());
+    EXPECT_EQ(found->status, Status::broken) << law << ": " << found->why;
+  }
+}
+
+TEST(TimedChance, RunsOutOfTimeAndSaysSo) {
+  Slow family("reservoir:sinks=1,recent=2,budget=8", 5);
+  const Report report = measured_in(family, 15);
+  EXPECT_TRUE(std::ranges::any_of(report.laws, [](const LawResult& result) {
+    return result.status == Status::not_run && result.why == "time ran out";
+  }));
+}
+
+// A reservoir in Python that draws the place of a newcomer below `bound`.
+std::string reservoir(const std::string& bound) {
+  return "PYTHONPATH='" KVCHECK_SOURCE_DIR
+         "/python' python3 -c 'import kvcheck, random\n"
+         "class Reservoir:\n"
+         "  def __init__(self, sinks, recent, budget, seed, head):\n"
+         "    self.k = budget - sinks - max(recent, 1)\n"
+         "    if self.k < 1: raise ValueError(\"no middle\")\n"
+         "    self.sinks, self.recent = sinks, max(recent, 1)\n"
+         "    self.rng = random.Random(\"%d/%d\" % (seed, head))\n"
+         "    self.first, self.middle, self.last, self.t = [], [], [], 0\n"
+         "  def append(self, tokens):\n"
+         "    return [self.take(token) for token in tokens]\n"
+         "  def take(self, token):\n"
+         "    if len(self.first) < self.sinks: self.first.append(token)\n"
+         "    else: self.last.append(token)\n"
+         "    if len(self.last) > self.recent: self.offer(self.last.pop(0))\n"
+         "    return self.kept()\n"
+         "  def offer(self, token):\n"
+         "    self.t += 1\n"
+         "    if len(self.middle) == self.k:\n"
+         "      place = self.rng.randrange(" +
+         bound +
+         ")\n"
+         "      if place >= self.k: return\n"
+         "      del self.middle[place]\n"
+         "    self.middle.append(token)\n"
+         "  def kept(self):\n"
+         "    return self.first + self.middle + self.last\n"
+         "kvcheck.serve(Reservoir, contract={\"random\": True, \"claims\": [\"uniform\"]})'";
+}
+
+LawResult acceptance_of(const std::string& bound) {
+  const auto family = make_process_family(reservoir(bound));
+  EXPECT_TRUE(family) << family.error().message;
+  BatteryOptions options;
+  options.filter = {"chance.acceptance"};
+  auto report = run_battery(**family, options);
+  EXPECT_TRUE(report);
+  return report->laws.at(0);
+}
+
+TEST(RemoteChance, SeesAReservoirThatIsOffByOne) {
+  const LawResult right = acceptance_of("self.t");
+  EXPECT_EQ(right.status, Status::held) << right.why;
+  EXPECT_THAT(right.measured->sentence, HasSubstr("would have been seen"));
+  EXPECT_EQ(acceptance_of("self.k").status, Status::broken);      // always admits
+  EXPECT_EQ(acceptance_of("self.t - 1").status, Status::broken);  // k/(t-1)
+  EXPECT_EQ(acceptance_of("self.t + 1").status, Status::broken);  // k/(t+1)
+}
+
+}  // namespace
+}  // namespace kv

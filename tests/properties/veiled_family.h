@@ -1,0 +1,13 @@
+// Subjects that tell of their rows whose they are, and nothing else, and hear no attention:
+// whatever a family's subjects know beyond that is veiled.
+#pragma once
+
+#include <memory>
+
+#include "properties/family.h"
+
+namespace kv::test {
+
+std::unique_ptr<Family> make_veiled(std::unique_ptr<Family> family);
+
+}  // namespace kv::test
