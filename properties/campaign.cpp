@@ -59,8 +59,8 @@ constexpr std::array<Length, 6> nightly_length = {{{4100, Way::edges},
 Length length_of(bool pool, Level level, std::uint64_t index) {
   const std::uint64_t period = pool ? 50 : 10;
   if (index % period != period / 2 - 1) return {};
-  const auto cases = [pool](Level level) {
-    const CaseCounts counts = case_counts(level, 0);
+  const auto cases = [pool](Level of) {
+    const CaseCounts counts = case_counts(of, 0);
     return pool ? counts.pool : counts.relation;
   };
   const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
