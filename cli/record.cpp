@@ -143,8 +143,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     progress.update(share, "recording");
     return !interrupted();
   };
-  Result<void> done =
-      record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
+  Result<void> done = record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
   progress.clear();
   if (interrupted()) return io_error("interrupted; nothing was written");
   if (!done) return done;
