@@ -6,19 +6,22 @@
 #include <utility>
 
 #include "base/file.h"
+#include "cli/eval_open_loop.h"
 #include "cli/eval_plan.h"
 #include "cli/eval_run.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/replay_plan.h"
 #include "reports/closed_loop_text.h"
+#include "reports/loops_table.h"
 #include "reports/results.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 22> table = {{
+constexpr std::array<Option, 24> table = {{
     model_option,
+    weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
     policy_option,
@@ -43,6 +46,8 @@ constexpr std::array<Option, 22> table = {{
      .value = "N",
      .default_value = "256",
      .help = "perplexity is also given for the first N targets, the next N, the next 2N, ..."},
+    {.name = "open-loop",
+     .help = "also replay the model's dense run of every stream through the policies, and compare"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     storage_option,
     keys_option,
@@ -109,10 +114,14 @@ class EvalCommand {
  private:
   Result<std::vector<ClosedLoopResult>> evaluated() {
     const InterruptGuard guard;
-    return run_eval(plan_, [this](double share, const std::string& what) {
+    auto results = run_eval(plan_, [this](double share, const std::string& what) {
       progress_.update(share, what);
       return !interrupted();
     });
+    if (!results || !plan_.open_loop) return results;
+    progress_.update(1, "open loop");
+    if (auto added = add_open_loop(plan_, *results); !added) return added.error();
+    return results;
   }
 
   Result<void> write(const std::vector<ClosedLoopResult>& results) {
@@ -140,6 +149,9 @@ class EvalCommand {
   static std::string markdown_of(const ClosedLoopResult& result, bool first) {
     std::string text = (first ? "" : "\n") + closed_loop_line(result) + "\n";
     text += to_markdown(perplexity_table(result));
+    if (has_open_loop(result)) {
+      text += "\n" + to_markdown(loops_table(result)) + "\n" + loops_words(result) + "\n";
+    }
     return result.asks() ? text + "\n" + to_markdown(recall_table(result)) : text;
   }
 
@@ -155,6 +167,11 @@ class EvalCommand {
       if (&result != &results.front()) streams_.out << "\n";
       streams_.out << closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
                    << to_text(perplexity_table(result), 0);
+      if (has_open_loop(result)) {
+        streams_.out << "\n"
+                     << to_text(loops_table(result), 0) << "\n"
+                     << loops_words(result) << "\n";
+      }
       if (!result.asks()) continue;
       streams_.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
                       "(how many)\n\n"

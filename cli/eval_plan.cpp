@@ -17,14 +17,14 @@ constexpr std::uint64_t max_tokens = std::uint64_t{1} << 31;
 std::string command_of(const Words& words) {
   std::string out = "kvcheck eval";
   for (const std::string_view name :
-       {"model", "tokenizer", "text", "policy", "budget", "chunk", "tokens", "split", "windows",
-        "segment", "seed", "storage", "keys"}) {
+       {"model", "weights", "tokenizer", "text", "policy", "budget", "chunk", "tokens", "split",
+        "windows", "segment", "seed", "storage", "keys"}) {
     if (!words.given(name)) continue;
     for (const std::string& value : words.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  for (const std::string_view name : {"each", "mark"}) {
+  for (const std::string_view name : {"each", "mark", "open-loop"}) {
     if (words.given(name)) out += " --" + std::string(name);
   }
   return out;
@@ -90,6 +90,9 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   plan.about.model = plan.opened.path;
   plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
   if (!config.note.empty()) plan.about.architecture += "; " + config.note;
+  if (words.value("weights") != "as-is") {
+    plan.about.architecture += "; layers' weights as " + words.value("weights");
+  }
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
   plan.about.storage = words.value("storage");
@@ -137,6 +140,7 @@ Result<EvalPlan> plan_eval(const Words& words) {
   const auto threads = words.count("threads", 1, 1024);
   if (!threads) return threads.error();
   plan.threads = static_cast<unsigned>(threads->value_or(0));
+  plan.open_loop = words.given("open-loop");
   plan.quiet = words.given("quiet");
   plan.command = command_of(words);
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {

@@ -27,7 +27,8 @@ struct EvalPlan {
   ClosedLoopResult about;  // what all results have in common
   DecoderOptions options;
   Outputs outputs;
-  unsigned threads = 0;  // 0: as many as the machine has
+  unsigned threads = 0;    // 0: as many as the machine has
+  bool open_loop = false;  // replay the dense runs, too
   bool quiet = false;
   std::string command;  // the words that decide the numbers, for the results file
 };

@@ -13,8 +13,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 14> table = {{
+constexpr std::array<Option, 15> table = {{
     model_option,
+    weights_option,
     tokenizer_option,
     {.name = "prompt", .value = "TEXT", .help = "what to go on with [nothing]"},
     {.name = "policy",

@@ -26,13 +26,24 @@ Result<std::size_t> word_of(const Words& words,
 
 }  // namespace
 
+Result<LanguageModel> opened_weights(const Words& words) {
+  constexpr std::array<std::string_view, 4> formats = {"as-is", "f32", "int8", "nf4"};
+  const auto format = word_of(words, "weights", formats);
+  if (!format) return format.error();
+  const std::string path = words.value("model");
+  if (path.empty()) return usage_error("no --model is given");
+  Result<LanguageModel> model = open_model(path);
+  if (!model) return model;
+  if (auto stored = store_weights(*model, static_cast<WeightFormat>(*format)); !stored) {
+    return Error{stored.error().kind, path + ": " + stored.error().message};
+  }
+  return model;
+}
+
 Result<OpenedModel> opened_model(const Words& words) {
-  OpenedModel opened;
-  opened.path = words.value("model");
-  if (opened.path.empty()) return usage_error("no --model is given");
-  Result<LanguageModel> model = open_model(opened.path);
+  Result<LanguageModel> model = opened_weights(words);
   if (!model) return model.error();
-  opened.model = *std::move(model);
+  OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = words.value("model")};
   auto tokenizer =
       open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
   if (!tokenizer) return tokenizer.error();

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "model/decoder.h"
+#include "model/store_weights.h"
 #include "model/tokenizer.h"
 #include "sim/replay.h"
 
@@ -20,8 +21,12 @@ struct OpenedModel {
   std::string path;
 };
 
-// From --model and --tokenizer. Errors: none given, those of opening, and a tokenizer with more
-// tokens than the model.
+// From --model and --weights. Errors: none given, those of opening, and weights that cannot be
+// stored as asked.
+Result<LanguageModel> opened_weights(const Words& words);
+
+// From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
+// model.
 Result<OpenedModel> opened_model(const Words& words);
 
 // From --storage.
@@ -56,6 +61,13 @@ inline constexpr Option policy_option = {
     .value = "SPEC",
     .help = "a policy with its fields, or a preset (@name) [dense]",
     .list = true};
+inline constexpr Option weights_option = {
+    .name = "weights",
+    .value = "as-is|f32|int8|nf4",
+    .default_value = "as-is",
+    .help =
+        "how the layers' weights are stored: as in their file, widened, in a byte with a scale per "
+        "row, or in half a byte with a scale per 64"};
 inline constexpr Option storage_option = {
     .name = "storage",
     .value = "f32|f16|bf16|int8",

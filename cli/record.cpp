@@ -16,8 +16,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     model_option,
+    weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
     {.name = "output", .letter = 'o', .value = "FILE", .help = "the trace to write"},
@@ -142,8 +143,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     progress.update(share, "recording");
     return !interrupted();
   };
-  Result<void> done =
-      record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
+  Result<void> done = record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
   progress.clear();
   if (interrupted()) return io_error("interrupted; nothing was written");
   if (!done) return done;

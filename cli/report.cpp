@@ -16,7 +16,7 @@ constexpr std::array<Option, 5> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
-     .help = "the run to show [the newest replay and the newest evaluation]"},
+     .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
     {.name = "selftest",
      .value = "FILE",
      .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
@@ -30,7 +30,7 @@ constexpr std::string_view help =
     "Usage:  kvcheck report RUN.db -o DIR [OPTIONS]\n"
     "        kvcheck report RUN.db --list\n"
     "\n"
-    "RUN.db is a results file that kvcheck replay -o or kvcheck eval -o wrote. DIR/index.html\n"
+    "RUN.db is a results file that kvcheck replay, eval or speed wrote with -o. DIR/index.html\n"
     "needs no other file and no network; beside it, in one folder per trace or evaluation, lies\n"
     "every figure as SVG, PNG and CSV and every table as CSV and Markdown. DIR is new, empty, or\n"
     "an older report, which is replaced. Figures need gnuplot; without it the report has tables\n"
@@ -50,8 +50,10 @@ std::string line_of(const RunSummary& run) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
   };
   return "run " + std::to_string(run.id) + ", " + (run.complete ? "complete" : "incomplete") +
-         (run.traces > 0 || run.evaluations == 0 ? ", " + counted(run.traces, "trace") : "") +
-         (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") + ", " +
+         (run.traces > 0 || run.evaluations + run.timings == 0 ? ", " + counted(run.traces, "trace")
+                                                               : "") +
+         (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") +
+         (run.timings > 0 ? ", " + counted(run.timings, "timing") : "") + ", " +
          counted(run.cells, "cell") + ", kvcheck " + run.version + ": " + run.command + "\n";
 }
 

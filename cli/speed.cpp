@@ -9,15 +9,19 @@
 #include "base/json_text.h"
 #include "cli/interrupt.h"
 #include "cli/model_words.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
+#include "cli/replay_plan.h"
 #include "cli/speed_run.h"
-#include "reports/tables.h"
+#include "reports/results.h"
+#include "reports/timing_text.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
+constexpr std::array<Option, 15> table = {{
     model_option,
+    weights_option,
     policy_option,
     {.name = "budget",
      .value = "N,...",
@@ -36,6 +40,7 @@ constexpr std::array<Option, 13> table = {{
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     storage_option,
     keys_option,
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write the table as CSV there; - is standard output"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
@@ -57,32 +62,40 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck speed --model pythia-70m --policy dense \\\n"
     "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256 --length 256,1024,2048\n"
-    "  kvcheck speed --model stories260K.bin --policy window --budget 64 --csv -\n"
+    "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
 struct SpeedPlan {
   std::string path;
+  std::string weights;  // how they are stored
   LanguageModel model;
   std::vector<Cell> cells;
   DecoderOptions options;
   std::vector<std::uint64_t> lengths;
   std::size_t tokens = 0;
-  std::string json;
-  std::string csv;
+  std::string storage;
+  std::string command;  // for the results file
+  Outputs outputs;
   bool quiet = false;
 };
 
-struct TimedRow {
-  Cell cell;
-  SpeedRow speed;
-};
+// Outputs are left out.
+std::string command_of_speed(const Words& words) {
+  std::string out = "kvcheck speed";
+  for (const std::string_view name : {"model", "weights", "policy", "budget", "chunk", "length",
+                                      "tokens", "seed", "storage", "keys"}) {
+    if (!words.given(name)) continue;
+    for (const std::string& value : words.values(name)) {
+      out += " --" + std::string(name) + " " + shell_word(value);
+    }
+  }
+  return out;
+}
 
 Result<SpeedPlan> plan_speed(const Words& words) {
   if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
   SpeedPlan plan;
-  plan.path = words.value("model");
-  if (plan.path.empty()) return usage_error("no --model is given");
   Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
@@ -95,92 +108,85 @@ Result<SpeedPlan> plan_speed(const Words& words) {
   const auto tokens = words.count("tokens", 1, 1000000);
   if (!tokens) return tokens.error();
   plan.tokens = tokens->value();
-  plan.json = words.value("json");
-  plan.csv = words.value("csv");
+  plan.outputs = {.results = words.value("output"),
+                  .json = words.value("json"),
+                  .csv = words.value("csv"),
+                  .markdown = {}};
   plan.quiet = words.given("quiet");
-  if (plan.json == "-" && plan.csv == "-") {
-    return usage_error("--json and --csv both ask for standard output; expected a file for one");
+  if (words.given("output") && plan.outputs.results.empty()) {
+    return usage_error("--output needs the name of a file");
   }
-  Result<LanguageModel> model = open_model(plan.path);
+  const std::array<std::string, 1> inputs = {words.value("model")};
+  if (auto fine = check_outputs(plan.outputs, inputs); !fine) return fine.error();
+  plan.storage = words.value("storage");
+  plan.command = command_of_speed(words);
+  Result<LanguageModel> model = opened_weights(words);
   if (!model) return model.error();
+  plan.path = words.value("model");
+  plan.weights = words.value("weights");
   plan.model = *std::move(model);
   return plan;
 }
 
-Result<std::vector<TimedRow>> time_all(const SpeedPlan& plan, Streams& streams) {
+Result<TimingResult> time_all(const SpeedPlan& plan, Streams& streams) {
   const InterruptGuard guard;
   Progress progress(streams.err, streams.terminal && !plan.quiet);
-  std::vector<TimedRow> rows;
+  TimingResult result{.model = plan.path,
+                      .weights = plan.weights,
+                      .weight_bytes = plan.model.weight_bytes(),
+                      .storage = plan.storage,
+                      .tokens = plan.tokens};
   const std::size_t all = plan.cells.size() * plan.lengths.size();
   for (const Cell& cell : plan.cells) {
-    DecoderOptions options = plan.options;
-    options.seed = cell.seed;
     for (const std::uint64_t length : plan.lengths) {
-      progress.update(static_cast<double>(rows.size()) / static_cast<double>(all),
-                      cell.spec.label());
-      Result<SpeedRow> row = time_decoder(plan.model, cell.spec, options, length, plan.tokens);
+      const std::size_t done = result.cells.size();
+      progress.update(static_cast<double>(done) / static_cast<double>(all), cell.spec.label());
+      Result<TimedCell> timed = time_decoder(plan.model, cell, plan.options, length, plan.tokens);
       if (interrupted()) {
-        return io_error("interrupted after " + std::to_string(rows.size()) + " of " +
-                        std::to_string(all) + " rows");
+        return io_error("interrupted after " + std::to_string(done) + " of " + std::to_string(all) +
+                        " rows");
       }
-      if (!row) return Error{row.error().kind, cell.spec.label() + ": " + row.error().message};
-      rows.push_back({cell, *row});
+      if (!timed) {
+        return Error{timed.error().kind, cell.spec.label() + ": " + timed.error().message};
+      }
+      result.cells.push_back(*std::move(timed));
     }
-  }
-  return rows;
-}
-
-std::string formatted(const char* format, double value) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-Table table_of(const std::vector<TimedRow>& rows) {
-  Table result;
-  result.columns = {{.title = "policy", .name = "policy"},
-                    {.title = "budget", .name = "budget", .number = true},
-                    {.title = "length", .name = "length", .number = true},
-                    {.title = "first ms", .name = "first_token_ms", .number = true},
-                    {.title = "token ms", .name = "token_ms", .number = true},
-                    {.title = "tokens/s", .name = "tokens_per_s", .number = true},
-                    {.title = "attention ms", .name = "attention_ms", .number = true},
-                    {.title = "KV KiB", .name = "kv_bytes", .number = true},
-                    {.title = "peak MiB", .name = "peak_bytes", .number = true}};
-  const auto same = [](const std::string& text) { return Entry{text, text}; };
-  const auto real = [](double value) {
-    return Entry{formatted("%.3g", value), formatted("%.9g", value)};
-  };
-  for (const TimedRow& row : rows) {
-    const Spec& spec = row.cell.spec;
-    const SpeedRow& speed = row.speed;
-    const auto bytes = [](std::size_t count, double unit) {
-      return Entry{formatted("%.0f", static_cast<double>(count) / unit), std::to_string(count)};
-    };
-    result.rows.push_back(
-        {same(spec.label()), same(spec.bounded() ? std::to_string(spec.budget) : "all"),
-         same(std::to_string(speed.length)), real(1e3 * speed.first_token_s),
-         real(1e3 * speed.token_s), real(1 / speed.token_s), real(1e3 * speed.attention_s),
-         bytes(speed.kv_bytes, 1024), bytes(speed.peak_bytes, 1024 * 1024)});
   }
   return result;
 }
 
-std::string json_of(const SpeedPlan& plan, const TimedRow& row) {
+std::string json_of(const TimingResult& result, const TimedCell& cell) {
   return JsonObject()
-             .add("model", plan.path)
-             .add("spec", row.cell.spec.canonical())
-             .add("seed", row.cell.seed)
-             .add("length", std::uint64_t{row.speed.length})
-             .add("tokens", std::uint64_t{plan.tokens})
-             .add("first_token_s", row.speed.first_token_s)
-             .add("token_s", row.speed.token_s)
-             .add("tokens_per_s", 1 / row.speed.token_s)
-             .add("attention_s", row.speed.attention_s)
-             .add("kv_bytes", std::uint64_t{row.speed.kv_bytes})
-             .add("peak_bytes", std::uint64_t{row.speed.peak_bytes})
+             .add("model", result.model)
+             .add("weights", result.weights)
+             .add("weight_bytes", std::uint64_t{result.weight_bytes})
+             .add("spec", cell.cell.spec.canonical())
+             .add("seed", cell.cell.seed)
+             .add("length", std::uint64_t{cell.length})
+             .add("tokens", std::uint64_t{result.tokens})
+             .add("first_token_s", cell.first_token_s)
+             .add("token_s", cell.token_s)
+             .add("tokens_per_s", 1 / cell.token_s)
+             .add("attention_s", cell.attention_s)
+             .add("kv_bytes", std::uint64_t{cell.kv_bytes})
+             .add("peak_bytes", std::uint64_t{cell.peak_bytes})
              .text() +
          "\n";
+}
+
+// The file is begun before anything is timed, so that what is wrong with it shows at once.
+Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
+  if (plan.outputs.results.empty()) return time_all(plan, streams);
+  Result<ResultsWriter> writer = ResultsWriter::begin(plan.outputs.results, plan.command);
+  if (!writer) return writer.error();
+  Result<TimingResult> result = time_all(plan, streams);
+  if (!result) {
+    static_cast<void>(writer->discard());
+    return result;
+  }
+  if (auto added = writer->add(*result); !added) return added.error();
+  if (auto done = writer->finish(); !done) return done.error();
+  return result;
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
@@ -188,25 +194,24 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!words) return words.error();
   const Result<SpeedPlan> plan = plan_speed(*words);
   if (!plan) return plan.error();
-  const Result<std::vector<TimedRow>> rows = time_all(*plan, streams);
-  if (!rows) return rows.error();
-  const Table timed = table_of(*rows);
+  const Result<TimingResult> result = time_and_store(*plan, streams);
+  if (!result) return result.error();
+  const Table timed = timing_table(*result);
   std::string json;
-  for (const TimedRow& row : *rows) json += json_of(*plan, row);
-  if (plan->json == "-") {
+  for (const TimedCell& cell : result->cells) json += json_of(*result, cell);
+  const Outputs& outputs = plan->outputs;
+  if (outputs.json == "-") {
     streams.out << json;
-  } else if (plan->csv == "-") {
+  } else if (outputs.csv == "-") {
     streams.out << to_csv(timed);
   } else {
-    streams.out << plan->path << ": " << plan->model.weight_bytes()
-                << " bytes of weights; medians of " << plan->tokens << " tokens\n\n"
-                << to_text(timed, 0);
+    streams.out << timing_line(*result) << "\n\n" << to_text(timed, 0);
   }
-  if (!plan->json.empty() && plan->json != "-") {
-    if (auto written = write_file(plan->json, json); !written) return written;
+  if (!outputs.json.empty() && outputs.json != "-") {
+    if (auto written = write_file(outputs.json, json); !written) return written;
   }
-  if (plan->csv.empty() || plan->csv == "-") return {};
-  return write_file(plan->csv, to_csv(timed));
+  if (outputs.csv.empty() || outputs.csv == "-") return {};
+  return write_file(outputs.csv, to_csv(timed));
 }
 
 }  // namespace

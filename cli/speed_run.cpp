@@ -45,11 +45,13 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Result<SpeedRow> time_decoder(const LanguageModel& model,
-                              const Spec& spec,
-                              DecoderOptions options,
-                              std::size_t length,
-                              std::size_t tokens) {
+Result<TimedCell> time_decoder(const LanguageModel& model,
+                               const Cell& cell,
+                               DecoderOptions options,
+                               std::size_t length,
+                               std::size_t tokens) {
+  const Spec& spec = cell.spec;
+  options.seed = cell.seed;
   double attention = 0;
   options.on_attention = [&attention](bool begins) {
     attention += begins ? -seconds() : seconds();
@@ -58,8 +60,7 @@ Result<SpeedRow> time_decoder(const LanguageModel& model,
   Result<Decoder> decoder = Decoder::create(model, spec, options);
   if (!decoder) return decoder.error();
   const std::size_t vocabulary = model.config.vocabulary;
-  SpeedRow row;
-  row.length = length;
+  TimedCell row{.cell = cell, .length = length};
   const double begun = seconds();
   for (std::size_t at = 0; at < length; at += spec.chunk) {
     const std::size_t size = std::min<std::size_t>(spec.chunk, length - at);

@@ -105,7 +105,7 @@ void CachedAttention::turn_queries(const HeadGroup& group,
 void CachedAttention::rotate_queries(const HeadGroup& group,
                                      const Query& query,
                                      Position turn,
-                                     float* out) const {
+                                     float* out) {
   const std::size_t dim = config_.head_dim;
   for (std::size_t h = 0; h < group.heads; ++h) {
     rope_.rotate(query.q + (group.first_head + h) * dim, dim, turn, out + h * dim);

@@ -23,7 +23,7 @@ struct Binder {
   // The output layer, which is the embedding where tied. Requires the embedding.
   Result<void> head(const std::string& name);
 
-  // A matrix owned by the model, and where to write it.
+  // A layer's matrix owned by the model, and where to write it.
   Matrix copy(const Matrix& like, std::size_t rows, std::size_t columns, std::byte*& bytes);
 };
 

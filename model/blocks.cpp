@@ -51,8 +51,14 @@ void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float*
 void apply(const Linear& linear, std::size_t tokens, const float* in, std::vector<float>& out) {
   const Matrix& weight = linear.weight;
   out.resize(tokens * weight.rows);
-  model_kernels().multiply(weight.number, weight.data, weight.rows, weight.columns, in, tokens,
-                           out.data());
+  if (weight.quantised == Quantisation::none) {
+    model_kernels().multiply(weight.number, weight.data, weight.rows, weight.columns, in, tokens,
+                             out.data());
+  } else {
+    const QuantisedRows rows{weight.quantised, weight.data, weight.scales, weight.rows,
+                             weight.columns};
+    model_kernels().multiply_quantised(rows, in, tokens, out.data());
+  }
   if (linear.bias.empty()) return;
   for (std::size_t t = 0; t < tokens; ++t) {
     kernels().add(out.data() + t * weight.rows, linear.bias.data(), weight.rows);

@@ -56,7 +56,7 @@ CachedAttention::CachedAttention(const ModelConfig& config,
       spec_(spec),
       keys_(keys),
       at_ranks_(stand_at_ranks(config, spec, keys)),
-      rope_(config.rope, rope_frequencies(config), 0),
+      rope_(config.rope, rope_frequencies(config)),
       shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
@@ -80,11 +80,10 @@ CachedAttention::CachedAttention(const ModelConfig& config,
 void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass> classes) {
   chunk_ = tokens;
   classes_.assign(classes.begin(), classes.end());
-  const std::size_t needed = seen() + tokens;
-  rope_.grow(needed + needed / 2);
   for (ModelUnit& unit : units_) {
     unit.cache.begin_chunk(tokens);
     const std::size_t slots = unit.cache.slots().used();
+    rope_.reserve(slots);  // which are at least as many as the chunk's tokens
     for (HeadGroup& group : unit.groups) {
       group.store.reserve(slots);
       if (at_ranks_) group.places.resize(slots);

@@ -19,8 +19,8 @@
 #include "model/key_storage.h"
 #include "model/kv_store.h"
 #include "model/language_model.h"
+#include "model/rope_cache.h"
 #include "sim/cell_state.h"
-#include "sim/rope.h"
 #include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
 
@@ -140,13 +140,13 @@ class CachedAttention {
   void weigh_values(const HeadGroup& group, std::size_t n, float* out);
   void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
 
-  void rotate_queries(const HeadGroup& group, const Query& query, Position turn, float* out) const;
+  void rotate_queries(const HeadGroup& group, const Query& query, Position turn, float* out);
 
   const ModelConfig& config_;
   Spec spec_;
   KeyStorage keys_;
   bool at_ranks_;  // stored keys are rotated for their rank
-  RopeTable rope_;
+  RopeCache rope_;
   KeyShift shift_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;

@@ -71,11 +71,11 @@ Result<void> Binder::head(const std::string& name) {
 }
 
 Matrix Binder::copy(const Matrix& like, std::size_t rows, std::size_t columns, std::byte*& bytes) {
-  Matrix made{like.number, nullptr, rows, columns};
+  Matrix made{.number = like.number, .rows = rows, .columns = columns};
   auto owned = std::make_shared<std::vector<std::byte>>(rows * made.bytes_per_row());
   bytes = owned->data();
   made.data = bytes;
-  model.owners.push_back(std::move(owned));
+  model.layer_owners.push_back(std::move(owned));
   return made;
 }
 

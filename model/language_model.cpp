@@ -9,13 +9,12 @@
 namespace kv {
 
 std::size_t LanguageModel::weight_bytes() const {
-  const auto bytes = [](const Matrix& matrix) { return matrix.rows * matrix.bytes_per_row(); };
-  std::size_t total = bytes(embedding) + bytes(positions);
-  if (head.data != embedding.data) total += bytes(head);
+  std::size_t total = embedding.bytes() + positions.bytes();
+  if (head.data != embedding.data) total += head.bytes();
   for (const LayerWeights& layer : layers) {
     for (const Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.gate,
                                  &layer.up, &layer.down}) {
-      total += bytes(linear->weight);
+      total += linear->weight.bytes();
     }
   }
   return total;

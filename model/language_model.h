@@ -1,4 +1,5 @@
-// A model: its configuration, and its weights where they lie in mapped files.
+// A model: its configuration, and its weights: where they lie in mapped files, or as they were made
+// when it was opened.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/kernels.h"
 #include "model/config.h"
+#include "model/quantised.h"
 
 namespace kv {
 
@@ -18,18 +20,22 @@ struct Matrix {
   const std::byte* data = nullptr;
   std::size_t rows = 0;
   std::size_t columns = 0;
+  Quantisation quantised = Quantisation::none;  // otherwise `data` are codes, and `number` is f32
+  const float* scales = nullptr;                // [rows, scales_of_row], of quantised weights
 
   [[nodiscard]] std::size_t bytes_per_row() const {
+    if (quantised != Quantisation::none) return code_bytes(quantised, columns);
     return columns * (number == Number::f32 ? 4U : 2U);
+  }
+
+  // Of everything that is stored, scales included.
+  [[nodiscard]] std::size_t bytes() const {
+    const bool scaled = quantised != Quantisation::none;
+    return rows * (bytes_per_row() + (scaled ? 4 * scales_of_row(quantised, columns) : 0));
   }
 
   [[nodiscard]] const std::byte* row(std::size_t index) const {
     return data + index * bytes_per_row();
-  }
-
-  // The same rows, of which only some are wanted.
-  [[nodiscard]] Matrix slice(std::size_t first, std::size_t count) const {
-    return {number, row(first), count, columns};
   }
 };
 
@@ -65,10 +71,12 @@ struct LanguageModel {
   Norm last;
   Matrix head;  // [vocabulary, width]
 
-  // What keeps the bytes alive that the matrices point to: mapped files and transposed copies.
+  // What keeps the bytes alive that the matrices point to: mapped files; and what was made of them
+  // for the layers alone, split, transposed or quantised.
   std::vector<std::shared_ptr<const void>> owners;
+  std::vector<std::shared_ptr<const void>> layer_owners;
 
-  // Bytes of all matrices, the embedding once.
+  // Bytes of all matrices with their scales, the embedding once.
   [[nodiscard]] std::size_t weight_bytes() const;
 };
 

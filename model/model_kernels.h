@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/kernels.h"
+#include "model/quantised.h"
 
 namespace kv {
 
@@ -48,6 +49,12 @@ struct ModelKernels {
                    const float* x,
                    std::size_t tokens,
                    float* out);
+
+  // The same for quantised weights. An int8 row's scale is applied to its sum, nf4's to the levels.
+  void (*multiply_quantised)(const QuantisedRows& weights,
+                             const float* x,
+                             std::size_t tokens,
+                             float* out);
 
   // This and weigh() do not read int8.
   // out[h * stride + i] = scale * (query h . row i) for queries [heads, dim]; each row is read from

@@ -240,8 +240,11 @@ void weigh(
 
 }  // namespace
 
-const ModelKernels avx512_model_kernels = {
-    .name = "avx512", .multiply = multiply, .logits = logits, .weigh = weigh};
+const ModelKernels avx512_model_kernels = {.name = "avx512",
+                                           .multiply = multiply,
+                                           .multiply_quantised = multiply_quantised_avx512,
+                                           .logits = logits,
+                                           .weigh = weigh};
 
 }  // namespace kv
 

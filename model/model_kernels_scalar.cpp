@@ -48,6 +48,21 @@ void multiply(Number number,
   }
 }
 
+void multiply_quantised(const QuantisedRows& weights,
+                        const float* x,
+                        std::size_t tokens,
+                        float* out) {
+  std::vector<float> row(weights.columns);
+  const bool by_row = weights.kind == Quantisation::int8;
+  for (std::size_t r = 0; r < weights.rows; ++r) {
+    widen_codes(weights, r, row.data());
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const float sum = dot(row.data(), x + t * weights.columns, weights.columns);
+      out[t * weights.rows + r] = by_row ? weights.scales[r] * sum : sum;
+    }
+  }
+}
+
 void logits(const SlotRows& keys,
             const float* queries,
             std::size_t heads,
@@ -79,7 +94,10 @@ void weigh(
 
 }  // namespace
 
-const ModelKernels scalar_model_kernels = {
-    .name = "scalar", .multiply = multiply, .logits = logits, .weigh = weigh};
+const ModelKernels scalar_model_kernels = {.name = "scalar",
+                                           .multiply = multiply,
+                                           .multiply_quantised = multiply_quantised,
+                                           .logits = logits,
+                                           .weigh = weigh};
 
 }  // namespace kv

@@ -69,7 +69,8 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
   object.add("seed", cell.cell.seed)
       .add("targets", std::uint64_t{cell.targets()})
       .add("perplexity", cell.perplexity())
-      .add("kv_bytes", std::uint64_t{cell.kv_bytes});
+      .add("kv_bytes", std::uint64_t{cell.kv_bytes})
+      .add("retained_mass", cell.retained_mass);
   return object;
 }
 
@@ -101,17 +102,19 @@ std::string json_recall(const ClosedLoopCell& cell) {
 
 std::vector<std::string> csv_fields(const ClosedLoopResult& result, const ClosedLoopCell& cell) {
   const Spec& spec = cell.cell.spec;
-  std::vector<std::string> fields = {result.model,
-                                     result.text,
-                                     "closed",
-                                     std::to_string(result.window),
-                                     spec.canonical(),
-                                     std::string(spec.policy->name),
-                                     spec.bounded() ? std::to_string(spec.budget) : "",
-                                     std::to_string(cell.cell.seed),
-                                     std::to_string(cell.targets()),
-                                     shortest(cell.perplexity()),
-                                     std::to_string(cell.kv_bytes)};
+  std::vector<std::string> fields = {
+      result.model,
+      result.text,
+      "closed",
+      std::to_string(result.window),
+      spec.canonical(),
+      std::string(spec.policy->name),
+      spec.bounded() ? std::to_string(spec.budget) : "",
+      std::to_string(cell.cell.seed),
+      std::to_string(cell.targets()),
+      shortest(cell.perplexity()),
+      std::to_string(cell.kv_bytes),
+      std::isnan(cell.retained_mass) ? "" : shortest(cell.retained_mass)};
   const bool asked = !cell.recall.empty();
   for (const RecallBin& bin : asked ? cell.recall : recall_bins()) {
     fields.push_back(asked ? std::to_string(bin.asked) : "");
@@ -192,8 +195,9 @@ std::string closed_loop_line(const ClosedLoopResult& result) {
 }
 
 std::string closed_loop_csv(std::span<const ClosedLoopResult> results) {
-  std::vector<std::string> header = {"model",  "text", "loop",    "window",     "spec",    "policy",
-                                     "budget", "seed", "targets", "perplexity", "kv_bytes"};
+  std::vector<std::string> header = {"model",   "text",       "loop",     "window",
+                                     "spec",    "policy",     "budget",   "seed",
+                                     "targets", "perplexity", "kv_bytes", "retained_mass"};
   for (const RecallBin& bin : recall_bins()) {
     header.push_back("asked_" + bin.label());
     header.push_back("right_" + bin.label());

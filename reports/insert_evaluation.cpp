@@ -28,13 +28,14 @@ Result<void> insert_cell(Database& database,
                          const ClosedLoopCell& result) {
   Statement insert(database,
                    "INSERT INTO eval_cells (evaluation, ordinal, spec, policy, label, budget, seed,"
-                   " kv_bytes) VALUES (?,?,?,?,?,?,?,?)");
+                   " kv_bytes, retained_mass) VALUES (?,?,?,?,?,?,?,?,?)");
   const Spec& spec = result.cell.spec;
   const std::string canonical = spec.canonical();
   const std::string label = spec.label();
   const std::string seed = std::to_string(result.cell.seed);
   return insert.run(evaluation, ordinal, std::string_view(canonical), spec.policy->name,
-                    std::string_view(label), spec.budget, std::string_view(seed), result.kv_bytes);
+                    std::string_view(label), spec.budget, std::string_view(seed), result.kv_bytes,
+                    result.retained_mass);
 }
 
 Result<void> insert_series(Database& database, std::int64_t cell, const ClosedLoopCell& result) {

@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "base/file.h"
 #include "reports/result_rows.h"
@@ -35,7 +37,10 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
                  " (SELECT count(*) FROM cells JOIN traces ON traces.id = cells.trace"
                  "  WHERE traces.run = runs.id) +"
                  " (SELECT count(*) FROM eval_cells JOIN evaluations"
-                 "  ON evaluations.id = eval_cells.evaluation WHERE evaluations.run = runs.id)"
+                 "  ON evaluations.id = eval_cells.evaluation WHERE evaluations.run = runs.id) +"
+                 " (SELECT count(*) FROM timed_cells JOIN timings"
+                 "  ON timings.id = timed_cells.timing WHERE timings.run = runs.id),"
+                 " (SELECT count(*) FROM timings WHERE timings.run = runs.id)"
                  " FROM runs ORDER BY id");
   std::vector<RunSummary> runs;
   while (true) {
@@ -48,15 +53,19 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
                     .complete = rows.integer(3) != 0,
                     .traces = rows.count(4),
                     .evaluations = rows.count(5),
+                    .timings = rows.count(7),
                     .cells = rows.count(6)});
   }
 }
 
+constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings};
+
+// The newest run that holds something of one of these kinds; null if there is none.
 const RunSummary* newest(const std::vector<RunSummary>& runs,
-                         std::size_t RunSummary::*a,
-                         std::size_t RunSummary::*b) {
-  const auto found = std::find_if(runs.rbegin(), runs.rend(),
-                                  [&](const RunSummary& run) { return run.*a > 0 || run.*b > 0; });
+                         std::span<std::size_t RunSummary::*const> wanted) {
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
+    return std::ranges::any_of(wanted, [&](auto kind) { return run.*kind > 0; });
+  });
   return found == runs.rend() ? nullptr : &*found;
 }
 
@@ -69,7 +78,7 @@ Result<RunSummary> choose(const std::vector<RunSummary>& runs,
                           std::int64_t id) {
   if (runs.empty()) return no_runs(path);
   if (id == 0) {
-    const auto* const found = newest(runs, &RunSummary::traces, &RunSummary::evaluations);
+    const auto* const found = newest(runs, kinds);
     return found == nullptr ? runs.back() : *found;
   }
   for (const RunSummary& run : runs) {
@@ -95,7 +104,7 @@ Result<std::vector<std::int64_t>> ids_of(Database& database, const char* sql, st
 }
 
 Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
-  StoredRun run{.summary = summary, .traces = {}, .evaluations = {}};
+  StoredRun run{.summary = summary, .traces = {}, .evaluations = {}, .timings = {}};
   const auto traces =
       ids_of(database, "SELECT id FROM traces WHERE run = ? ORDER BY ordinal", summary.id);
   if (!traces) return traces.error();
@@ -111,6 +120,14 @@ Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
     auto result = select_evaluation(database, evaluation);
     if (!result) return result.error();
     run.evaluations.push_back(std::move(*result));
+  }
+  const auto timings =
+      ids_of(database, "SELECT id FROM timings WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!timings) return timings.error();
+  for (const std::int64_t timing : *timings) {
+    auto result = select_timing(database, timing);
+    if (!result) return result.error();
+    run.timings.push_back(std::move(*result));
   }
   return run;
 }
@@ -140,9 +157,10 @@ Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
   if (!runs) return runs.error();
   if (runs->empty()) return no_runs(path);
   std::vector<const RunSummary*> wanted;
-  for (const auto kind : {&RunSummary::traces, &RunSummary::evaluations}) {
-    const RunSummary* const found = newest(*runs, kind, kind);
-    if (found != nullptr && (wanted.empty() || wanted.front() != found)) wanted.push_back(found);
+  for (const auto& kind : kinds) {
+    const RunSummary* const found = newest(*runs, std::span(&kind, 1));
+    if (found == nullptr || std::ranges::find(wanted, found) != wanted.end()) continue;
+    wanted.push_back(found);
   }
   if (wanted.empty()) wanted.push_back(&runs->back());
   std::vector<StoredRun> stored;

@@ -17,8 +17,11 @@
 #include "reports/escape.h"
 #include "reports/export.h"
 #include "reports/figures.h"
+#include "reports/loops_table.h"
 #include "reports/report_folder.h"
 #include "reports/report_page.h"
+#include "reports/timing_figure.h"
+#include "reports/timing_text.h"
 
 namespace kv {
 namespace {
@@ -79,11 +82,21 @@ NamedTexts texts_of(const ClosedLoopResult& result) {
                       {"cells.csv", closed_loop_csv(std::span(&result, 1))},
                       {"cells.jsonl", closed_loop_json(result)},
                       {"series.csv", closed_loop_series_csv(result)}};
+  if (has_open_loop(result)) {
+    const Table loops = loops_table(result);
+    files.emplace_back("loops.csv", to_csv(loops));
+    files.emplace_back("loops.md", to_markdown(loops) + "\n" + loops_words(result) + "\n");
+  }
   if (!result.asks()) return files;
   const Table recall = recall_table(result);
   files.emplace_back("recall.csv", to_csv(recall));
   files.emplace_back("recall.md", to_markdown(recall));
   return files;
+}
+
+NamedTexts texts_of(const TimingResult& result) {
+  const Table table = timing_table(result);
+  return {{"timings.csv", to_csv(table)}, {"timings.md", to_markdown(table)}};
 }
 
 // A drawing's own name for itself is gnuplot's; readers of the file get the figure's.
@@ -153,6 +166,7 @@ Result<void> fill(const std::vector<StoredRun>& runs,
   std::vector<RunSummary> summaries;
   std::vector<TraceSection> traces;
   std::vector<EvaluationSection> evaluations;
+  std::vector<TimingSection> timings;
   for (const StoredRun& run : runs) {
     summaries.push_back(run.summary);
     for (const ReplayResult& trace : run.traces) {
@@ -168,6 +182,14 @@ Result<void> fill(const std::vector<StoredRun>& runs,
       if (!drawn) return drawn.error();
       evaluations.push_back({.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
     }
+    for (const TimingResult& timing : run.timings) {
+      const std::string name = "timing-" + std::to_string(timings.size() + 1);
+      std::vector<Figure> figures = {timing_figure(timing)};
+      if (figures.front().body.empty()) figures.clear();
+      auto drawn = write_section(texts_of(timing), std::move(figures), place, name);
+      if (!drawn) return drawn.error();
+      timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
+    }
   }
   MatrixSection laws;
   if (matrix != nullptr) {
@@ -175,7 +197,7 @@ Result<void> fill(const std::vector<StoredRun>& runs,
     if (!section) return section.error();
     laws = *std::move(section);
   }
-  const std::string page = report_page(summaries, traces, evaluations, laws);
+  const std::string page = report_page(summaries, traces, evaluations, timings, laws);
   return write_file(place.path() + "/index.html", page);
 }
 
@@ -197,7 +219,7 @@ Result<void> write_report(const std::string& results_path,
   const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
   const StoredRun& first = stored->front();
-  if (first.traces.empty() && first.evaluations.empty()) {
+  if (first.traces.empty() && first.evaluations.empty() && first.timings.empty()) {
     return Error{Error::Kind::not_found,
                  "run " + std::to_string(first.summary.id) + " of '" + results_path +
                      "' holds no trace: it was stopped before one was finished"};

@@ -1,6 +1,7 @@
 #include "reports/closed_loop_text.h"
 #include "reports/escape.h"
 #include "reports/labels.h"
+#include "reports/loops_table.h"
 #include "reports/report_page.h"
 #include "reports/stored_words.h"
 
@@ -47,9 +48,11 @@ std::string words_of(const ClosedLoopResult& result) {
 std::string files_of(const EvaluationSection& section) {
   std::string out = "<p class=\"files\">Files: ";
   bool first = true;
-  for (const std::string name : {"perplexity.csv", "perplexity.md", "recall.csv", "recall.md",
-                                 "cells.csv", "cells.jsonl", "series.csv"}) {
+  for (const std::string name :
+       {"perplexity.csv", "perplexity.md", "recall.csv", "recall.md", "loops.csv", "loops.md",
+        "cells.csv", "cells.jsonl", "series.csv"}) {
     if (name.starts_with("recall") && !section.result->asks()) continue;
+    if (name.starts_with("loops") && !has_open_loop(*section.result)) continue;
     out += (first ? "" : ", ") + link_to(section.folder + "/" + name, name);
     first = false;
   }
@@ -64,6 +67,10 @@ std::string evaluation_section(const EvaluationSection& section) {
                     " (closed loop)</h2>\n" + facts_of(result) +
                     table_block(perplexity_table(result), "Perplexity");
   if (result.asks()) out += table_block(recall_table(result), "Recall by distance");
+  if (has_open_loop(result)) {
+    out += table_block(loops_table(result), "Open and closed loop side by side") + "<p>" +
+           loops_words(result) + "</p>\n";
+  }
   out += files_of(section) + words_of(result);
   for (const DrawnFigure& figure : section.figures) out += figure_block(figure, section.folder);
   return out + "</section>\n";

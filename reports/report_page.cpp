@@ -154,6 +154,7 @@ const char* heading_of(bool traces, bool evaluations) {
 std::string head_of(const std::vector<RunSummary>& runs,
                     const std::vector<TraceSection>& traces,
                     const std::vector<EvaluationSection>& evaluations,
+                    const std::vector<TimingSection>& timings,
                     const MatrixSection& matrix) {
   std::string out =
       "<h1>" + std::string(heading_of(!traces.empty(), !evaluations.empty())) + "</h1>\n<dl>\n";
@@ -167,6 +168,8 @@ std::string head_of(const std::vector<RunSummary>& runs,
                   [](const TraceSection& section) { return short_name(section.result->trace); });
   out += links_to("evaluations", evaluations,
                   [](const EvaluationSection& section) { return text_of(*section.result); });
+  out += links_to("time and memory", timings,
+                  [](const TimingSection& section) { return section.result->model; });
   if (matrix.matrix != nullptr) {
     out += "<dt>laws</dt><dd>" + link_to("#" + matrix.folder, "what they catch") + "</dd>\n";
   }
@@ -181,6 +184,7 @@ std::string head_of(const std::vector<RunSummary>& runs,
 std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations,
+                        const std::vector<TimingSection>& timings,
                         const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
@@ -188,9 +192,11 @@ std::string report_page(const std::vector<RunSummary>& runs,
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out += "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations, matrix);
+  out +=
+      "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations, timings, matrix);
   for (const TraceSection& section : traces) out += section_of(section);
   for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
+  for (const TimingSection& section : timings) out += timing_section(section);
   out += matrix_section(matrix);
   out += "</main>\n<script>";
   out += report_script;

@@ -37,14 +37,23 @@ struct EvaluationSection {
   std::vector<DrawnFigure> figures;
 };
 
+struct TimingSection {
+  const TimingResult* result = nullptr;
+  std::string folder;
+  std::vector<DrawnFigure> figures;
+};
+
 // The whole page. Every text that came from outside is escaped.
 std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations = {},
+                        const std::vector<TimingSection>& timings = {},
                         const MatrixSection& matrix = {});
 
-// An evaluation's part of the page, and the matrix's, which is empty where there is none.
+// An evaluation's part of the page, a timing's, and the matrix's, which is empty where there is
+// none.
 std::string evaluation_section(const EvaluationSection& section);
+std::string timing_section(const TimingSection& section);
 std::string matrix_section(const MatrixSection& section);
 
 // A figure with its caption and links to its files in `folder`.

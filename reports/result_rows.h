@@ -1,5 +1,5 @@
-// The rows of one trace's or one evaluation's results: how they lie in the tables, written and
-// read.
+// The rows of one trace's, evaluation's or timing's results: how they lie in the tables, written
+// and read.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 #include "reports/sqlite.h"
 #include "sim/closed_loop.h"
 #include "sim/replay.h"
+#include "sim/timing.h"
 
 namespace kv {
 
-// Where results belong: the run's id, and the trace's or evaluation's place in the run.
+// Where results belong: the run's id, and the place among the run's of their kind.
 struct RunPlace {
   std::int64_t run = 0;
   std::int64_t ordinal = 0;
@@ -29,5 +30,9 @@ Result<void> insert_evaluation(Database& database,
                                const RunPlace& place,
                                const ClosedLoopResult& result);
 Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation);
+
+// The same for timings.
+Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
+Result<TimingResult> select_timing(Database& database, std::int64_t timing);
 
 }  // namespace kv

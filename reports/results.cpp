@@ -62,6 +62,8 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
       "DELETE FROM eval_cells WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM evaluations WHERE run = ?",
+      "DELETE FROM timed_cells WHERE timing IN (SELECT id FROM timings WHERE run = ?)",
+      "DELETE FROM timings WHERE run = ?",
       "DELETE FROM runs WHERE id = ?",
   };
   Transaction transaction(database);
@@ -83,6 +85,7 @@ struct ResultsWriter::State {
   std::int64_t run = 0;
   std::int64_t traces = 0;
   std::int64_t evaluations = 0;
+  std::int64_t timings = 0;
   bool finished = false;
 };
 
@@ -130,6 +133,17 @@ Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
   }
   if (const auto done = transaction.commit(); !done) return done.error();
   ++state_->evaluations;
+  return {};
+}
+
+Result<void> ResultsWriter::add(const TimingResult& result) {
+  KV_CHECK(!state_->finished);
+  Transaction transaction(state_->database);
+  if (!transaction.begun()) return transaction.begun();
+  const RunPlace place{.run = state_->run, .ordinal = state_->timings};
+  if (const auto done = insert_timing(state_->database, place, result); !done) return done.error();
+  if (const auto done = transaction.commit(); !done) return done.error();
+  ++state_->timings;
   return {};
 }
 

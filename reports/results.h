@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "sim/closed_loop.h"
 #include "sim/replay.h"
+#include "sim/timing.h"
 
 struct sqlite3;
 
@@ -35,6 +36,9 @@ class ResultsWriter {
 
   // The same for a text that a model read.
   Result<void> add(const ClosedLoopResult& result);
+
+  // The same for what was timed.
+  Result<void> add(const TimingResult& result);
 
   // How many traces were added.
   [[nodiscard]] std::size_t traces() const;
@@ -59,24 +63,25 @@ struct RunSummary {
   bool complete = false;
   std::size_t traces = 0;
   std::size_t evaluations = 0;
-  std::size_t cells = 0;  // of both
+  std::size_t timings = 0;
+  std::size_t cells = 0;  // of all
 };
 
 struct StoredRun {
   RunSummary summary;
   std::vector<ReplayResult> traces;  // as add() got them, in order
   std::vector<ClosedLoopResult> evaluations;
+  std::vector<TimingResult> timings;
 };
 
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
-// One run, whole; id 0 means the newest that holds a trace or an evaluation, or the newest if none
-// does.
+// One run, whole; id 0 means the newest that holds anything, or the newest if none does.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 
-// The newest run that holds a trace and the newest that holds an evaluation, as one or two runs,
-// the traces first; if no run holds anything, the newest.
+// The newest run that holds a trace, the newest that holds an evaluation and the newest that holds
+// timings, as one to three runs in this order; if no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
 }  // namespace kv

@@ -157,6 +157,7 @@ CREATE TABLE eval_cells (
   budget INTEGER NOT NULL,
   seed TEXT NOT NULL,
   kv_bytes INTEGER NOT NULL,
+  retained_mass REAL,
   UNIQUE (evaluation, ordinal)
 );
 CREATE TABLE eval_series (
@@ -175,6 +176,33 @@ CREATE TABLE eval_recall (
   asked INTEGER NOT NULL,
   answered INTEGER NOT NULL,
   PRIMARY KEY (cell, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE timings (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs(id),
+  ordinal INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  weights TEXT NOT NULL,
+  weight_bytes INTEGER NOT NULL,
+  storage TEXT NOT NULL,
+  tokens INTEGER NOT NULL,
+  UNIQUE (run, ordinal)
+);
+CREATE TABLE timed_cells (
+  timing INTEGER NOT NULL REFERENCES timings(id),
+  ordinal INTEGER NOT NULL,
+  spec TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  label TEXT NOT NULL,
+  budget INTEGER NOT NULL,
+  seed TEXT NOT NULL,
+  length INTEGER NOT NULL,
+  first_token_s REAL NOT NULL,
+  token_s REAL NOT NULL,
+  attention_s REAL NOT NULL,
+  kv_bytes INTEGER NOT NULL,
+  peak_bytes INTEGER NOT NULL,
+  PRIMARY KEY (timing, ordinal)
 ) WITHOUT ROWID;
 )sql";
 

@@ -12,7 +12,7 @@ namespace kv {
 inline constexpr std::int64_t results_application_id = 0x6b76636b;
 
 // `PRAGMA user_version`. Any change to the tables raises it.
-inline constexpr std::int64_t results_schema_version = 3;
+inline constexpr std::int64_t results_schema_version = 4;
 
 // Makes the tables in an empty database, in one transaction.
 Result<void> create_schema(Database& database);

@@ -73,6 +73,9 @@ Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
   ClosedLoopCell cell;
   cell.cell = {.spec = *spec, .seed = number_at(row.text(2), "eval_cells.seed", doubts)};
   cell.kv_bytes = row.count(3);
+  cell.retained_mass = row.real(4);
+  doubts.require(!(cell.retained_mass < 0 || cell.retained_mass > 1.001),
+                 "eval_cells.retained_mass");
   if (doubts.any()) return doubts.error();
   const std::int64_t id = row.integer(0);
   if (const auto read = select_series(database, id, cell); !read) return read.error();
@@ -85,9 +88,10 @@ Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
 Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation) {
   auto result = select_about(database, evaluation);
   if (!result) return result;
-  Statement rows(database,
-                 "SELECT id, spec, seed, kv_bytes FROM eval_cells WHERE evaluation = ?"
-                 " ORDER BY ordinal");
+  Statement rows(
+      database,
+      "SELECT id, spec, seed, kv_bytes, retained_mass FROM eval_cells WHERE evaluation = ?"
+      " ORDER BY ordinal");
   rows.bind_all(evaluation);
   while (true) {
     const auto there = rows.next();

@@ -5,6 +5,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "base/check.h"
 
@@ -12,6 +13,21 @@ namespace kv {
 namespace {
 
 constexpr double upper_tail = 0.975;
+
+// Ranks from 1 on.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double mean = static_cast<double>(begin + 1 + end) / 2;
+    for (; begin < end; ++begin) ranks[order[begin]] = mean;
+  }
+  return ranks;
+}
 
 }  // namespace
 
@@ -37,6 +53,23 @@ Interval share_interval(std::uint64_t hits, std::uint64_t trials) {
   const double half =
       z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  KV_CHECK(a.size() == b.size());
+  const std::vector<double> ranks_a = ranks_of(a);
+  const std::vector<double> ranks_b = ranks_of(b);
+  const double mean = static_cast<double>(a.size() + 1) / 2;
+  double both = 0;
+  double squares_a = 0;
+  double squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (ranks_a[i] - mean) * (ranks_b[i] - mean);
+    squares_a += (ranks_a[i] - mean) * (ranks_a[i] - mean);
+    squares_b += (ranks_b[i] - mean) * (ranks_b[i] - mean);
+  }
+  if (squares_a == 0 || squares_b == 0) return not_measured;
+  return both / std::sqrt(squares_a * squares_b);
 }
 
 }  // namespace kv

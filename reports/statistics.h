@@ -29,4 +29,8 @@ Interval t_interval(std::span<const double> values);
 // (1927).
 Interval share_interval(std::uint64_t hits, std::uint64_t trials);
 
+// Spearman's rank correlation of two lists, the mean rank going to equal values; NaN for fewer than
+// two, or where all of a list are equal. Requires lists of one length without NaN.
+double rank_correlation(std::span<const double> a, std::span<const double> b);
+
 }  // namespace kv

@@ -41,7 +41,10 @@ std::vector<RecallBin> recall_bins();
 // One spec and seed.
 struct ClosedLoopCell {
   Cell cell;
-  std::size_t kv_bytes = 0;       // of keys and values held at the end, the largest of the streams
+  std::size_t kv_bytes = 0;  // of keys and values held at the end, the largest of the streams
+  // Of attention, by a replay of the model's own dense run over each stream (open loop): the mean
+  // over streams by their length, then heads. NaN unless it was asked for.
+  double retained_mass = not_measured;
   std::vector<LossPoint> series;  // all targets, in steps of ClosedLoopResult::series_width
   std::vector<RecallBin> recall;  // empty where the text asks nothing
 

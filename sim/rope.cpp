@@ -24,6 +24,31 @@ std::vector<double> plain_frequencies(const Rope& rope) {
 
 }  // namespace
 
+void rope_angle(double frequency, Position position, float& cosine, float& sine) {
+  const double angle = static_cast<double>(position) * frequency;
+  cosine = static_cast<float>(std::cos(angle));
+  sine = static_cast<float>(std::sin(angle));
+}
+
+void rotate_pairs(const Rope& rope,
+                  std::span<const float> cosines,
+                  const float* sines,
+                  const float* in,
+                  std::size_t head_dim,
+                  float* out) {
+  std::copy_n(in, head_dim, out);
+  const std::size_t pairs = cosines.size();
+  const bool interleaved = rope.layout == RopeLayout::interleaved;
+  const std::size_t stride = interleaved ? 2 : 1;
+  const std::size_t partner = interleaved ? 1 : pairs;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const float x = in[pair * stride];
+    const float y = in[pair * stride + partner];
+    out[pair * stride] = x * cosines[pair] - y * sines[pair];
+    out[pair * stride + partner] = x * sines[pair] + y * cosines[pair];
+  }
+}
+
 RopeTable::RopeTable(const Rope& rope, std::size_t positions)
     : RopeTable(rope, plain_frequencies(rope), positions) {}
 
@@ -39,29 +64,17 @@ void RopeTable::grow(std::size_t positions) {
   sines_.resize(positions * pairs_);
   for (std::size_t pair = 0; pair < pairs_; ++pair) {
     for (std::size_t position = positions_; position < positions; ++position) {
-      const double angle = static_cast<double>(position) * frequencies_[pair];
-      cosines_[position * pairs_ + pair] = static_cast<float>(std::cos(angle));
-      sines_[position * pairs_ + pair] = static_cast<float>(std::sin(angle));
+      const std::size_t at = position * pairs_ + pair;
+      rope_angle(frequencies_[pair], static_cast<Position>(position), cosines_[at], sines_[at]);
     }
   }
   positions_ = positions;
 }
 
 void RopeTable::rotate(const float* in, std::size_t head_dim, Position position, float* out) const {
-  std::copy_n(in, head_dim, out);
-  if (pairs_ == 0) return;
-  KV_CHECK(position * pairs_ < cosines_.size());
-  const bool interleaved = rope_.layout == RopeLayout::interleaved;
-  const std::size_t stride = interleaved ? 2 : 1;
-  const std::size_t partner = interleaved ? 1 : pairs_;
-  const float* cosine = cosines_.data() + position * pairs_;
-  const float* sine = sines_.data() + position * pairs_;
-  for (std::size_t pair = 0; pair < pairs_; ++pair) {
-    const float x = in[pair * stride];
-    const float y = in[pair * stride + partner];
-    out[pair * stride] = x * cosine[pair] - y * sine[pair];
-    out[pair * stride + partner] = x * sine[pair] + y * cosine[pair];
-  }
+  KV_CHECK(pairs_ == 0 || position * pairs_ < cosines_.size());
+  const std::size_t at = pairs_ == 0 ? 0 : position * pairs_;
+  rotate_pairs(rope_, {cosines_.data() + at, pairs_}, sines_.data() + at, in, head_dim, out);
 }
 
 }  // namespace kv

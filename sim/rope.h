@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/position.h"
@@ -13,7 +14,19 @@
 
 namespace kv {
 
-// Cosines and sines for positions 0 ... positions - 1; computed in double, stored as f32.
+// The angle of one pair, given its turn per position; computed in double, rounded to f32.
+void rope_angle(double frequency, Position position, float& cosine, float& sine);
+
+// Turns the vector of one head by one angle per pair: in and out [head_dim], out of place. What has
+// no pair is copied.
+void rotate_pairs(const Rope& rope,
+                  std::span<const float> cosines,
+                  const float* sines,
+                  const float* in,
+                  std::size_t head_dim,
+                  float* out);
+
+// Cosines and sines for positions 0 ... positions - 1.
 class RopeTable {
  public:
   RopeTable(const Rope& rope, std::size_t positions);

@@ -14,6 +14,7 @@ using test::Ran;
 using test::run;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class ModelCommands : public testing::Test {
  protected:
@@ -90,6 +91,25 @@ TEST_F(ModelCommands, EvalStoresAndExportsItsRun) {
   expect_refused(eval({"--windows", "1"}), "expected 0 (not cut) or 2 and more");
 }
 
+TEST_F(ModelCommands, EvalPutsTheOpenLoopBesideTheClosedOne) {
+  const test::TemporaryFolder folder;
+  const Ran ran = eval({"--policy", "dense", "--policy", "window", "--policy", "h2o", "--budget",
+                        "8,16", "--open-loop", "--csv", folder / "a.csv"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("retained mass"));
+  EXPECT_THAT(ran.out, HasSubstr("Spearman's rank correlation"));
+  EXPECT_THAT(ran.out, HasSubstr(" over all 5."));
+  const std::string csv = test::read_text(folder / "a.csv");
+  // What evicts nothing retains everything.
+  EXPECT_THAT(csv, HasSubstr(",dense,,1,"));
+  EXPECT_THAT(eval({"--policy", "dense"}).out, Not(HasSubstr("retained")));
+  std::string longer;
+  for (int i = 0; i < 100; ++i) longer += "abc abcab. ";
+  const std::string text = test::temporary_file("longer.txt", longer);
+  expect_refused(run({"eval", "--model", model_, "--text", text, "--quiet", "--open-loop"}),
+                 "longer than the 64 tokens that the model was trained on; expected --windows 64");
+}
+
 TEST_F(ModelCommands, EvalsNumbersDoNotDependOnTheThreads) {
   const auto json = [&](const std::string& threads) {
     return eval({"--policy", "dense", "--policy", "h2o", "--policy", "random", "--budget", "8,16",
@@ -118,6 +138,7 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
   expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
   expect_refused(eval({"--storage", "int4"}), "unknown --storage 'int4'");
   expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
+  expect_refused(eval({"--weights", "int4"}), "unknown --weights 'int4'; did you mean 'int8'?");
   expect_refused(eval({"--each"}), "expected both");
   expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
                  "expected chunk=1");
@@ -159,6 +180,24 @@ TEST_F(ModelCommands, GenerateTellsOfAConstantCache) {
                        "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, HasSubstr(": 8 residents in 8 rows, each of 4 units; "));
+}
+
+TEST_F(ModelCommands, TakeQuantisedWeights) {
+  const auto json = [&](const std::string& weights) {
+    return eval({"--policy", "dense", "--weights", weights, "--json", "-"}).out;
+  };
+  EXPECT_EQ(json("f32"), json("as-is"));
+  EXPECT_NE(json("int8"), json("as-is"));
+  EXPECT_NE(json("nf4"), json("int8"));
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(eval({"--weights", "nf4", "-o", folder / "run.db"}).status, 0);
+  EXPECT_THAT(run({"report", folder / "run.db", "--list"}).out, HasSubstr("--weights nf4"));
+  EXPECT_EQ(run({"report", folder / "run.db", "-o", folder / "report"}).status, 0);
+  EXPECT_THAT(test::read_text(folder / "report/index.html"), HasSubstr("weights as nf4"));
+  const auto written = [&](const std::string& weights) {
+    return run({"generate", "--model", model_, "--tokens", "30", "--weights", weights}).out;
+  };
+  EXPECT_NE(written("nf4"), written("as-is"));
 }
 
 TEST_F(ModelCommands, RecordWritesWhatReplayReads) {

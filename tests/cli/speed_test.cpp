@@ -65,6 +65,41 @@ TEST(Speed, PrintsATableAndWritesFiles) {
   EXPECT_THAT(line, HasSubstr("\"attention_s\":"));
 }
 
+TEST(Speed, AddsItsRunToAResultsFile) {
+  const test::TemporaryFolder folder;
+  const Ran ran = speed({"--length", "8,16", "--policy", "window", "--budget", "4", "--weights",
+                         "int8", "-o", folder / "run.db"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Ran listed = test::run({"report", folder / "run.db", "--list"});
+  EXPECT_THAT(listed.out, HasSubstr("run 1, complete, 1 timing, 2 cells"));
+  EXPECT_THAT(listed.out, HasSubstr("kvcheck speed --model "));
+  EXPECT_THAT(listed.out, HasSubstr(" --weights int8 --policy window --budget 4 --length 8,16"));
+  EXPECT_EQ(test::run({"report", folder / "run.db", "-o", folder / "report"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder / "report/timing-1/timings.csv"));
+  // What fails leaves nothing behind.
+  EXPECT_EQ(speed({"--keys", "rotated-f16", "-o", folder / "none.db"}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.db"));
+}
+
+// The medians of short runs on a busy machine; dense takes a hundred times as long by then.
+TEST(Speed, ATokenCostsTheSameAfterAHundredThousand) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers make it slow";
+#endif
+  const Ran ran = test::run({"speed", "--model", test::small_llama_that_reads("long-speed-model"),
+                             "--policy", "streaming:sinks=4;positions=in-cache", "--budget", "32",
+                             "--length", "2000,100000", "--tokens", "500", "--csv", "-"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto rows = csv_rows(ran.out);
+  ASSERT_EQ(rows.size(), 3U) << ran.out;
+  const auto numbers = [&](std::size_t row, std::size_t column) {
+    return std::stod(rows[row][column]);
+  };
+  EXPECT_LT(numbers(2, 4), 3 * numbers(1, 4));
+  EXPECT_LT(numbers(2, 6), 3 * numbers(1, 6));
+  EXPECT_EQ(numbers(2, 7), numbers(1, 7));
+}
+
 void expect_refused(const Ran& ran, const std::string& words) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, IsEmpty());
@@ -75,7 +110,7 @@ TEST(Speed, RefusesWhatMakesNoSense) {
   expect_refused(test::run({"speed"}), "no --model is given");
   expect_refused(speed({"--length", "0"}), "--length");
   expect_refused(speed({"--tokens", "0"}), "--tokens");
-  expect_refused(speed({"--json", "-", "--csv", "-"}), "both ask for standard output");
+  expect_refused(speed({"--json", "-", "--csv", "-"}), "--json and --csv both name '-'");
   expect_refused(speed({"--keys", "rotated-f16"}), "expected positions=shifted");
   expect_refused(speed({"book.txt"}), "book.txt");
 }

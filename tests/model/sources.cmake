@@ -6,11 +6,14 @@ list(APPEND kv_test_sources
   model/forward_test.cpp
   model/kernels_test.cpp
   model/kv_store_test.cpp
+  model/long_run_test.cpp
   model/onnx_files.cpp
   model/onnx_test.cpp
+  model/quantised_test.cpp
   model/re_evaluation_test.cpp
   model/recall_test.cpp
   model/record_test.cpp
+  model/rope_cache_test.cpp
   model/small_models.cpp
   model/token_sampler_test.cpp
   model/tokenizer_test.cpp

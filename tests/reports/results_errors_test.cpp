@@ -65,12 +65,12 @@ TEST_F(ResultsErrors, RefusesAnotherProgramsDatabase) {
 
 TEST_F(ResultsErrors, RefusesAnotherSchemaVersion) {
   tamper("PRAGMA user_version=7");
-  expect_refused(good_, "'" + good_ + "' has schema version 7; this kvcheck reads 3");
+  expect_refused(good_, "'" + good_ + "' has schema version 7; this kvcheck reads 4");
 }
 
 TEST_F(ResultsErrors, RefusesForeignTablesViewsAndTriggers) {
   tamper("ALTER TABLE heads RENAME TO h; CREATE VIEW heads AS SELECT * FROM h");
-  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 3");
+  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 4");
 }
 
 TEST_F(ResultsErrors, RefusesATruncatedFile) {

@@ -9,4 +9,5 @@ list(APPEND kv_test_sources
   reports/results_errors_test.cpp
   reports/results_test.cpp reports/schema_doc_test.cpp
   reports/statistics_test.cpp
-  reports/tables_test.cpp)
+  reports/tables_test.cpp
+  reports/timing_test.cpp)

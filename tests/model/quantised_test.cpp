@@ -1,0 +1,249 @@
+// Quantised weights: the codes and their levels, the kernels bit for bit, right against a
+// double-precision oracle (Eigen), and a model whose layers are stored anew.
+#include "model/quantised.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/rng.h"
+#include "model/decoder.h"
+#include "model/model_kernels.h"
+#include "model/store_weights.h"
+#include "tests/model/small_models.h"
+#include "tests/paths.h"
+
+namespace kv {
+namespace {
+
+using testing::HasSubstr;
+using Floats = std::vector<float>;
+using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr std::array kinds = {Quantisation::int8, Quantisation::nf4};
+
+Floats normal_draws(std::size_t count, std::uint64_t seed) {
+  const Rng rng(seed);
+  Floats values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(rng.normal(static_cast<Position>(i)));
+  }
+  return values;
+}
+
+struct Coded {
+  std::vector<std::byte> codes;
+  Floats scales;
+  QuantisedRows rows;
+};
+
+Coded coded(Quantisation kind, const Floats& weights, std::size_t columns) {
+  const std::size_t rows = weights.size() / columns;
+  const std::size_t bytes = code_bytes(kind, columns);
+  const std::size_t scales = scales_of_row(kind, columns);
+  Coded result{std::vector<std::byte>(rows * bytes), Floats(rows * scales), {}};
+  for (std::size_t r = 0; r < rows; ++r) {
+    quantise_row(kind, std::span(weights).subspan(r * columns, columns),
+                 result.codes.data() + r * bytes, result.scales.data() + r * scales);
+  }
+  result.rows = {kind, result.codes.data(), result.scales.data(), rows, columns};
+  return result;
+}
+
+// What the codes stand for, worked out here and in double: code times scale.
+Doubles meaning(const QuantisedRows& rows) {
+  Doubles result(rows.rows, rows.columns);
+  for (std::size_t r = 0; r < rows.rows; ++r) {
+    for (std::size_t c = 0; c < rows.columns; ++c) {
+      const std::size_t pairs = (rows.columns + 1) / 2;
+      double level = 0;
+      double scale = 0;
+      if (rows.kind == Quantisation::int8) {
+        level = static_cast<std::int8_t>(rows.codes[r * rows.columns + c]);
+        scale = static_cast<double>(rows.scales[r]);
+      } else {
+        const auto pair = static_cast<unsigned>(rows.codes[r * pairs + c / 2]);
+        level = static_cast<double>(nf4_levels.at(c % 2 == 0 ? pair % 16 : pair / 16));
+        scale = static_cast<double>(rows.scales[r * ((rows.columns + 63) / 64) + c / 64]);
+      }
+      result(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = level * scale;
+    }
+  }
+  return result;
+}
+
+Doubles doubles(const Floats& values, std::size_t columns) {
+  return Eigen::Map<const FloatRows>(values.data(),
+                                     static_cast<Eigen::Index>(values.size() / columns),
+                                     static_cast<Eigen::Index>(columns))
+      .cast<double>();
+}
+
+TEST(Quantised, ProductsAreTheSameBitsAtEveryLengthAndRight) {
+  const ModelKernels& scalar = *supported_model_kernels().back();
+  ASSERT_EQ(scalar.name, "scalar");
+  for (std::size_t columns = 1; columns <= 257; ++columns) {
+    const std::size_t rows = 1 + columns % 9;
+    const std::size_t tokens = 1 + columns % 7;
+    const Floats x = normal_draws(tokens * columns, columns);
+    for (const Quantisation kind : kinds) {
+      const Coded weights = coded(kind, normal_draws(rows * columns, 1000 + columns), columns);
+      const auto multiplied = [&](const ModelKernels& table) {
+        Floats out(tokens * rows, -1);
+        table.multiply_quantised(weights.rows, x.data(), tokens, out.data());
+        return out;
+      };
+      const Floats expected = multiplied(scalar);
+      for (const ModelKernels* table : supported_model_kernels()) {
+        ASSERT_EQ(multiplied(*table), expected) << table->name << " " << columns;
+      }
+      const Doubles right = doubles(x, columns) * meaning(weights.rows).transpose();
+      ASSERT_LE((doubles(expected, rows) - right).cwiseAbs().maxCoeff(),
+                2e-5 * (1 + right.cwiseAbs().maxCoeff()))
+          << columns;
+    }
+  }
+}
+
+TEST(Quantised, CodesAreTheNearest) {
+  constexpr std::size_t columns = 200;
+  const Floats weights = normal_draws(5 * columns, 3);
+  const Coded bytes = coded(Quantisation::int8, weights, columns);
+  const Coded halves = coded(Quantisation::nf4, weights, columns);
+  EXPECT_EQ(bytes.codes.size(), weights.size());
+  EXPECT_EQ(halves.codes.size(), weights.size() / 2);
+  EXPECT_EQ(halves.scales.size(), 5U * 4);
+  const Doubles by_byte = meaning(bytes.rows);
+  const Doubles by_half = meaning(halves.rows);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i / columns);
+    const auto column = static_cast<Eigen::Index>(i % columns);
+    const auto weight = static_cast<double>(weights[i]);
+    const auto step = static_cast<double>(bytes.scales[i / columns]);
+    EXPECT_LE(std::fabs(by_byte(row, column) - weight), step * 0.5000001);
+    const auto scale = static_cast<double>(halves.scales[i / columns * 4 + i % columns / 64]);
+    double nearest = 9;
+    for (const float level : nf4_levels) {
+      nearest = std::min(nearest, std::fabs(static_cast<double>(level) * scale - weight));
+    }
+    EXPECT_NEAR(std::fabs(by_half(row, column) - weight), nearest, 1e-12);
+  }
+}
+
+TEST(Quantised, TheLargestIsExactAndZerosStayZero) {
+  Floats weights(130, 0);
+  weights[70] = -3;
+  weights[71] = 1.5F;
+  Floats read(weights.size());
+  const Coded halves = coded(Quantisation::nf4, weights, weights.size());
+  EXPECT_EQ(halves.scales, (Floats{0, 3, 0}));
+  widen_codes(halves.rows, 0, read.data());
+  EXPECT_EQ(read[70], -3);
+  read[70] = read[71] = 0;
+  EXPECT_EQ(read, Floats(weights.size(), 0));
+  const Coded bytes = coded(Quantisation::int8, weights, weights.size());
+  widen_codes(bytes.rows, 0, read.data());
+  EXPECT_EQ(read[70], -127);
+  EXPECT_EQ(read[71], 64);  // 63.5 lies between 63 and 64, and 64 is even
+  EXPECT_EQ(coded(Quantisation::int8, Floats(9, 0), 9).scales, Floats{0});
+}
+
+// x with P(normal <= x) = p, by bisection.
+double quantile(double p) {
+  double low = -10;
+  double high = 10;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < p ? low : high) = middle;
+  }
+  return low;
+}
+
+// Eight quantiles above zero and seven below, evenly spaced in probability, over the largest.
+TEST(Quantised, LevelsAreThoseOfANormalDistribution) {
+  const double last = (1.0 - 1.0 / 32 + 1.0 - 1.0 / 30) / 2;
+  std::vector<double> levels = {0};
+  for (int i = 0; i < 8; ++i) levels.push_back(quantile(last + (0.5 - last) * i / 8));
+  for (int i = 0; i < 7; ++i) levels.push_back(-quantile(last + (0.5 - last) * i / 7));
+  std::ranges::sort(levels);
+  for (std::size_t i = 0; i < nf4_levels.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(nf4_levels[i]), levels[i] / quantile(last), 1e-6) << i;
+  }
+}
+
+const std::vector<Token> some_tokens = {1, 7, 3, 30, 12, 5, 9, 9, 2, 31, 4, 18};
+
+Floats logits_with(const std::string& folder, WeightFormat format) {
+  LanguageModel model = open_model(folder).value();
+  EXPECT_TRUE(store_weights(model, format));
+  Decoder decoder = Decoder::create(model, parse_spec("dense").value()).value();
+  EXPECT_TRUE(decoder.feed(some_tokens));
+  return {decoder.logits().begin(), decoder.logits().end()};
+}
+
+double distance(const Floats& a, const Floats& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return most;
+}
+
+TEST(StoreWeights, KeepsTheResultsOfEveryFamilyNear) {
+  using test::SmallModel;
+  const std::vector<std::pair<std::string, SmallModel>> families = {
+      {"q-llama", test::small_llama()},
+      {"q-qwen2", test::small_qwen2()},
+      {"q-neox", test::small_gpt_neox()},
+      {"q-gpt2", test::small_gpt2()}};
+  for (const auto& [name, family] : families) {
+    const std::string folder = family.write(name, Number::f16);
+    const Floats as_is = logits_with(folder, WeightFormat::as_is);
+    EXPECT_EQ(logits_with(folder, WeightFormat::f32), as_is) << name;
+    const double by_byte = distance(logits_with(folder, WeightFormat::int8), as_is);
+    const double by_half = distance(logits_with(folder, WeightFormat::nf4), as_is);
+    EXPECT_GT(by_byte, 0) << name;
+    EXPECT_LT(by_byte, 0.1) << name;
+    EXPECT_GT(by_half, 2 * by_byte) << name;
+    EXPECT_LT(by_half, 2) << name;
+  }
+}
+
+TEST(StoreWeights, CountsItsBytesAndLeavesTheTablesAlone) {
+  const std::string folder = KVCHECK_SOURCE_DIR "/model/data";
+  const LanguageModel before = open_model(folder).value();
+  std::size_t weights = 0;
+  for (const LayerWeights& layer : before.layers) {
+    for (const Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.gate,
+                                 &layer.up, &layer.down}) {
+      weights += linear->weight.rows * linear->weight.columns;
+    }
+  }
+  const std::size_t tables = before.weight_bytes() - 2 * weights;  // stored as f16
+  LanguageModel bytes = open_model(folder).value();
+  ASSERT_TRUE(store_weights(bytes, WeightFormat::int8));
+  EXPECT_GT(bytes.weight_bytes(), tables + weights);
+  EXPECT_LT(bytes.weight_bytes(), tables + weights + weights / 16);
+  LanguageModel halves = open_model(folder).value();
+  ASSERT_TRUE(store_weights(halves, WeightFormat::nf4));
+  EXPECT_EQ(halves.weight_bytes(), tables + weights / 2 + 4 * (weights / 64));
+  EXPECT_EQ(halves.embedding.number, before.embedding.number);
+  EXPECT_EQ(halves.head.quantised, Quantisation::none);
+  EXPECT_EQ(halves.layers[0].before_mlp.gain, before.layers[0].before_mlp.gain);
+}
+
+TEST(StoreWeights, RefusesNumbersThatAreNotFinite) {
+  test::SmallModel small = test::small_llama();
+  small.tensors["model.layers.1.mlp.up_proj.weight"].values[40] =
+      std::numeric_limits<float>::infinity();
+  LanguageModel model = open_model(small.write("q-infinite")).value();
+  const auto stored = store_weights(model, WeightFormat::nf4);
+  ASSERT_FALSE(stored);
+  EXPECT_THAT(stored.error().message,
+              HasSubstr("the up matrix of layer 1 has a number that is not finite"));
+}
+
+}  // namespace
+}  // namespace kv
