@@ -26,7 +26,7 @@ struct Claim {
   std::string_view meaning;
 };
 
-constexpr std::array<Claim, 8> claim_meanings = {{
+constexpr std::array<Claim, 9> claim_meanings = {{
     {"constant-size", "a full middle stays full: no decision drops more than it must"},
     {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
     {"uniform", "every token that left the recent window is in the middle with equal probability"},
@@ -36,6 +36,7 @@ constexpr std::array<Claim, 8> claim_meanings = {{
     {"admits-newcomers", "a token that just left the recent window never goes at once"},
     {"deterministic", "no random draws"},
     {"score-driven", "decisions depend on attention"},
+    {"ageing", "tokens lose rank as time goes by: a younger one may stay with less attention"},
     {"pooled", "a token is scored with its neighbours: one of them may stay in its place"},
 }};
 

@@ -98,6 +98,7 @@ struct Protection {
 //                     k older tokens may go, and one survives each later decision with (k-1)/k
 //   deterministic     no draws
 //   score-driven      decisions depend on attention
+//   ageing            tokens lose rank as time goes by: a younger one may stay with less attention
 //   pooled            a token is scored with its neighbours: one of them may stay in its place
 struct PolicyEntry {
   std::string_view name;

@@ -55,7 +55,7 @@ class Lru final : public Policy {
 };
 
 constexpr auto claims =
-    std::array<std::string_view, 3>{"constant-size", "deterministic", "score-driven"};
+    std::array<std::string_view, 4>{"constant-size", "deterministic", "score-driven", "ageing"};
 
 }  // namespace
 

@@ -96,9 +96,9 @@ std::vector<std::string> deviations(const Contract& contract) {
 }
 
 std::string wrong_claim(const std::set<std::string, std::less<>>& claims) {
-  constexpr std::array<std::string_view, 8> known = {
-      "uniform",       "age-geometric", "chunk-invariant",  "constant-size",
-      "deterministic", "score-driven",  "admits-newcomers", "pooled"};
+  constexpr std::array<std::string_view, 9> known = {
+      "uniform",      "age-geometric",    "chunk-invariant", "constant-size", "deterministic",
+      "score-driven", "admits-newcomers", "ageing",          "pooled"};
   for (const std::string& claim : claims) {
     if (std::ranges::find(known, claim) == known.end()) return unknown_word("claim", claim, known);
   }

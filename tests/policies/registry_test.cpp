@@ -20,9 +20,9 @@ TEST(Registry, ListsThePoliciesInTheOrderOfHelp) {
 }
 
 TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
-  const std::set<std::string_view> words = {
-      "constant-size",    "chunk-invariant", "uniform",      "age-geometric",
-      "admits-newcomers", "deterministic",   "score-driven", "pooled"};
+  const std::set<std::string_view> words = {"constant-size", "chunk-invariant",  "uniform",
+                                            "age-geometric", "admits-newcomers", "deterministic",
+                                            "score-driven",  "ageing",           "pooled"};
   for (const PolicyEntry& entry : policy_registry()) {
     EXPECT_FALSE(entry.summary.empty()) << entry.name;
     EXPECT_THAT(std::string(entry.summary), testing::MatchesRegex("[A-Z][a-z]+s [^\n]*\\."));
