@@ -339,10 +339,11 @@ def permutation(run):
     rows = run.lines("check streaming:sinks=4,recent=12 --filter attention.permutation --json -",
                      status=(0, 1))
     laws = [law for row in rows for law in row.get("laws", [])]
-    states = {law["id"]: law["verdict"] for law in laws if law["id"] == "attention.permutation"}
+    states = {law["law"]: law["status"] for law in laws}
     state = states.get("attention.permutation", "not tried")
-    return (f"the law attention.permutation (weights follow their rows through any reordering of "
-            f"slots, up to rounding): {state}", HOLDS if state == "held" else FAILS, "the law holds")
+    return (f"the law attention.permutation (a row's weight does not depend on its slot) over "
+            f"{rows[0]['cases']} cases: {state}", HOLDS if state == "held" else FAILS,
+            "the law holds")
 
 
 def amortised(run):

@@ -102,7 +102,12 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
 }
 
 Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
-  for (const auto part : {hitter_survives, merit_decides, sinks_weigh_nothing}) {
+  Judgement survives = hitter_survives(trial, contract);
+  if (std::holds_alternative<Finding>(survives)) return survives;
+  // Where a token stays for its last use, the younger may stay with less; and what counts as a use
+  // may be a share of how many are seen, the sinks too.
+  if (contract.claims_to_be("ageing")) return survives;
+  for (const auto part : {merit_decides, sinks_weigh_nothing}) {
     Judgement judged = part(trial, contract);
     if (std::holds_alternative<Finding>(judged)) return judged;
   }

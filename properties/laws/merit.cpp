@@ -160,7 +160,6 @@ Tokens behind(const std::vector<Row>& stored, std::uint32_t sinks) {
 }  // namespace
 
 Judgement merit_decides(Trial& trial, const Contract& contract) {
-  if (contract.claims_to_be("ageing")) return std::monostate{};  // the younger may stay for that
   Case what = unshared(trial.what(), contract);
   what.stream.kind = StreamKind::fixed;
   const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
