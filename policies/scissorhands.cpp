@@ -79,7 +79,7 @@ class Scissorhands final : public Policy {
   std::vector<double> high_;             // [residents]: minus how many bits are set
 };
 
-constexpr auto claims = std::array<std::string_view, 2>{"deterministic", "score-driven"};
+constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-driven", "ageing"};
 
 constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "history",
