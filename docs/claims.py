@@ -176,23 +176,23 @@ def constant_memory(run):
 
 
 def attention_exponent(run, spec, lengths):
-    rows = run.speed(f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 64")
+    rows = run.speed(f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 32")
     return exponent([(row["length"], row["attention_s"]) for row in rows])
 
 
 def token_exponent(run, spec, budgets, key):
     rows = []
     for budget in budgets:
-        rows += run.speed(f"--policy '{spec}' --budget {budget} --length {2 * budget} --tokens 48")
+        rows += run.speed(f"--policy '{spec}' --budget {budget} --length {2 * budget} --chunk 64 --tokens 32")
     return exponent([(budget, row[key]) for budget, row in zip(budgets, rows)])
 
 
-LENGTHS = (2048, 4096, 8192, 16384)
-BUDGETS = (512, 1024, 2048, 4096)
+LENGTHS = (1024, 2048, 4096, 8192)
+BUDGETS = (512, 1024, 2048)
 
 
 def dense_complexity(run):
-    slope = attention_exponent(run, "dense", LENGTHS)
+    slope = attention_exponent(run, "dense;chunk=64", LENGTHS)
     return (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}",
             HOLDS if 0.75 < slope < 1.25 else FAILS, "the exponent per token is within 1 +- 0.25")
 
@@ -209,9 +209,9 @@ def bounded_complexity(spec):
 
 
 def recompute_complexity(run):
-    budgets = (256, 512, 1024, 2048)
+    budgets = (128, 256, 512, 1024)
     over_l = token_exponent(run, "@window-recompute", budgets, "token_s")
-    rows = run.speed("--policy '@window-recompute' --budget 128 --length 256,512,1024 --tokens 24")
+    rows = run.speed("--policy '@window-recompute' --budget 128 --length 256,512,1024 --chunk 64 --tokens 24")
     over_t = exponent([(row["length"], row["token_s"]) for row in rows])
     text = (f"a token costs T^{over_t:.2f} L^{over_l:.2f}: the products with weights are linear in L, "
             "attention is quadratic")
@@ -272,12 +272,12 @@ def lazy(run):
 
 
 def constant_attention(run):
-    lengths = (1024, 4096, 16384)
-    rows = run.speed(f"--policy dense --policy 'streaming:sinks=4,recent=252;chunk=64' "
+    lengths = (1024, 2048, 8192)
+    rows = run.speed(f"--policy 'dense;chunk=64' --policy 'streaming:sinks=4,recent=252;chunk=64' "
                      f"--length {','.join(map(str, lengths))} --tokens 64")
     dense = [row["attention_s"] for row in rows if row["spec"].startswith("dense")]
     stream = [row["attention_s"] for row in rows if row["spec"].startswith("streaming")]
-    text = ("microseconds per token after 1,024, 4,096 and 16,384 tokens: sinks + recent "
+    text = ("microseconds per token after 1,024, 2,048 and 8,192 tokens: sinks + recent "
             + ", ".join(f"{s * 1e6:.0f}" for s in stream) + "; dense "
             + ", ".join(f"{s * 1e6:.0f}" for s in dense))
     good = max(stream) < 1.25 * min(stream) and dense[-1] > 4 * dense[0]
@@ -347,14 +347,14 @@ def permutation(run):
 
 
 def amortised(run):
-    budget = 256
+    budget = 128
     specs = [f"streaming:sinks=4,budget={budget};timing=trim-then-attend;positions=in-cache",
              f"@discard-half:recent={budget // 2 - 2};timing=lazy:{budget // 2 - 3}",
              f"window:budget={budget};timing=trim-then-attend;positions=in-cache;"
              "vectors=re-evaluated"]
-    rows = run.speed(f"{quoted(specs)} --chunk 1 --length 2048 --tokens 1")
+    rows = run.speed(f"{quoted(specs)} --chunk 1 --length 768 --tokens 1")
     kept, discard, recompute = [row["first_token_s"] for row in rows]
-    text = (f"2,048 tokens one by one, context {budget}: discarding half {discard / kept:.1f} times "
+    text = (f"768 tokens one by one, context {budget}: discarding half {discard / kept:.1f} times "
             f"sinks + recent, recomputing at every token {recompute / kept:.0f} times")
     return text, HOLDS if discard < 3 * kept and recompute > 5 * discard else FAILS, \
         "discarding costs below 3 times, recomputing at least 5 times as much as discarding"
