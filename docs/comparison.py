@@ -103,6 +103,18 @@ def timed(spec):
     return (rows[0], "") if rows else (None, problem)
 
 
+def measured(name, spec):
+    """The row's name, its results and what went wrong; where its own sizes do not fit the common
+    budget, it runs at its own."""
+    for shown, words in ((name, spec), (f"{name} (own budget)", name)):
+        open_loop, first = replayed(words)
+        closed, second = evaluated(words)
+        if open_loop or closed:
+            break
+    speed, _ = timed(words)
+    return shown, {"open": open_loop, "closed": closed, "speed": speed}, first or second
+
+
 def number(value, form):
     return form.format(value) if value is not None and value == value else "–"
 
@@ -131,8 +143,8 @@ HEAD = """# Every policy and preset, compared
 Made by `./dev comparison` on {date} (`docs/comparison.py`). One budget of {budget} tokens for all that
 have one; each policy at its defaults, each preset with its own timing, positions and unit.
 
-* **Open loop**: {trace}, 512 tokens of recorded attention, replayed. *Mass* is the retained attention
-  mass with a 95 % interval over the 24 heads (policies that draw: the mean of {seeds} seeds); *of
+* **Open loop**: {trace}, 512 tokens of recorded
+  attention, replayed. *Mass* is the retained attention mass with a 95 % interval over the 24 heads (policies that draw: the mean of {seeds} seeds); *of
   optimum* its share of the most that any cache of the same sizes could have kept; *p* a paired test over
   heads against the next row (random sign flips): below .05 the order of the two is no accident of these
   heads. *Error* is that of the attention output; *KiB* and *moved* (thousands of rows that contiguous
@@ -149,7 +161,7 @@ disagree, the closed one is what a user gets.
 """
 
 TAIL = """
-![Perplexity against the share of the optimum](images/comparison.svg)
+![Share of the optimum, perplexity and recall of every policy and preset](images/comparison.svg)
 
 Repeat one row:
 
@@ -193,25 +205,47 @@ def shapes(results):
     return "\n".join(said)
 
 
-def draw(results):
-    points = [(name, r["open"]["optimum_share"], r["closed"]["perplexity"])
-              for name, r in results.items()
-              if r["open"] and r["closed"] and r["open"].get("optimum_share")]
-    data = "\n".join(f'"{name}" {x} {y}' for name, x, y in points)
+def draw(results, order):
+    """A dot plot: a line per policy, a panel per measure."""
+    rows = [(name, results[name]) for name in order
+            if results[name]["open"] and results[name]["closed"]]
+    data = "\n".join(
+        f'"{name}" {len(rows) - i} {r["open"].get("optimum_share", float("nan"))} '
+        f'{r["closed"]["perplexity"]} {r["closed"]["recall"][2]}'
+        for i, (name, r) in enumerate(rows))
+    height = 110 + 15 * len(rows)
+    panels = [("share of the optimum", 3, 0.19, 0.45, "set xtics 0.05"),
+              ("perplexity", 4, 0.47, 0.72,
+               "set logscale x; set xrange [2:10]; set xtics (2, 3, 5, 10)"),
+              ("facts recalled, 64 to 128 tokens old", 5, 0.74, 0.99,
+               "unset logscale x; set xrange [0:0.8]; set xtics 0.2")]
+    plots = ""
+    for index, (title, column, left, right, extra) in enumerate(panels):
+        labels = ":ytic(1)" if index == 0 else ""
+        plots += f"""
+set lmargin at screen {left}
+set rmargin at screen {right}
+{extra}
+{'' if index == 0 else 'set ytics format "" scale 0'}
+set title '{title}'
+plot $data using {column}:2{labels} with points pt 7 ps 0.55 lc rgb '#2166ac' notitle
+"""
     script = f"""
-set terminal svg size 900,620 dynamic font 'Helvetica,12' background '#ffffff'
+set terminal svg size 900,{height} dynamic noenhanced font 'Helvetica,11' background '#ffffff'
 set output '{FIGURE}'
-set border 3 lc rgb '#555555'
-set tics nomirror
-set logscale y
-set grid lc rgb '#e6e6e6' lt 1
-set xlabel 'share of the optimum (open loop, recorded attention)'
-set ylabel 'perplexity (closed loop, bundled model)'
 $data << EOD
 {data}
 EOD
-plot $data using 2:3 with points pt 7 ps 0.6 lc rgb '#2166ac' notitle, \\
-     $data using 2:3:1 with labels left offset 0.6,0.2 font ',9' tc rgb '#333333' notitle
+set multiplot
+set border 1 lc rgb '#555555'
+set tmargin at screen {1 - 40 / height}
+set bmargin at screen {40 / height}
+set yrange [0.3:{len(rows) + 0.7}]
+set xtics nomirror
+set ytics nomirror scale 0
+set grid x y lc rgb '#e6e6e6' lt 1
+{plots}
+unset multiplot
 """
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
 
@@ -221,13 +255,10 @@ def main():
     specs = names()
     for index, (name, spec) in enumerate(specs.items(), 1):
         print(f"{index}/{len(specs)} {spec}", file=sys.stderr)
-        open_loop, first = replayed(spec)
-        closed, second = evaluated(spec)
-        speed, _ = timed(spec)
-        results[name] = {"open": open_loop, "closed": closed, "speed": speed}
-        problem = first or second
+        shown, result, problem = measured(name, spec)
+        results[shown] = result
         if problem:
-            problems[name] = problem
+            problems[shown] = problem
     order = sorted(results, key=lambda n: -(results[n]["open"] or {}).get("retained_mass", 0))
     rows = []
     for name, following in zip(order, order[1:] + [None]):
@@ -237,13 +268,13 @@ def main():
             value = paired(r["open"]["heads"], results[following]["open"]["heads"])
             p = f"{value:.2f}" if value >= 0.005 else f"{value:.0e}".replace("e-0", "e-")
         rows.append(row_of(name, r["open"], r["closed"], r["speed"], p))
-    draw(results)
+    draw(results, order)
     print(HEAD.format(date=datetime.date.today().isoformat(), budget=BUDGET, trace=f"`{TRACE}`",
                       seeds=SEEDS) + "\n".join(rows)
           + TAIL.format(trace=TRACE, budget=BUDGET, seeds=SEEDS, model=MODEL)
           + SHAPES.format(shapes=shapes(results)), end="")
     if problems:
-        print("\n## What could not be run\n")
+        print("\n## What did not run\n")
         for name, problem in problems.items():
             print(f"* `{name}`: {' '.join(problem.split())}")
 
