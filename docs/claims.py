@@ -6,14 +6,10 @@ Every number comes from a run of kvcheck made now, and every verdict is computed
 the rule that stands beside it: nothing is written down in advance but the claims.
 """
 import datetime
-import json
 import math
-import subprocess
 import sys
 
-PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "build/release/kvcheck"
-TRACE = "traces/data/tinystories-2m.qkv.safetensors"
-MODEL = "--model model/data --text model/data/held-out.txt"
+from measuring import MODEL, TRACE, deviation, mean, recalled, run_lines
 
 HOLDS = "holds"
 CONDITION = "holds with a condition"
@@ -35,7 +31,10 @@ class Claim:
 
 
 class Runner:
-    """Runs kvcheck, remembers the commands as a reader would type them."""
+    """Runs kvcheck, remembers the commands as a reader would type them. Claims that ask for the same
+    numbers get those of one run."""
+
+    done = {}
 
     def __init__(self, claim):
         self.claim = claim
@@ -44,10 +43,9 @@ class Runner:
         shown = "kvcheck " + words
         if shown not in self.claim.commands:
             self.claim.commands.append(shown)
-        done = subprocess.run(f"{PROGRAM} {words}", shell=True, capture_output=True, text=True)
-        if done.returncode not in status:
-            raise SystemExit(f"{shown}: exit {done.returncode}: {done.stderr}")
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        if words not in self.done:
+            self.done[words] = run_lines(words, status)
+        return self.done[words]
 
     def replay(self, words):
         rows = self.lines(f"replay {TRACE} {words} --json -")
@@ -65,27 +63,12 @@ def quoted(specs):
     return " ".join(f"--policy '{spec}'" for spec in specs)
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
-def deviation(values):
-    centre = mean(values)
-    return math.sqrt(sum((v - centre) ** 2 for v in values) / (len(values) - 1))
-
-
 def exponent(points):
     """The slope of the straight line through the logarithms."""
     xs = [math.log(x) for x, _ in points]
     ys = [math.log(y) for _, y in points]
     mx, my = mean(xs), mean(ys)
     return sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / sum((x - mx) ** 2 for x in xs)
-
-
-def recalled(row, first, last):
-    bins = [b for b in row["recall"] if first <= b["first"] and b["last"] <= last]
-    asked = sum(b["asked"] for b in bins)
-    return sum(b["right"] for b in bins) / asked if asked else float("nan")
 
 
 def listed(pairs, form="{:.3g}"):

@@ -5,29 +5,26 @@
 Also writes docs/images/comparison.svg with gnuplot. Every number comes from a run made now.
 """
 import datetime
-import json
 import math
 import random
 import re
 import subprocess
 import sys
 
-PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "build/release/kvcheck"
-TRACE = "traces/data/tinystories-2m.qkv.safetensors"
-MODEL = "--model model/data --text model/data/held-out.txt"
+from measuring import MODEL, PROGRAM, TRACE, Refused, deviation, mean, recalled, run_lines
+
 BUDGET = 64
 SEEDS = 5
 FLIPS = 20000
 FIGURE = "docs/images/comparison.svg"
 
 
-def lines(words, may_fail=False):
-    done = subprocess.run(f"{PROGRAM} {words}", shell=True, capture_output=True, text=True)
-    if done.returncode != 0:
-        if may_fail:
-            return None, done.stderr.strip()
-        raise SystemExit(f"kvcheck {words}: exit {done.returncode}: {done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()], ""
+def lines(words):
+    """What kvcheck prints, or None and what it said."""
+    try:
+        return run_lines(words), ""
+    except Refused as refusal:
+        return None, str(refusal)
 
 
 def names():
@@ -41,17 +38,11 @@ def names():
     return specs
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
 def half_width(values):
     """Of a 95 % interval of the mean, normal."""
     if len(values) < 2:
         return 0.0
-    centre = mean(values)
-    variance = sum((v - centre) ** 2 for v in values) / (len(values) - 1)
-    return 1.96 * math.sqrt(variance / len(values))
+    return 1.96 * deviation(values) / math.sqrt(len(values))
 
 
 def paired(a, b):
@@ -69,7 +60,7 @@ def paired(a, b):
 def replayed(spec):
     """Retained mass by head, averaged over seeds, and the whole cell's figures."""
     rows, problem = lines(f"replay {TRACE} --policy '{spec}' --seeds {SEEDS} --oracle --per-head "
-                          "--json -", may_fail=True)
+                          "--json -")
     if rows is None:
         return None, problem
     cells = [row for row in rows if row["type"] == "cell"]
@@ -85,21 +76,18 @@ def replayed(spec):
 
 
 def evaluated(spec):
-    rows, problem = lines(f"eval {MODEL} --windows 256 --policy '{spec}' --json -", may_fail=True)
+    rows, problem = lines(f"eval {MODEL} --windows 256 --policy '{spec}' --json -")
     if rows is None:
         return None, problem
     row = next(row for row in rows if row["type"] == "evaluation")
-    shares = []
-    for first, last in ((1, 32), (32, 64), (64, 128), (128, 256)):
-        bins = [b for b in row["recall"] if first <= b["first"] and b["last"] <= last]
-        asked = sum(b["asked"] for b in bins)
-        shares.append(sum(b["right"] for b in bins) / asked if asked else float("nan"))
-    return {"perplexity": row["perplexity"], "recall": shares}, ""
+    ages = ((1, 32), (32, 64), (64, 128), (128, 256))
+    return {"perplexity": row["perplexity"],
+            "recall": [recalled(row, first, last) for first, last in ages]}, ""
 
 
 def timed(spec):
     rows, problem = lines(f"speed --model model/data --policy '{spec}' --length 1024 --tokens 64 "
-                          "--json -", may_fail=True)
+                          "--json -")
     return (rows[0], "") if rows else (None, problem)
 
 

@@ -130,14 +130,6 @@ class ReservoirChao final : public OneByOne {
 
 constexpr auto claims = std::array<std::string_view, 1>{"constant-size"};
 
-constexpr auto weights = std::array<std::string_view, 3>{"attention", "value-norm", "equal"};
-constexpr auto parameters = std::array<Parameter, 1>{{
-    {.name = "weight",
-     .default_value = "attention",
-     .choices = weights,
-     .meaning = "of a token: the mean attention since its arrival, its value's length, or 1"},
-}};
-
 }  // namespace
 
 std::unique_ptr<Policy> make_reservoir_chao(Weight weight) {
@@ -148,7 +140,7 @@ PolicyEntry reservoir_chao_policy() {
   return {.name = "reservoir-chao",
           .summary = "Samples the middle with chances in proportion to the tokens' weights.",
           .protection = {.sinks = 4},
-          .parameters = parameters,
+          .parameters = weight_parameters(),
           .claims = claims,
           .source =
               "Chao, \"A general purpose unequal probability sampling plan\", Biometrika "
@@ -157,9 +149,7 @@ PolicyEntry reservoir_chao_policy() {
           .cost =
               "O(k log k) time and two draws a token, O(residents) a query for "
               "weight=attention; 9 bytes per middle token and 8 (attention: 16) per resident",
-          .make = [](const Options& options) {
-            return make_reservoir_chao(weight_of(options.at("weight")));
-          }};
+          .make = [](const Options& options) { return make_reservoir_chao(weight_of(options)); }};
 }
 
 }  // namespace kv

@@ -53,14 +53,6 @@ class ReservoirEs final : public OneByOne {
 
 constexpr auto claims = std::array<std::string_view, 1>{"constant-size"};
 
-constexpr auto weights = std::array<std::string_view, 3>{"attention", "value-norm", "equal"};
-constexpr auto parameters = std::array<Parameter, 1>{{
-    {.name = "weight",
-     .default_value = "attention",
-     .choices = weights,
-     .meaning = "of a token: the mean attention since its arrival, its value's length, or 1"},
-}};
-
 }  // namespace
 
 std::unique_ptr<Policy> make_reservoir_es(Weight weight) {
@@ -71,7 +63,7 @@ PolicyEntry reservoir_es_policy() {
   return {.name = "reservoir-es",
           .summary = "Samples the middle with weights: the largest of random keys stay.",
           .protection = {.sinks = 4},
-          .parameters = parameters,
+          .parameters = weight_parameters(),
           .claims = claims,
           .source =
               "Efraimidis and Spirakis, \"Weighted random sampling with a reservoir\", "
@@ -80,9 +72,7 @@ PolicyEntry reservoir_es_policy() {
           .cost =
               "O(k) time and one draw a token, O(residents) a query for weight=attention; 8 "
               "bytes per middle token and 8 (attention: 16) per resident",
-          .make = [](const Options& options) {
-            return make_reservoir_es(weight_of(options.at("weight")));
-          }};
+          .make = [](const Options& options) { return make_reservoir_es(weight_of(options)); }};
 }
 
 }  // namespace kv

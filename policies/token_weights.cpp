@@ -1,15 +1,27 @@
 #include "policies/token_weights.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 #include "policies/by_rank.h"
 #include "policies/rows.h"
 
 namespace kv {
+namespace {
 
 // A weight of 0 would never be drawn, and a sum of such could not be divided by.
 constexpr double least_weight = 1e-12;
+
+constexpr auto weights = std::array<std::string_view, 3>{"attention", "value-norm", "equal"};
+constexpr auto parameters = std::array<Parameter, 1>{{
+    {.name = "weight",
+     .default_value = "attention",
+     .choices = weights,
+     .meaning = "of a token: the mean attention since its arrival, its value's length, or 1"},
+}};
+
+}  // namespace
 
 Needs TokenWeights::needs() const {
   return {.attention = weight_ == Weight::attention, .values = weight_ == Weight::value_norm};
@@ -58,7 +70,12 @@ void TokenWeights::load(ByteReader& reader) {
   for (double& born : born_) born = reader.get<double>();
 }
 
-Weight weight_of(std::string_view word) {
+std::span<const Parameter> weight_parameters() {
+  return parameters;
+}
+
+Weight weight_of(const Options& options) {
+  const std::string& word = options.at("weight");
   if (word == "value-norm") return Weight::value_norm;
   return word == "equal" ? Weight::equal : Weight::attention;
 }

@@ -1,9 +1,10 @@
 // What a token weighs to a weighted reservoir.
 #pragma once
 
-#include <string_view>
+#include <span>
 #include <vector>
 
+#include "policies/entry.h"
 #include "policies/policy.h"
 
 namespace kv {
@@ -36,7 +37,8 @@ class TokenWeights {
   std::vector<double> born_;  // [residents]: queries_ at arrival; only of attention
 };
 
-// By the word of the parameter `weight`.
-Weight weight_of(std::string_view word);
+// The parameter `weight`, which every weighted reservoir has, and what the options say of it.
+std::span<const Parameter> weight_parameters();
+Weight weight_of(const Options& options);
 
 }  // namespace kv
