@@ -145,7 +145,7 @@ void BM_product(benchmark::State& state, kv::Number number) {
   std::vector<float> out(tokens * rows);
   std::size_t copy = 0;
   for (auto _ : state) {
-    kv::model_kernels().multiply(number, weights.data() + copy * bytes, rows, columns, x.data(),
+    kv::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns}, x.data(),
                                  tokens, out.data());
     benchmark::DoNotOptimize(out.data());
     copy = (copy + 1) % copies;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "sim/serves.h"
 
 namespace kv::cli {
 namespace {
@@ -37,6 +40,14 @@ std::vector<Token> tokens_from(std::size_t first, std::size_t count, std::size_t
   return tokens;
 }
 
+// The tokens are numbers that stand for no text: an even mixture of the classes.
+std::shared_ptr<const std::vector<TokenClass>> classes_by_turns(std::size_t vocabulary) {
+  std::vector<TokenClass> classes;
+  classes.reserve(vocabulary);
+  for (std::size_t i = 0; i < vocabulary; ++i) classes.push_back(static_cast<TokenClass>(i % 3));
+  return std::make_shared<const std::vector<TokenClass>>(std::move(classes));
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -56,6 +67,9 @@ Result<TimedCell> time_decoder(const LanguageModel& model,
   options.on_attention = [&attention](bool begins) {
     attention += begins ? -seconds() : seconds();
   };
+  if (needs_of(spec).token_classes) {
+    options.token_classes = classes_by_turns(model.config.vocabulary);
+  }
   reset_peak();
   Result<Decoder> decoder = Decoder::create(model, spec, options);
   if (!decoder) return decoder.error();

@@ -233,6 +233,7 @@ constexpr std::array verbs{Verb{"info", look_table, info}, Verb{"verify", look_t
 
 Result<void> run(std::span<const std::string> words, Streams& streams) {
   std::vector<std::string_view> names;
+  names.reserve(verbs.size() + own_commands.size());
   for (const Verb& verb : verbs) names.push_back(verb.name);
   for (const Command* const verb : own_commands) names.push_back(verb->name);
   if (words.empty()) {

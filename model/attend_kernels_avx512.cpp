@@ -88,22 +88,23 @@ void dots(const AttendJob& job,
           std::size_t rows,
           std::size_t begin,
           Block<T>& block) {
-  constexpr std::size_t R = 16 / T;
+  constexpr std::size_t at_once = 16 / T;
   const std::size_t dim = job.keys.dim;
-  const std::byte* row[R];
+  const std::byte* row[at_once];
   const float* query[T];
-  for (std::size_t r = 0; r < R; ++r) row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
+  for (std::size_t r = 0; r < at_once; ++r)
+    row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
   for (std::size_t t = 0; t < T; ++t) query[t] = queries + (block.at + t) * dim;
   __m512 sums[16];
   each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
-    each<R>([&](auto r) {
+    each<at_once>([&](auto r) {
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
       each<T>([&](auto t) {
-        // The sum of row r and vector t is to be number t * R + r of the result.
-        constexpr std::size_t wanted = t * R + r;
+        // The sum of row r and vector t is to be number t * at_once + r of the result.
+        constexpr std::size_t wanted = t * at_once + r;
         constexpr std::size_t at = 4 * (wanted % 4) + wanted / 4;
         sums[at] = _mm512_fmadd_ps(here[t], key, sums[at]);
       });
@@ -117,23 +118,23 @@ void dots(const AttendJob& job,
   if constexpr (storage == Storage::int8) {
     for (std::size_t r = 0; r < rows; ++r) {
       const float row_scale = job.keys.scales[job.keys.slots[i + r]];
-      for (std::size_t t = 0; t < T; ++t) all[t * R + r] *= row_scale;
+      for (std::size_t t = 0; t < T; ++t) all[t * at_once + r] *= row_scale;
     }
   }
   for (std::size_t t = 0; t < T; ++t) {
-    std::memcpy(block.weights[t] + (i - begin), all + t * R, rows * sizeof(float));
+    std::memcpy(block.weights[t] + (i - begin), all + t * at_once, rows * sizeof(float));
   }
 }
 
 template <Storage storage, std::size_t T>
 void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
-  constexpr std::size_t R = 16 / T;
+  constexpr std::size_t at_once = 16 / T;
   const std::size_t end = begin + block.most_rows;
   const QueryRun* run = job.runs.data();
   for (std::size_t i = begin; i < end;) {
     while (i >= run->end) ++run;
     const std::size_t stop = run->end < end ? run->end : end;
-    const std::size_t rows = stop - i < R ? stop - i : R;
+    const std::size_t rows = stop - i < at_once ? stop - i : at_once;
     for (std::size_t r = 0; block.leads && r < rows; ++r) prefetch<storage>(job.values, i + r);
     dots<storage, T>(job, run->queries, i, rows, begin, block);
     i += rows;

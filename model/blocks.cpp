@@ -52,7 +52,7 @@ void apply(const Linear& linear, std::size_t tokens, const float* in, std::vecto
   const Matrix& weight = linear.weight;
   out.resize(tokens * weight.rows);
   if (weight.quantised == Quantisation::none) {
-    model_kernels().multiply(weight.number, weight.data, weight.rows, weight.columns, in, tokens,
+    model_kernels().multiply({weight.number, weight.data, weight.rows, weight.columns}, in, tokens,
                              out.data());
   } else {
     const QuantisedRows rows{weight.quantised, weight.data, weight.scales, weight.rows,

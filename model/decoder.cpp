@@ -146,7 +146,7 @@ void Decoder::finish(Logits wanted) {
   normed_.resize(rows * head.columns);
   normalise(model_->last, model_->config.epsilon, rows, from, normed_.data());
   logits_.resize(rows * head.rows);
-  model_kernels().multiply(head.number, head.data, head.rows, head.columns, normed_.data(), rows,
+  model_kernels().multiply({head.number, head.data, head.rows, head.columns}, normed_.data(), rows,
                            logits_.data());
 }
 

@@ -38,17 +38,19 @@ struct SlotRows {
   const float* scales = nullptr;  // by slot; of int8 only
 };
 
+// Weights as they came: [rows, columns].
+struct WeightRows {
+  Number number = Number::f32;
+  const std::byte* data = nullptr;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+};
+
 struct ModelKernels {
   std::string_view name;
 
   // out[t * rows + r] = (row r of weights) . (row t of x), for x [tokens, columns].
-  void (*multiply)(Number number,
-                   const std::byte* weights,
-                   std::size_t rows,
-                   std::size_t columns,
-                   const float* x,
-                   std::size_t tokens,
-                   float* out);
+  void (*multiply)(const WeightRows& weights, const float* x, std::size_t tokens, float* out);
 
   // The same for quantised weights. An int8 row's scale is applied to its sum, nf4's to the levels.
   void (*multiply_quantised)(const QuantisedRows& weights,

@@ -61,17 +61,15 @@ void multiply_block(
   for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * rows, sums[t], sizeof sums[t]);
 }
 
-// Rows by R at a time; within them tokens by four, so that rows come from memory once.
+// Rows by R at a time; within them tokens by four, so that rows come from memory once. Gives the
+// first row that was left.
 template <Number number, std::size_t R>
-std::size_t multiply_rows(const std::byte* weights,
-                          std::size_t begin,
-                          std::size_t rows,
-                          std::size_t columns,
-                          const float* x,
-                          std::size_t tokens,
-                          float* out) {
+std::size_t multiply_rows(
+    const WeightRows& weights, std::size_t begin, const float* x, std::size_t tokens, float* out) {
+  const std::size_t rows = weights.rows;
+  const std::size_t columns = weights.columns;
   for (; begin + R <= rows; begin += R) {
-    const std::byte* here = weights + begin * columns * size_of<number>;
+    const std::byte* here = weights.data + begin * columns * size_of<number>;
     std::size_t t = 0;
     for (; t + 4 <= tokens; t += 4) {
       multiply_block<number, R, 4>(here, rows, columns, x + t * columns, out + t * rows + begin);
@@ -84,29 +82,18 @@ std::size_t multiply_rows(const std::byte* weights,
 }
 
 template <Number number>
-void multiply_as(const std::byte* weights,
-                 std::size_t rows,
-                 std::size_t columns,
-                 const float* x,
-                 std::size_t tokens,
-                 float* out) {
-  const std::size_t done = multiply_rows<number, 4>(weights, 0, rows, columns, x, tokens, out);
-  multiply_rows<number, 1>(weights, done, rows, columns, x, tokens, out);
+void multiply_as(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+  const std::size_t done = multiply_rows<number, 4>(weights, 0, x, tokens, out);
+  multiply_rows<number, 1>(weights, done, x, tokens, out);
 }
 
-void multiply(Number number,
-              const std::byte* weights,
-              std::size_t rows,
-              std::size_t columns,
-              const float* x,
-              std::size_t tokens,
-              float* out) {
-  if (number == Number::f32) {
-    multiply_as<Number::f32>(weights, rows, columns, x, tokens, out);
-  } else if (number == Number::f16) {
-    multiply_as<Number::f16>(weights, rows, columns, x, tokens, out);
+void multiply(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+  if (weights.number == Number::f32) {
+    multiply_as<Number::f32>(weights, x, tokens, out);
+  } else if (weights.number == Number::f16) {
+    multiply_as<Number::f16>(weights, x, tokens, out);
   } else {
-    multiply_as<Number::bf16>(weights, rows, columns, x, tokens, out);
+    multiply_as<Number::bf16>(weights, x, tokens, out);
   }
 }
 
@@ -122,14 +109,15 @@ void prefetch(const SlotRows& rows, std::size_t i) {
   }
 }
 
+// Keys by R at a time; gives how many were met.
 template <Number number, std::size_t R>
 std::size_t logits_of(const SlotRows& keys,
-                      std::size_t begin,
                       const float* queries,
                       std::size_t heads,
                       float scale,
                       std::size_t stride,
                       float* out) {
+  std::size_t begin = 0;
   for (; begin + R <= keys.count; begin += R) {
     const std::byte* row[R];
     for (std::size_t r = 0; r < R; ++r) {
@@ -163,8 +151,11 @@ void logits_as(const SlotRows& keys,
                float scale,
                std::size_t stride,
                float* out) {
-  const std::size_t done = logits_of<number, 8>(keys, 0, queries, heads, scale, stride, out);
-  logits_of<number, 1>(keys, done, queries, heads, scale, stride, out);
+  const std::size_t done = logits_of<number, 8>(keys, queries, heads, scale, stride, out);
+  SlotRows rest = keys;
+  rest.slots += done;
+  rest.count -= done;
+  logits_of<number, 1>(rest, queries, heads, scale, stride, out + done);
 }
 
 void logits(const SlotRows& keys,

@@ -32,18 +32,12 @@ void widen_row(Number number, const std::byte* bytes, std::size_t s, std::vector
   supported_kernels().back()->widen(number, bytes + s * row.size() * size, row.size(), row.data());
 }
 
-void multiply(Number number,
-              const std::byte* weights,
-              std::size_t rows,
-              std::size_t columns,
-              const float* x,
-              std::size_t tokens,
-              float* out) {
-  std::vector<float> row(columns);
-  for (std::size_t r = 0; r < rows; ++r) {
-    widen_row(number, weights, r, row);
+void multiply(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+  std::vector<float> row(weights.columns);
+  for (std::size_t r = 0; r < weights.rows; ++r) {
+    widen_row(weights.number, weights.data, r, row);
     for (std::size_t t = 0; t < tokens; ++t) {
-      out[t * rows + r] = dot(row.data(), x + t * columns, columns);
+      out[t * weights.rows + r] = dot(row.data(), x + t * weights.columns, weights.columns);
     }
   }
 }

@@ -20,7 +20,7 @@ struct Int8Row {
   const float* scales;
 
   // Weights i to i + 15, of which `count` are there.
-  [[gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
+  [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
     const __m128i bytes = _mm_maskz_loadu_epi8(first(count), codes + i);
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
   }
@@ -33,7 +33,7 @@ struct Nf4Row {
 
   // Eight bytes are sixteen codes: each half of them goes to eight lanes, which shift their own
   // code down. The look-up reads the low four bits only.
-  [[gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
+  [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
     const auto live = static_cast<__mmask16>((1U << (count + 1) / 2) - 1);
     const __m128i bytes = _mm_maskz_loadu_epi8(live, codes + i / 2);
     const __m512i spread = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);

@@ -24,7 +24,7 @@ class Spool {
 
   // Numbers from number `at` on. What is never put reads as 0.
   Result<void> put(std::uint64_t at, std::span<const float> values);
-  Result<void> get(std::uint64_t at, std::span<float> values) const;
+  [[nodiscard]] Result<void> get(std::uint64_t at, std::span<float> values) const;
 
  private:
   Spool(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}

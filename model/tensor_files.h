@@ -44,7 +44,7 @@ class TensorFiles {
   };
 
   Result<void> add(const std::string& path);
-  Result<void> check_index(const std::map<std::string, std::string>& placed) const;
+  [[nodiscard]] Result<void> check_index(const std::map<std::string, std::string>& placed) const;
   Result<Matrix> find(const std::string& name, std::span<const std::size_t> shape);
 
   std::string folder_;

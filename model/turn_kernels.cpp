@@ -1,5 +1,7 @@
 #include "model/turn_kernels.h"
 
+#include <cpuid.h>
+
 #include <vector>
 
 #include "model/turn_kernels_detail.h"
@@ -12,10 +14,21 @@ const TurnKernels complex_turn_kernels = {.name = "avx512-fp16",
                                           .turn_f16 = turn_f16_by_avx512_fp16,
                                           .complex_instruction = true};
 
+// By the CPU's own word: clang before 16 does not know the name. That the system saves the
+// registers is what the plain AVX-512 table has made sure of.
+bool has_avx512_fp16() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned fp16 = 1U << 23;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & fp16) != 0;
+}
+
 std::vector<const TurnKernels*> found_tables() {
   std::vector<const TurnKernels*> tables;
   if (supported_kernels().front()->name == avx512_turn_kernels.name) {
-    if (static_cast<bool>(__builtin_cpu_supports("avx512fp16"))) {
+    if (has_avx512_fp16()) {
       tables.push_back(&complex_turn_kernels);
     }
     tables.push_back(&avx512_turn_kernels);

@@ -33,7 +33,7 @@ class SemanticBlocks final : public Policy {
              std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     const std::size_t capacity = candidates.capacity;
-    KV_CHECK((candidates.first_rank + n) * width_ <= keys_.size());
+    KV_CHECK(width_ > 0 && (candidates.first_rank + n) * width_ <= keys_.size());
     const std::size_t blocks = n / block_;
     const std::size_t rest = n % block_;
     const std::size_t fitting = rest < capacity ? (capacity - rest) / block_ : 0;

@@ -230,6 +230,7 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options) {
     }
   }
   std::vector<LawResult*> of;
+  of.reserve(at.size());
   for (const std::size_t index : at) of.push_back(&report.laws[index]);
   if (!tried.empty()) {
     // Half of the time for cases where chance is to be measured too; some for shrinking.

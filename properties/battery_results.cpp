@@ -60,7 +60,8 @@ Shrunk Explainer::shrink_alive(const Law& law, const CaseTree& failing, double s
       if (options_.case_seconds > 0) stay_alive(options_.case_seconds);
       if (!fails(candidate)) return false;
       const std::string text = candidate.text();
-      if (text.size() < sizeof(page->smallest)) std::strcpy(page->smallest, text.c_str());
+      if (text.size() < sizeof(page->smallest))
+        std::memcpy(page->smallest, text.c_str(), text.size() + 1);
       return true;
     };
     shrink(failing, noted, bound);

@@ -72,6 +72,61 @@ Stream draw_stream(Drawer& draw, std::uint64_t tokens) {
   return stream;
 }
 
+// A setup and the contract that a subject gives of it; none where no subject would.
+struct Agreed {
+  Setup setup;
+  std::optional<Contract> contract{};
+};
+
+// The wanted setup as it stands, with a shape of its own where the subject takes any.
+Agreed wanted_setup(Drawer& draw, const CaseScope& scope) {
+  Agreed out{scope.wanted};
+  if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);
+  out.contract = scope.contract(out.setup);
+  if (!out.contract) out.contract = scope.contract(out.setup = scope.wanted);
+  return out;
+}
+
+// One try at sizes that the subject may refuse; the first one belongs to the sweep.
+void draw_setup(
+    Drawer& draw, const CaseScope& scope, std::uint64_t index, bool first_try, Agreed& out) {
+  const Length length = scope.length ? scope.length(index) : Length{};
+  const bool is_long = length.tokens > 0;
+  if (is_long && length.way == Length::Way::room) {
+    draw_large_sizes(draw, length.tokens, out.setup);
+  } else if (first_try) {
+    sweep_sizes(index, scope.seed, out.setup);
+  } else {
+    draw_sizes(draw, out.setup);
+  }
+  draw_shape(draw, scope.wants, out.setup);
+  if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, out.setup);
+  out.contract = scope.contract(out.setup);
+  constexpr std::uint32_t much = 24;  // slack makes streams long: fewer units then
+  if (out.contract && out.contract->timing == Timing::lazy && out.contract->slack > much) {
+    cap_shape(4, out.setup);
+    out.contract = scope.contract(out.setup);
+  }
+}
+
+Case draw_case(Drawer& draw, const CaseScope& scope, std::uint64_t index) {
+  const Length length = scope.length ? scope.length(index) : Length{};
+  const std::uint64_t period = wanted_period(scope.wanted);
+  const bool wanted = !scope.takes_sizes || (length.tokens == 0 && (index + 1) % period == 0);
+  constexpr int most_tries = 32;
+  Agreed agreed{scope.wanted};
+  for (int i = 0; i < most_tries && !wanted && !agreed.contract; ++i) {
+    draw_setup(draw, scope, index, i == 0, agreed);
+  }
+  if (!agreed.contract) agreed = wanted_setup(draw, scope);
+  agreed.setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);
+  Case what{agreed.setup, {}, {}};
+  what.calls =
+      draw_calls(draw, scope.wants, agreed.setup, agreed.contract.value_or(Contract{}), length);
+  what.stream = draw_stream(draw, what.tokens());
+  return what;
+}
+
 }  // namespace
 
 struct CaseTree::Impl {
@@ -94,44 +149,11 @@ void CaseTree::simpler(const std::function<bool(const CaseTree&)>& take) const {
 }
 
 CaseTree CaseSource::at(std::uint64_t index) const {
-  const CaseScope& scope = scope_;
-  const rc::Gen<Case> cases = [&scope, index](const rc::Random& random, int /*size*/) {
+  const rc::Gen<Case> cases = [this, index](const rc::Random& random, int /*size*/) {
     Drawer draw(random);
-    Setup setup = scope.wanted;
-    const std::uint64_t period = wanted_period(setup);
-    std::optional<Contract> contract;
-    const Length length = scope.length ? scope.length(index) : Length{};
-    const bool is_long = length.tokens > 0;
-    const bool wanted = !scope.takes_sizes || (!is_long && (index + 1) % period == 0);
-    constexpr int most_tries = 32;
-    for (int i = 0; i < most_tries && !wanted && !contract; ++i) {
-      if (is_long && length.way == Length::Way::room) {
-        draw_large_sizes(draw, length.tokens, setup);
-      } else {
-        i == 0 ? sweep_sizes(index, scope.seed, setup) : draw_sizes(draw, setup);
-      }
-      draw_shape(draw, scope.wants, setup);
-      if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, setup);
-      contract = scope.contract(setup);
-      constexpr std::uint32_t much = 24;  // slack makes streams long: fewer units then
-      if (contract && contract->timing == Timing::lazy && contract->slack > much) {
-        cap_shape(4, setup);
-        contract = scope.contract(setup);
-      }
-    }
-    if (!contract) {
-      setup = scope.wanted;
-      if (scope.takes_sizes) draw_shape(draw, scope.wants, setup);
-      contract = scope.contract(setup);
-      if (!contract) contract = scope.contract(setup = scope.wanted);
-    }
-    setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);
-    Case what{setup, {}, {}};
-    what.calls = draw_calls(draw, scope.wants, setup, contract.value_or(Contract{}), length);
-    what.stream = draw_stream(draw, what.tokens());
-    return tree_of(what, scope.takes_sizes);
+    return tree_of(draw_case(draw, scope_, index), scope_.takes_sizes);
   };
-  const rc::Random random(rc::Random::Key{scope.seed, index, 0x6b76, 0});
+  const rc::Random random(rc::Random::Key{scope_.seed, index, 0x6b76, 0});
   return CaseTree(
       std::make_shared<const CaseTree::Impl>(CaseTree::Impl{cases(random, rc::kNominalSize)}));
 }

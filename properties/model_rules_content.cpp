@@ -49,7 +49,7 @@ class ScoredByContent : public Scored {
   }
 
   std::vector<Position> stay(const Choice& choice, Draws& draws) override {
-    const std::vector<Position> staying = chosen(choice, draws);
+    std::vector<Position> staying = chosen(choice, draws);
     for (const Position p : choice.middle) {
       if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
     }
@@ -109,7 +109,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
     for (const Position p : choice.middle) {
       if (!scores_.contains(p)) scores_[p] = spread(keys_, p) + spread(values_, p);
     }
-    return Scored::stay(choice, draws);
+    return ScoredByContent::chosen(choice, draws);
   }
 
   [[nodiscard]] double score(Position p) const override { return scores_.at(p); }

@@ -37,12 +37,16 @@ Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
               enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
 }
 
+Rational apart(const Rational& a, const Rational& b) {
+  return a < b ? Rational(b - a) : Rational(a - b);
+}
+
 std::string worst_token(const Cell& cell, ChanceLaw claimed) {
   const auto seen = exact_inclusions(cell.law.subsets, cell.shape);
   const auto right = exact_inclusions(exact_subsets(claimed, cell.shape), cell.shape);
   std::size_t worst = 0;
   for (std::size_t i = 1; i < seen.size(); ++i) {
-    if (abs(Rational(seen[i] - right[i])) > abs(Rational(seen[worst] - right[worst]))) worst = i;
+    if (apart(seen[i], right[i]) > apart(seen[worst], right[worst])) worst = i;
   }
   if (seen[worst] == right[worst]) {
     return "each token is kept as often as it ought to be, but sets of tokens are not";

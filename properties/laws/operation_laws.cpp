@@ -89,6 +89,11 @@ std::vector<Law> copy_laws() {
        .must_see = {.eviction = false},
        .spares = nowhere,
        .check = hostile_reorders},
+  };
+}
+
+std::vector<Law> memory_laws() {
+  return {
       {.id = "operation.snapshot",
        .sentence = "A fresh cache restored from a snapshot goes on as the one it was taken of.",
        .why =
@@ -151,7 +156,7 @@ std::vector<Law> operation_laws() {
        .spares = nowhere,
        .check = refusals_change_nothing},
   };
-  for (auto group : {truncate_laws, copy_laws}) {
+  for (auto group : {truncate_laws, copy_laws, memory_laws}) {
     for (Law& law : group()) all.push_back(law);
   }
   return all;

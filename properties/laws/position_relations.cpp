@@ -30,6 +30,27 @@ std::optional<Difference> sink_moved(const Row& row, const std::string& who, Ver
                     "it is at position " + word_of(row.position), 0};
 }
 
+// The errors of sinks' keys as they were first told.
+class SinkErrors {
+ public:
+  void forget() { errors_.clear(); }
+
+  // How wrong the sink was at first, if it is more so now.
+  std::optional<double> grown(const Event& event, std::size_t unit, const Row& row) {
+    if (std::isnan(row.key_error)) return std::nullopt;
+    const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
+    const auto [first, fresh] = errors_.try_emplace(key, row.key_error);
+    if (fresh || row.key_error <= first->second + 1e-6 + 1e-3 * first->second) return std::nullopt;
+    return first->second;
+  }
+
+ private:
+  // Branch, unit, token, origin and precision.
+  using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
+
+  std::map<Key, double> errors_;
+};
+
 }  // namespace
 
 Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
@@ -98,10 +119,9 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
   const std::uint32_t sinks = std::min(contract.sinks, history.what.setup.sinks);
   if (sinks == 0) return NotTested{"there are no sinks", contract.sinks == 0};
   Verdicts verdicts({"no position of a sink was told"});
-  using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
-  std::map<Key, double> errors;  // as first told, by branch, unit, token, origin and precision
+  SinkErrors errors;
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
-    if (event.call.kind == Call::Kind::reset) errors.clear();
+    if (event.call.kind == Call::Kind::reset) errors.forget();
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       for (const Row& row : event.facts.units[unit].stored) {
         const auto position = row.key.position;
@@ -110,12 +130,10 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
         if (const auto moved = sink_moved(row, who, verdicts)) {
           verdicts.accuse(finding_at(*moved, index, unit));
         }
-        const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
-        if (std::isnan(row.key_error)) continue;
-        const auto [first, fresh] = errors.try_emplace(key, row.key_error);
-        if (fresh || row.key_error <= first->second + 1e-6 + 1e-3 * first->second) continue;
+        const std::optional<double> first = errors.grown(event, unit, row);
+        if (!first) continue;
         verdicts.accuse(
-            finding_at({who + "'s key stays as it was stored, wrong by " + word_of(first->second),
+            finding_at({who + "'s key stays as it was stored, wrong by " + word_of(*first),
                         "it is wrong by " + word_of(row.key_error), 0},
                        index, unit));
       }

@@ -86,27 +86,34 @@ void Referee::reorder(const std::vector<std::uint32_t>& from, Branch& branch) co
   branch.models = std::move(models);
 }
 
+// The mean over the query heads that share the cell's residents.
+std::vector<float> Referee::mass_of(const Event& event,
+                                    std::size_t cell,
+                                    const std::vector<Position>& visible,
+                                    Position query) const {
+  const bool own = history_.contract.unit == Unit::head;
+  const std::uint32_t heads = own ? 1 : history_.what.setup.group;
+  const Tokens keys = tokens_at(visible, event.branch);
+  std::vector<float> mass(keys.size());
+  std::vector<float> sum(keys.size());
+  for (std::size_t i = 0; i < per_cell_; ++i) {
+    const Place place = history_.place_of(cell * per_cell_ + i);
+    for (std::uint32_t head = 0; head < heads; ++head) {
+      visible_mass(history_.what.stream, {place.sequence, place.layer, place.head * heads + head},
+                   event.branch[query], keys, mass);
+      for (std::size_t k = 0; k < keys.size(); ++k) sum[k] += mass[k];
+    }
+  }
+  for (float& value : sum) value /= static_cast<float>(per_cell_ * heads);
+  return sum;
+}
+
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
   const Setup& setup = history_.what.setup;
-  const bool own = history_.contract.unit == Unit::head;
-  const std::uint32_t heads = own ? 1 : setup.group;
   for (std::size_t cell = 0; cell < branch.models.size(); ++cell) {
-    const MassOf mass_of = [&](const std::vector<Position>& visible, Position query) {
-      const Tokens keys = tokens_at(visible, event.branch);
-      std::vector<float> mass(keys.size());
-      std::vector<float> sum(keys.size());
-      for (std::size_t i = 0; i < per_cell_; ++i) {
-        const Place place = history_.place_of(cell * per_cell_ + i);
-        for (std::uint32_t head = 0; head < heads; ++head) {
-          visible_mass(history_.what.stream,
-                       {place.sequence, place.layer, place.head * heads + head},
-                       event.branch[query], keys, mass);
-          for (std::size_t k = 0; k < keys.size(); ++k) sum[k] += mass[k];
-        }
-      }
-      for (float& value : sum) value /= static_cast<float>(per_cell_ * heads);
-      return sum;
+    const MassOf mass = [&](const std::vector<Position>& visible, Position query) {
+      return mass_of(event, cell, visible, query);
     };
     const BroughtOf brought_of = [&](Position token) {
       std::vector<BroughtTo> units;
@@ -117,7 +124,7 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
       return brought(history_.what.stream, units, event.branch[token]);
     };
     Model& model = branch.models[cell];
-    const auto visible = model.feed(event.fed.size(), mass_of, brought_of);
+    const auto visible = model.feed(event.fed.size(), mass, brought_of);
     if (model.doubtful()) {
       branch.lost = true;
       return std::nullopt;

@@ -36,13 +36,17 @@ class Referee {
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);
-  std::optional<Finding> compare(const Step& step,
-                                 std::size_t unit,
-                                 const std::vector<std::vector<Position>>& visible,
-                                 const Model& model) const;
-  std::optional<Finding> compare_stored(const Step& step,
-                                        std::size_t unit,
-                                        const Model& model) const;
+  [[nodiscard]] std::vector<float> mass_of(const Event& event,
+                                           std::size_t cell,
+                                           const std::vector<Position>& visible,
+                                           Position query) const;
+  [[nodiscard]] std::optional<Finding> compare(const Step& step,
+                                               std::size_t unit,
+                                               const std::vector<std::vector<Position>>& visible,
+                                               const Model& model) const;
+  [[nodiscard]] std::optional<Finding> compare_stored(const Step& step,
+                                                      std::size_t unit,
+                                                      const Model& model) const;
 
   const History& history_;
   Spec spec_;

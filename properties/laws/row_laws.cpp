@@ -71,33 +71,35 @@ Judgement pairing(const History& history, const Contract&) {
       });
 }
 
+// Says that a half of the row, key or value, was made for another cache than `unit`'s, if it was.
+std::optional<Difference> astray(
+    const History& history, const Row& row, const Lineage& line, std::size_t unit, bool key) {
+  const bool per_query_head = history.contract.unit == Unit::head;
+  const Place home = history.place_of(unit);
+  const Token token = key ? row.key : row.value;
+  const Place& told = key ? row.key_place : row.value_place;
+  const auto& origins = line.origins[home.sequence];
+  const auto at = static_cast<std::size_t>(token.position);
+  if (token.position < 0 || at >= origins.size() || told == place_not_told) return std::nullopt;
+  Place made{origins[at], home.layer, home.head};
+  if (told == made) return std::nullopt;
+  if (per_query_head) {
+    made.head /= history.what.setup.group;
+    if (told == made) return std::nullopt;
+  }
+  return Difference{std::string(key ? "the key" : "the value") + " of token " + kv::word_of(token) +
+                        " was made for " + word_of(made),
+                    "it was made for " + word_of(told)};
+}
+
 Judgement place(const History& history, const Contract&) {
   if (!any_row(history, tells_place)) {
     return NotTested{"the subject does not tell whose cache its rows were made for", true};
   }
-  const bool per_query_head = history.contract.unit == Unit::head;
   return check_rows(history,
-                    [&](const Row& row, const Event&, const Lineage& line,
-                        std::size_t unit) -> std::optional<Difference> {
-                      Place home = history.place_of(unit);
-                      for (const bool key : {false, true}) {
-                        const Token token = key ? row.key : row.value;
-                        const Place& told = key ? row.key_place : row.value_place;
-                        const auto& origins = line.origins[home.sequence];
-                        const auto at = static_cast<std::size_t>(token.position);
-                        if (token.position < 0 || at >= origins.size()) continue;
-                        if (told == place_not_told) continue;
-                        Place made{origins[at], home.layer, home.head};
-                        if (told == made) continue;
-                        made.head /= history.what.setup.group;
-                        if (per_query_head && told == made) continue;
-                        if (!per_query_head) made.head = home.head;
-                        return Difference{std::string(key ? "the key" : "the value") +
-                                              " of token " + kv::word_of(token) + " was made for " +
-                                              word_of(made),
-                                          "it was made for " + word_of(told)};
-                      }
-                      return std::nullopt;
+                    [&](const Row& row, const Event&, const Lineage& line, std::size_t unit) {
+                      auto value = astray(history, row, line, unit, false);
+                      return value ? value : astray(history, row, line, unit, true);
                     });
 }
 
@@ -122,11 +124,15 @@ Judgement unharmed(const History& history, const Contract& contract) {
                     });
 }
 
+// Whether old rows are stored in lower precision than new ones.
+bool has_tiers(const Contract& contract) {
+  return contract.precision == Precision::int8 || contract.precision == Precision::int4;
+}
+
 // Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
 bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
   if (contract.precision == Precision::f32) return false;
-  const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
-  return !tiers || position + contract.full_precision_recent < fed;
+  return !has_tiers(contract) || position + contract.full_precision_recent < fed;
 }
 
 std::optional<std::string> all_lower(const Contract& contract) {
@@ -135,44 +141,48 @@ std::optional<std::string> all_lower(const Contract& contract) {
   return "a precision is declared that all rows may be stored in";
 }
 
+// The finding of a unit whose rows are stored in lower precision too early, or too late.
+std::optional<Difference> wrong_tier(const Contract& contract,
+                                     const Event& event,
+                                     const std::vector<Row>& stored,
+                                     Verdicts& verdicts) {
+  const bool lower = contract.precision != Precision::f32;
+  const std::size_t kept = contract.full_precision_recent;
+  std::size_t full = 0;
+  for (const Row& row : stored) {
+    if (row.value.position < 0) continue;
+    verdicts.tested();
+    const auto position = static_cast<std::size_t>(row.value.position);
+    if (row.full_precision) {
+      full += position >= contract.sinks ? 1 : 0;
+    } else if (!may_be_lower(contract, position, event.branch.size())) {
+      return Difference{
+          "token " + kv::word_of(row.value) + " is stored as it was fed" +
+              (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),
+          "it is stored in lower precision", 0};
+    }
+  }
+  if (!has_tiers(contract) || full <= 2 * kept + event.fed.size() + contract.page) {
+    return std::nullopt;
+  }
+  return Difference{"all but the sinks, the last " + std::to_string(kept) +
+                        " and what waits to be quantised with them are stored in lower precision",
+                    std::to_string(full) + " rows are stored as they were fed", 0};
+}
+
 // The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
-  const bool tiers = contract.precision == Precision::int8 || contract.precision == Precision::int4;
-  const bool lower = contract.precision != Precision::f32;
   const auto tells = [](const Row& row) {
     return row.apart || !row.full_precision || !std::isnan(row.key_error);
   };
-  if (!tiers && !any_row(history, tells)) {
+  if (!has_tiers(contract) && !any_row(history, tells)) {
     return NotTested{"the subject does not tell in which precision it stores its rows", true};
   }
-  const std::size_t kept = contract.full_precision_recent;
   Verdicts verdicts({"no row was stored"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
-    const std::size_t fed = event.branch.size();
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      std::size_t full = 0;
-      for (const Row& row : event.facts.units[unit].stored) {
-        if (row.value.position < 0) continue;
-        verdicts.tested();
-        const auto position = static_cast<std::size_t>(row.value.position);
-        if (row.full_precision) {
-          full += position >= contract.sinks ? 1 : 0;
-          continue;
-        }
-        if (may_be_lower(contract, position, fed)) continue;
-        verdicts.accuse(finding_at(
-            {"token " + kv::word_of(row.value) + " is stored as it was fed" +
-                 (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),
-             "it is stored in lower precision", 0},
-            index, unit));
-      }
-      const std::size_t most = 2 * kept + event.fed.size() + contract.page;
-      if (!tiers || full <= most) continue;
-      verdicts.accuse(
-          finding_at({"all but the sinks, the last " + std::to_string(kept) +
-                          " and what waits to be quantised with them are stored in lower precision",
-                      std::to_string(full) + " rows are stored as they were fed", 0},
-                     index, unit));
+      const auto wrong = wrong_tier(contract, event, event.facts.units[unit].stored, verdicts);
+      if (wrong) verdicts.accuse(finding_at(*wrong, index, unit));
     }
   });
   return verdicts.judgement();

@@ -27,13 +27,13 @@ Spared claims_a_law(const Contract& contract) {
 }
 
 Spared decides_one_by_one(const Contract& contract) {
-  if (const Spared spared = claims_a_law(contract)) return spared;
+  if (Spared spared = claims_a_law(contract)) return spared;
   if (contract.timing != Timing::lazy || contract.slack == 0) return std::nullopt;
   return "timing=lazy: a trim decides about several tokens at a time";
 }
 
 Spared tiny(const Contract& contract) {
-  if (const Spared spared = claims_a_law(contract)) return spared;
+  if (Spared spared = claims_a_law(contract)) return spared;
   constexpr std::uint32_t most = 7;  // more tokens than that at a time, and no case is tiny
   if (contract.timing != Timing::lazy || contract.slack <= most) return std::nullopt;
   return "timing=lazy: a trim decides about " + std::to_string(contract.slack + 1) +

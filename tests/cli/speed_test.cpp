@@ -53,6 +53,13 @@ TEST(Speed, HasARowPerPolicyAndLength) {
   }
 }
 
+TEST(Speed, TimesPoliciesThatAskForTheClassesOfTokens) {
+  const Ran ran = speed({"--policy", "token-classes", "--policy", "separators", "--budget", "16",
+                         "--length", "32", "--csv", "-"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(csv_rows(ran.out).size(), 3U) << ran.out;
+}
+
 TEST(Speed, PrintsATableAndWritesFiles) {
   const std::string json = test::temporary_path("speed.json");
   const Ran ran = speed({"--length", "8", "--json", json});

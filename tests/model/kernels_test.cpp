@@ -69,7 +69,7 @@ Numbers multiplied(const ModelKernels& table,
   const std::size_t rows = weights.read.size() / columns;
   const std::size_t tokens = x.size() / columns;
   Numbers out(tokens * rows, -1);
-  table.multiply(number, weights.bytes.data(), rows, columns, x.data(), tokens, out.data());
+  table.multiply({number, weights.bytes.data(), rows, columns}, x.data(), tokens, out.data());
   return out;
 }
 

@@ -4,6 +4,7 @@ list(APPEND kv_test_sources
   model/decoder_test.cpp
   model/evaluate_test.cpp
   model/forward_test.cpp
+  model/forward_torch_test.cpp
   model/kernels_test.cpp
   model/kv_store_test.cpp
   model/long_run_test.cpp
