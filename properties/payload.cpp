@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <numbers>
 #include <optional>
 #include <vector>
@@ -58,7 +58,7 @@ std::optional<Digits> digits_in(const std::array<double, payload_pairs>& numbers
   for (std::size_t i = 0; i < payload_pairs; ++i) {
     const double number = numbers[i] / scale;
     if (!(number > 0.5) || !(number < base + 0.5)) return std::nullopt;
-    digits[i] = static_cast<int>(number + 0.5) - 1;
+    digits[i] = static_cast<int>(std::lround(number)) - 1;
   }
   const auto sums = check_sums(digits);
   if (digits[9] != sums[0] || digits[10] != sums[1]) return std::nullopt;
@@ -154,8 +154,8 @@ class KnownVectors {
   template <typename Decode>
   const Reading& read(std::span<const float, n> vector, const Decode& decode) {
     Entry& entry = entries_[place(vector)];
-    if (entry.filled &&
-        std::memcmp(entry.vector.data(), vector.data(), sizeof(entry.vector)) == 0) {
+    const auto bits = [](float number) { return std::bit_cast<std::uint32_t>(number); };
+    if (entry.filled && std::ranges::equal(entry.vector, vector, {}, bits, bits)) {
       return entry.reading;
     }
     std::ranges::copy(vector, entry.vector.begin());

@@ -197,7 +197,7 @@ class SlotsInTheSoftmax final : public ScoreWrong {
                            std::size_t query,
                            const Rows& visible,
                            std::vector<std::vector<float>>& per_unit) override {
-    const auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
+    auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
     for (auto& weights : per_unit) {
       float sum = 0;
       for (std::size_t i = 0; i < weights.size(); ++i) {

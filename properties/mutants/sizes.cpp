@@ -138,7 +138,7 @@ class RoundsToBlocks final : public CausalWrong {
 
   void after_chunk(PlainGroup& group) override {
     CausalWrong::after_chunk(group);
-    const auto kept = static_cast<std::int64_t>(contract_.recent / 2 * 2);
+    const auto kept = std::int64_t{contract_.recent / 2} * 2;
     if (group.fed <= contract_.budget) return;
     drop(group, [&](const PlainRow& row) {
       return !is_sink(row) && row.token.position + kept < static_cast<std::int64_t>(group.fed);

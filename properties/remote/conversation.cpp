@@ -55,7 +55,7 @@ Result<void> judged(const Complaints& complaints, const std::string& answer) {
 Result<void> Conversation::ask(std::string_view request,
                                const DrawsOf* draws,
                                const std::function<void(const JsonAt&)>& read) {
-  const Result<void> answered = ask_once(request, draws, read);
+  Result<void> answered = ask_once(request, draws, read);
   // After an answer that cannot be read, the next one may belong to any question.
   if (!answered) usable_ = false;
   return answered;

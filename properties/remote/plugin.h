@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): names as C writes them */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -133,5 +135,7 @@ const kvp_plugin* kvp_get_plugin(void);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif
