@@ -71,7 +71,8 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                       shape.lanes.size(),
                       spec.unit == Unit::model,
                       groups_of(config, lanes, shape, storage),
-                      UnitCache(spec, std::make_unique<CounterDraws>(rng)),
+                      UnitCache(unit_spec(spec, grid_of(info), kv_head_of(info, first)),
+                                std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
   }

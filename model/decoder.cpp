@@ -33,6 +33,15 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();
   }
+  const bool equal = spec.budgets.law == Budgets::Law::equal;
+  if (!equal && are_ranks(spec.positions) && model.config.learned_positions()) {
+    return usage_error(
+        "budgets=" + spec.budgets.text() +
+        " gives a token other ranks in other layers, and learned positions are added "
+        "once, before the first; expected positions=absolute or budgets=equal");
+  }
+  const HeadGrid grid{model.config.layers, model.config.kv_heads};
+  if (Result<void> there = check_grid(spec, grid); !there) return there.error();
   if (needs_of(spec).token_classes && options.token_classes == nullptr) {
     return usage_error(
         "it looks at the words that tokens are, but the model has no tokenizer here");

@@ -35,19 +35,39 @@ PositionMode mode_of(Positions positions) {
   return PositionMode::untold;
 }
 
+// Budgets of their own: from the smallest to the largest, and no law of chance for all.
+void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract) {
+  if (spec.budgets.law == Budgets::Law::equal) return;
+  contract.budget = any_depth;
+  for (std::uint32_t layer = 0; layer < grid.layers; ++layer) {
+    for (std::uint32_t head = 0; head < grid.kv_heads; ++head) {
+      const Spec own = unit_spec(spec, grid, {layer, head});
+      contract.budget = std::min(contract.budget, own.bounded() ? own.budget : any_depth);
+      contract.largest_budget =
+          std::max(contract.largest_budget, own.bounded() ? own.budget : any_depth);
+    }
+  }
+  if (contract.budget == any_depth) contract.budget = contract.largest_budget = 0;
+  if (!contract.uneven()) return;
+  for (const std::string_view claim : {"uniform", "age-geometric"}) {
+    contract.claims.erase(std::string(claim));
+  }
+}
+
 }  // namespace
 
 std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) const {
-  if (budget == 0 || masks_instead) {
+  if (unlimited() || masks_instead) {
     return tokens;
   }
-  std::uint64_t most = budget;
+  const std::uint64_t largest = std::max(budget, largest_budget);
+  std::uint64_t most = largest;
   if (timing == Timing::lazy) {
-    most = std::uint64_t{budget} + slack;
+    most = largest + slack;
   } else if (timing == Timing::trim_then_attend) {
     // Nothing of a chunk may go before it was attended to, so one longer than the recent window is
     // stored whole; and where each query has a window of its own, so is what the first one sees.
-    const std::uint64_t kept = visibility == Visibility::window ? budget : budget - recent;
+    const std::uint64_t kept = visibility == Visibility::window ? largest : largest - recent;
     most = std::max(most, kept + chunk);
   }
   return lesser(tokens, paged(*this, most));
@@ -64,10 +84,10 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
                                      std::uint64_t chunk,
                                      std::uint64_t index) const {
   const std::uint64_t all = stored + index + 1;
-  if (budget == 0) {
+  if (unlimited()) {
     return all;
   }
-  const std::uint64_t whole = paged(*this, budget);
+  const std::uint64_t whole = paged(*this, std::max(budget, largest_budget));
   if (visibility == Visibility::window) {
     return lesser(all, whole);
   }
@@ -79,7 +99,7 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
   return lesser(all, whole + (timing == Timing::lazy ? slack : 0) + index + 1);
 }
 
-Contract contract_of(const Spec& spec) {
+Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   Contract contract;
   contract.name = spec.label();
   contract.sinks = spec.sinks;
@@ -99,6 +119,7 @@ Contract contract_of(const Spec& spec) {
                          !contract.claims_to_be("constant-size");
   contract.self_may_go = spec.bounded() && spec.recent == 0;
   contract.rollback = 0;
+  declare_budgets(spec, grid, contract);
   contract.reference = spec.canonical();
   return contract;
 }

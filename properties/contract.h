@@ -36,6 +36,8 @@ struct Contract {
   std::uint32_t sinks = 0;
   std::uint32_t recent = 0;
   std::uint32_t budget = 0;
+  std::uint32_t largest_budget = 0;  // where layers or heads have budgets of their own: from the
+                                     // budget up to this; any_depth: some evict nothing; 0: equal
 
   // What is declared. The defaults are the strictest.
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
@@ -78,13 +80,19 @@ struct Contract {
                                            std::uint64_t chunk,
                                            std::uint64_t index) const;
 
+  // Whether units may have budgets of their own.
+  [[nodiscard]] bool uneven() const { return largest_budget > budget; }
+
+  // Whether nothing is known of how much a unit may come to hold.
+  [[nodiscard]] bool unlimited() const { return budget == 0 || largest_budget == any_depth; }
+
   [[nodiscard]] bool claims_to_be(std::string_view claim) const { return claims.contains(claim); }
 
   bool operator==(const Contract&) const = default;
 };
 
-// The contract of a spec run by our cache.
-Contract contract_of(const Spec& spec);
+// The contract of a spec run by our cache, with units for these layers and kv-heads.
+Contract contract_of(const Spec& spec, const HeadGrid& grid = {});
 
 // One line for each way in which `contract` deviates from the strictest reading, as
 // "timing=lazy: up to 16 rows over the budget may be stored".

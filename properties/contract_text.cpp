@@ -54,6 +54,12 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   for (const auto& [set, line] : flags) {
     if (set) lines.emplace_back(line);
   }
+  if (contract.uneven()) {
+    const bool all = contract.largest_budget == any_depth;
+    lines.push_back("largest-budget=" + (all ? "any" : std::to_string(contract.largest_budget)) +
+                    ": layers or heads have budgets of their own, from " +
+                    std::to_string(contract.budget) + (all ? " to everything" : "") + " rows");
+  }
   if (contract.page > 1) {
     lines.push_back("page=" + std::to_string(contract.page) +
                     ": rows come and go in pages, so that up to one page more is stored");

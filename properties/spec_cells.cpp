@@ -67,7 +67,12 @@ Place SpecCells::place_of(std::size_t unit) const {
 }
 
 SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
-  return {UnitCache(spec_, draws_(static_cast<std::uint32_t>(cell * units_per_cell()))), {}};
+  const auto unit = cell * units_per_cell();
+  const Place place = place_of(unit);
+  const std::uint32_t group = spec_.unit == Unit::head ? setup_.group : 1;
+  const Spec own =
+      unit_spec(spec_, {setup_.layers, setup_.kv_heads}, {place.layer, place.head / group});
+  return {UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}};
 }
 
 Facts SpecCells::feed(const Feed& feed) {

@@ -30,6 +30,12 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
     return usage_error("a cache has at least one layer, head and sequence");
   }
   if (protection.middle == Protection::Middle::unbounded) return out;
+  constexpr std::uint32_t most_heads = 8;
+  for (const KvHead& named : spec.budgets.retrieval) {
+    if (named.layer < most_heads && named.head < most_heads) continue;
+    return usage_error("the battery feeds at most 8 layers of 8 kv-heads, and budgets=" +
+                       spec.budgets.text() + " names others");
+  }
   out.sinks = protection.takes_sinks ? setup.sinks : 0;
   out.budget = setup.budget;
   const bool has_middle = protection.middle == Protection::Middle::some;
@@ -63,6 +69,7 @@ SpecCells::Cell SpecCells::copy_of(std::size_t from, std::size_t to) const {
 }
 
 bool SpecCells::reorder(std::span<const std::uint32_t> from) {
+  KV_CHECK(setup_.sequences > 0);
   if (from.size() != setup_.sequences) return false;
   for (const std::uint32_t sequence : from) {
     if (sequence >= setup_.sequences) return false;

@@ -7,7 +7,7 @@
 namespace kv {
 namespace {
 
-Entry words(std::string text) {
+Entry words(const std::string& text) {
   return {text, text};
 }
 

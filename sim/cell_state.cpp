@@ -54,6 +54,15 @@ template <typename Sums>
 
 }  // namespace
 
+HeadGrid grid_of(const TraceInfo& info) {
+  return {info.layers.back() + 1, info.kv_heads};
+}
+
+KvHead kv_head_of(const TraceInfo& info, const Lane& lane) {
+  return {static_cast<std::uint32_t>(info.layers[lane.layer]),
+          static_cast<std::uint32_t>(lane.head / (info.query_heads / info.kv_heads))};
+}
+
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit) {
   std::vector<UnitShape> units;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -102,7 +111,8 @@ CellState::CellState(const Trace& trace,
     const Lane& first = lanes[shape.lanes.front()];
     const Rng rng(seed_for(cell.seed, spec_.policy->name),
                   stream_of_unit(info_, first, spec_.unit));
-    UnitCache cache(spec_, std::make_unique<CounterDraws>(rng));
+    UnitCache cache(unit_spec(spec_, grid_of(info_), kv_head_of(info_, first)),
+                    std::make_unique<CounterDraws>(rng));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
     if (part_.residency.size() < residencies) {

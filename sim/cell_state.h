@@ -35,6 +35,10 @@ struct UnitShape {
 // The units that `unit` makes of these lanes, in order of their first lane.
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit);
 
+// The layers and kv-heads that a spec's budgets are dealt to, and the lane's place among them.
+HeadGrid grid_of(const TraceInfo& info);
+KvHead kv_head_of(const TraceInfo& info, const Lane& lane);
+
 // Whose draws the unit of this lane makes: keyed by the model's number of its layer and by its head
 // or kv-head, so they do not depend on which layers were recorded. Wider units take the number past
 // all heads.

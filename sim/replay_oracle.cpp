@@ -118,25 +118,47 @@ Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) 
   return {};
 }
 
-// The cells of one way to cut heads into units, those with the same limits together.
-std::vector<OracleTask::Limited> limited_cells(const Plan& plan, Unit unit) {
-  std::map<std::vector<std::uint32_t>, std::size_t> places;
-  std::map<std::string, std::size_t> specs;  // seeds share what their spec sets
+// Limits by spec, each computed once and equal ones shared.
+class KnownLimits {
+ public:
+  using Limits = std::shared_ptr<const std::vector<std::uint32_t>>;
+
+  explicit KnownLimits(std::size_t tokens) : tokens_(tokens) {}
+
+  Limits of(const Spec& spec) {
+    Limits& known = by_spec_[spec.canonical()];
+    if (!known) {
+      auto limits =
+          std::make_shared<const std::vector<std::uint32_t>>(visible_limits(spec, tokens_));
+      known = by_content_.emplace(*limits, limits).first->second;
+    }
+    return known;
+  }
+
+ private:
+  std::size_t tokens_;
+  std::map<std::string, Limits> by_spec_;  // seeds share what their spec sets
+  std::map<std::vector<std::uint32_t>, Limits> by_content_;
+};
+
+// The cells that cut heads into units this way, those that set the unit of `first` the same limits
+// together.
+std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
+                                               Unit unit,
+                                               const Lane& first,
+                                               KnownLimits& known) {
+  const TraceInfo& info = plan.trace.info();
   std::vector<OracleTask::Limited> limited;
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const Spec& spec = plan.cells[cell].spec;
     if (spec.unit != unit) continue;
-    const auto [at, is_new] = specs.emplace(spec.canonical(), 0);
-    if (is_new) {
-      std::vector<std::uint32_t> limits = visible_limits(spec, plan.trace.info().tokens);
-      const auto [place, is_other] = places.emplace(limits, limited.size());
-      if (is_other) {
-        auto shared = std::make_shared<const std::vector<std::uint32_t>>(std::move(limits));
-        limited.push_back({.limits = std::move(shared), .cells = {}, .bounds = {}});
-      }
-      at->second = place->second;
+    const auto limits = known.of(unit_spec(spec, grid_of(info), kv_head_of(info, first)));
+    auto place = std::ranges::find(limited, limits, &OracleTask::Limited::limits);
+    if (place == limited.end()) {
+      limited.push_back({.limits = limits, .cells = {}, .bounds = {}});
+      place = limited.end() - 1;
     }
-    limited[at->second].cells.push_back(cell);
+    place->cells.push_back(cell);
   }
   return limited;
 }
@@ -151,11 +173,13 @@ std::vector<OracleTask> make_oracle_tasks(const Plan& plan) {
     for (std::size_t head = 0; head < info.query_heads; ++head) all.push_back({layer, head});
   }
   std::vector<OracleTask> tasks;
+  KnownLimits known(info.tokens);
   for (const Unit unit : {Unit::head, Unit::kv_head, Unit::layer, Unit::model}) {
-    const std::vector<OracleTask::Limited> limited = limited_cells(plan, unit);
-    if (limited.empty()) continue;
     for (const UnitShape& shape : units_of(info, all, unit)) {
-      OracleTask task{.lanes = {}, .limited = limited, .error = {}};
+      OracleTask task{.lanes = {},
+                      .limited = limited_cells(plan, unit, all[shape.lanes.front()], known),
+                      .error = {}};
+      if (task.limited.empty()) break;
       for (const std::size_t lane : shape.lanes) task.lanes.push_back(all[lane]);
       const Lane& first = task.lanes.front();
       for (OracleTask::Limited& group : task.limited) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/cell_state.h"
+
 namespace kv {
 namespace {
 
@@ -31,6 +33,9 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
       return usage_error("'" + spec.label() + "' looks at " + vectors_asked(needs) + ", but '" +
                          info.name + "' records attention rows only; record q/k/v");
     }
+  }
+  if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
+    return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
   }
   if (needs.token_classes && trace.transcript().text_ends.empty()) {
     return usage_error("'" + spec.label() + "' looks at the words that tokens are, but '" +

@@ -16,7 +16,7 @@ Needs needs_of(const Spec& spec);
 
 // Nothing, or an error that names the spec, what it asks for and what the trace has: in-cache
 // positions, queries, keys or values of a trace of attention rows; token classes of a trace without
-// its text.
+// its text; heads to retrieve that the trace has not.
 Result<void> check_serves(const Trace& trace, const Spec& spec);
 
 // The class of every token, by its part of the trace's text; empty if the trace has no text.

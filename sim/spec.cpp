@@ -73,6 +73,7 @@ std::string Spec::canonical() const {
   out.setting("visibility", word_of(visibility));
   out.setting("positions", word_of(positions));
   out.setting("unit", word_of(unit));
+  out.setting("budgets", budgets.text());
   out.setting("vectors", word_of(vectors));
   out.setting("chunk", std::to_string(chunk));
   return out.text();
@@ -95,6 +96,7 @@ std::string Spec::label() const {
   if (visibility != usual.visibility) out.setting("visibility", word_of(visibility));
   if (positions != usual.positions) out.setting("positions", word_of(positions));
   if (unit != usual.unit) out.setting("unit", word_of(unit));
+  if (budgets != usual.budgets) out.setting("budgets", budgets.text());
   if (vectors != usual.vectors) out.setting("vectors", word_of(vectors));
   if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();

@@ -12,6 +12,8 @@
 //   recent   the policy's share of what the sinks leave of the budget, rounded down
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 //
+// budgets=... deals the budget over layers and heads (sim/budgets.h).
+//
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).
 #pragma once
@@ -22,6 +24,7 @@
 
 #include "base/error.h"
 #include "policies/registry.h"
+#include "sim/budgets.h"
 
 namespace kv {
 
@@ -67,12 +70,13 @@ struct Spec {
   Options options;
   std::uint32_t sinks = 0;
   std::uint32_t recent = 0;
-  std::uint32_t budget = 0;  // 0 when nothing is ever evicted (dense)
+  std::uint32_t budget = 0;  // of a unit, on average; 0 when nothing is ever evicted (dense)
   Timing timing = Timing::attend_then_trim;
   std::uint32_t slack = 0;  // of lazy
   Visibility visibility = Visibility::causal;
   Positions positions = Positions::absolute;
   Unit unit = Unit::kv_head;
+  Budgets budgets{};
   Vectors vectors = Vectors::kept;
   std::uint32_t chunk = 1;
 

@@ -54,6 +54,12 @@ Result<void> set_setting(std::string_view name, std::string_view value, Spec& sp
   if (name == "visibility") return set_word(visibility_words, name, value, spec.visibility);
   if (name == "positions") return set_word(positions_words, name, value, spec.positions);
   if (name == "unit") return set_word(unit_words, name, value, spec.unit);
+  if (name == "budgets") {
+    auto budgets = parse_budgets(value);
+    if (!budgets) return budgets.error();
+    spec.budgets = *std::move(budgets);
+    return {};
+  }
   if (name == "vectors") return set_word(vectors_words, name, value, spec.vectors);
   return set_chunk(value, spec);
 }
@@ -115,6 +121,7 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   }
   if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
   if (auto done = check_window(spec); !done) return done.error();
+  if (auto done = check_budgets(spec); !done) return done.error();
   if (auto done = check_vectors(spec); !done) return done.error();
   return spec;
 }

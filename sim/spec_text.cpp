@@ -13,8 +13,8 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 6> all_settings = {"timing", "visibility", "positions",
-                                                          "unit",   "vectors",    "chunk"};
+constexpr std::array<std::string_view, 7> all_settings = {
+    "timing", "visibility", "positions", "unit", "budgets", "vectors", "chunk"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

@@ -37,10 +37,6 @@ Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
               enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
 }
 
-Rational apart(const Rational& a, const Rational& b) {
-  return a < b ? Rational(b - a) : Rational(a - b);
-}
-
 std::string worst_token(const Cell& cell, ChanceLaw claimed) {
   const auto seen = exact_inclusions(cell.law.subsets, cell.shape);
   const auto right = exact_inclusions(exact_subsets(claimed, cell.shape), cell.shape);

@@ -197,7 +197,8 @@ std::string query_text(const Event& event, std::size_t query) {
 }
 
 bool has_no_middle(const Contract& contract) {
-  return contract.budget > 0 && std::uint64_t{contract.sinks} + contract.recent == contract.budget;
+  return contract.budget > 0 && !contract.uneven() &&
+         std::uint64_t{contract.sinks} + contract.recent == contract.budget;
 }
 
 std::uint64_t latest_seen(const Contract& contract, std::uint64_t chunk, std::uint64_t query) {

@@ -33,10 +33,17 @@ std::shared_ptr<Draws> Referee::draws_of(std::size_t cell) const {
   return counter_draws(history_.what.setup.seed)(static_cast<std::uint32_t>(cell * per_cell_));
 }
 
+Spec Referee::spec_of(std::size_t cell) const {
+  const Setup& setup = history_.what.setup;
+  const Place place = history_.place_of(cell * per_cell_);
+  const std::uint32_t group = history_.contract.unit == Unit::head ? setup.group : 1;
+  return unit_spec(spec_, {setup.layers, setup.kv_heads}, {place.layer, place.head / group});
+}
+
 Referee::Branch Referee::fresh() const {
   Branch branch;
   for (std::size_t cell = 0; cell < history_.units() / per_cell_; ++cell) {
-    branch.models.emplace_back(spec_, draws_of(cell));
+    branch.models.emplace_back(spec_of(cell), draws_of(cell));
   }
   return branch;
 }

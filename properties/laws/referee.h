@@ -32,6 +32,7 @@ class Referee {
   };
 
   [[nodiscard]] std::shared_ptr<Draws> draws_of(std::size_t cell) const;
+  [[nodiscard]] Spec spec_of(std::size_t cell) const;
   [[nodiscard]] Branch fresh() const;
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;

@@ -51,6 +51,22 @@ void read_flag(const JsonAt& at, std::string_view name, bool& value) {
   if (const auto field = at.find(name)) value = field->boolean("a flag");
 }
 
+// A count, or "any" for all of them.
+void read_depth(const JsonAt& at, std::string_view name, std::uint32_t& value) {
+  const auto depth = at.find(name);
+  if (!depth || !depth->is_string()) return read_count(at, name, value);
+  value = any_depth;
+  if (depth->text("a depth") != "any") depth->expected("a whole number or \"any\"");
+}
+
+void add_depth(std::string_view name, std::uint32_t value, JsonObject& object) {
+  if (value == any_depth) {
+    object.add(name, "any");
+  } else {
+    object.add(name, std::uint64_t{value});
+  }
+}
+
 void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "sinks", contract.sinks);
   read_count(at, "recent", contract.recent);
@@ -60,10 +76,8 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "longest_chunk", contract.longest_chunk);
   read_count(at, "full_precision_recent", contract.full_precision_recent);
   if (contract.page == 0) at.complain("page must be at least 1");
-  const auto depth = at.find("rollback");
-  if (!depth || !depth->is_string()) return read_count(at, "rollback", contract.rollback);
-  contract.rollback = any_depth;
-  if (depth->text("a depth") != "any") depth->expected("a whole number or \"any\"");
+  read_depth(at, "rollback", contract.rollback);
+  read_depth(at, "largest_budget", contract.largest_budget);
 }
 
 void read_words(const JsonAt& at, Contract& contract) {
@@ -145,11 +159,8 @@ std::string contract_json(const Contract& contract) {
       .add("random", contract.random)
       .add("keeps_fewer", contract.keeps_fewer)
       .add("longest_chunk", count(contract.longest_chunk));
-  if (contract.rollback == any_depth) {
-    object.add("rollback", "any");
-  } else {
-    object.add("rollback", count(contract.rollback));
-  }
+  add_depth("rollback", contract.rollback, object);
+  add_depth("largest_budget", contract.largest_budget, object);
   return object.add("shifts", contract.shifts)
       .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
@@ -164,6 +175,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "sinks",
                 "recent",
                 "budget",
+                "largest_budget",
                 "timing",
                 "slack",
                 "visibility",

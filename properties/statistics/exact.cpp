@@ -169,10 +169,14 @@ std::vector<Rational> exact_subsets(ChanceLaw law, const Shape& shape) {
   return chances;
 }
 
+Rational apart(const Rational& a, const Rational& b) {
+  return a < b ? Rational(b - a) : Rational(a - b);
+}
+
 Rational total_variation(const std::vector<Rational>& a, const std::vector<Rational>& b) {
   KV_CHECK(a.size() == b.size());
   Rational sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += abs(Rational(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) sum += apart(a[i], b[i]);
   return sum / 2;
 }
 

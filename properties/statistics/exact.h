@@ -85,6 +85,9 @@ ExactLaw enumerate(const Shape& shape, const RunOnTape& run, std::uint64_t most_
 // What a law of chance says of the kept set.
 std::vector<Rational> exact_subsets(ChanceLaw law, const Shape& shape);
 
+// How far one is from the other.
+Rational apart(const Rational& a, const Rational& b);
+
 // Half the sum of differences: 0 for equal laws, 1 for laws that share no outcome.
 Rational total_variation(const std::vector<Rational>& a, const std::vector<Rational>& b);
 

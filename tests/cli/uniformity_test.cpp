@@ -80,7 +80,7 @@ TEST(UniformityCommand, FiguresHaveTheirNumbers) {
   // Each cell is drawn, and a page of 256 x 256 would be megabytes.
   UniformityPlot many = plot;
   many.kept.assign(200, 5);
-  many.pair_ratio.assign(200 * 200, 1.0);
+  many.pair_ratio.assign(std::size_t{200} * 200, 1.0);
   const Figure fewer = uniformity_pairs_figure(many);
   EXPECT_LE(std::ranges::count(fewer.csv, '\n'), 64 * 65 / 2 + 1);
   EXPECT_NE(fewer.caption.find("mean over 4 by 4 positions"), std::string::npos) << fewer.caption;

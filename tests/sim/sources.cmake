@@ -1,4 +1,5 @@
 list(APPEND kv_test_sources
+  sim/budgets_test.cpp
   sim/closed_loop_test.cpp
   sim/dense_rows_test.cpp
   sim/numpy_test.cpp
