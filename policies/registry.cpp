@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "policies/chunkkv.h"
 #include "policies/expected_attention.h"
 #include "policies/fifo.h"
 #include "policies/h2o.h"
@@ -44,6 +45,7 @@ std::span<const PolicyEntry> policy_registry() {
       scissorhands_policy(),
       keyformer_policy(),
       snapkv_policy(),
+      chunkkv_policy(),
       key_norm_policy(),
       keydiff_policy(),
       lagkv_policy(),

@@ -1,4 +1,5 @@
 list(APPEND kv_test_sources
+  policies/chunkkv_test.cpp
   policies/entry_test.cpp
   policies/fifo_test.cpp
   policies/key_policies_test.cpp

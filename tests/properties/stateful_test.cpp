@@ -174,6 +174,8 @@ std::vector<std::string> specs() {
                                    "snapkv:sinks=1,recent=2,budget=8,window=4,kernel=3",
                                    "snapkv:budget=9,kernel=5,pooling=mean",
                                    "snapkv:recent=2,budget=7,select=once",
+                                   "chunkkv:sinks=1,recent=2,budget=12,length=3,window=4",
+                                   "chunkkv:recent=2,budget=7,length=8",
                                    "key-norm:sinks=1,recent=2,budget=7",
                                    "keydiff:sinks=1,recent=2,budget=7",
                                    "lagkv:sinks=1,recent=3,budget=8,lag=2",
