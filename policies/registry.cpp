@@ -19,6 +19,7 @@
 #include "policies/reservoir_as_printed.h"
 #include "policies/reservoir_chao.h"
 #include "policies/reservoir_es.h"
+#include "policies/rkv.h"
 #include "policies/scissorhands.h"
 #include "policies/semantic_blocks.h"
 #include "policies/snapkv.h"
@@ -49,6 +50,7 @@ std::span<const PolicyEntry> policy_registry() {
       key_norm_policy(),
       keydiff_policy(),
       lagkv_policy(),
+      rkv_policy(),
       expected_attention_policy(),
       semantic_blocks_policy(),
       token_classes_policy(),

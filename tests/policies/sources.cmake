@@ -10,6 +10,7 @@ list(APPEND kv_test_sources
   policies/ranking_test.cpp
   policies/registry_test.cpp
   policies/reservoir_test.cpp
+  policies/rkv_test.cpp
   policies/scissorhands_test.cpp
   policies/snapkv_test.cpp
   policies/state_test.cpp
