@@ -180,6 +180,8 @@ std::vector<std::string> specs() {
                                    "keydiff:sinks=1,recent=2,budget=7",
                                    "lagkv:sinks=1,recent=3,budget=8,lag=2",
                                    "lagkv:recent=1,budget=6",
+                                   "rkv:sinks=1,recent=2,budget=8,window=4,kernel=3",
+                                   "rkv:recent=1,budget=7,lambda=0.5,threshold=0.25",
                                    "expected-attention:sinks=1,recent=2,budget=7",
                                    "expected-attention:recent=1,budget=7,covariance=full",
                                    "expected-attention:budget=7,covariance=none,value-norm=no",
