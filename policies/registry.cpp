@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "policies/chunkkv.h"
 #include "policies/expected_attention.h"
 #include "policies/fifo.h"
 #include "policies/h2o.h"
@@ -18,6 +19,7 @@
 #include "policies/reservoir_as_printed.h"
 #include "policies/reservoir_chao.h"
 #include "policies/reservoir_es.h"
+#include "policies/rkv.h"
 #include "policies/scissorhands.h"
 #include "policies/semantic_blocks.h"
 #include "policies/snapkv.h"
@@ -44,9 +46,11 @@ std::span<const PolicyEntry> policy_registry() {
       scissorhands_policy(),
       keyformer_policy(),
       snapkv_policy(),
+      chunkkv_policy(),
       key_norm_policy(),
       keydiff_policy(),
       lagkv_policy(),
+      rkv_policy(),
       expected_attention_policy(),
       semantic_blocks_policy(),
       token_classes_policy(),

@@ -1,94 +1,60 @@
 #include "policies/snapkv.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "base/check.h"
 #include "policies/by_rank.h"
-#include "policies/rows.h"
+#include "policies/recent_votes.h"
 
 namespace kv {
 namespace {
 
 class Snapkv final : public Policy {
  public:
-  explicit Snapkv(const SnapkvOptions& options) : options_(options) {
-    KV_CHECK(options.window >= 1 && options.kernel % 2 == 1);
+  explicit Snapkv(const SnapkvOptions& options) : options_(options), votes_(options.window) {
+    KV_CHECK(options.kernel % 2 == 1);
   }
 
   [[nodiscard]] Needs needs() const override { return {.attention = true}; }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
-  void observe(const Observation& observation) override {
-    const std::size_t n = observation.mass.size();
-    KV_CHECK(n * options_.window >= votes_.size());
-    votes_.resize(n * options_.window);
-    const std::size_t slot = queries_++ % options_.window;
-    for (std::size_t rank = 0; rank < n; ++rank) {
-      votes_[rank * options_.window + slot] = observation.mass[rank];
-    }
-  }
+  void observe(const Observation& observation) override { votes_.add(observation.mass); }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
-    KV_CHECK((candidates.first_rank + n) * options_.window <= votes_.size());
     if (options_.once && chosen_ != 0) {
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
     chosen_ = 1;
-    append_lowest(pooled(candidates.first_rank, n), n - candidates.capacity, victims);
+    pool_neighbours(votes_.sums(candidates.first_rank, n), options_.kernel / 2, options_.largest,
+                    pooled_);
+    append_lowest(std::span<const double>(pooled_), n - candidates.capacity, victims);
   }
 
-  void forget(std::span<const std::size_t> ranks) override {
-    erase_rows(votes_, ranks, options_.window);
-  }
+  void forget(std::span<const std::size_t> ranks) override { votes_.forget(ranks); }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Snapkv>(*this);
   }
 
   void save(ByteWriter& writer) const override {
-    writer.put(queries_);
     writer.put(chosen_);
-    writer.put(votes_);
+    votes_.save(writer);
   }
 
   void load(ByteReader& reader) override {
-    queries_ = reader.get<std::uint64_t>();
     chosen_ = reader.get<std::uint8_t>();
-    reader.get(votes_);
+    votes_.load(reader);
   }
 
  private:
-  // The pooled votes of n ranks; the view holds until the next call.
-  std::span<const double> pooled(std::size_t first_rank, std::size_t n) {
-    sums_.assign(n, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const float* const votes = votes_.data() + (first_rank + i) * options_.window;
-      for (std::size_t slot = 0; slot < options_.window; ++slot) {
-        sums_[i] += static_cast<double>(votes[slot]);
-      }
-    }
-    pooled_.assign(n, 0);
-    const std::size_t reach = options_.kernel / 2;
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t last = std::min(n - 1, i + reach);
-      for (std::size_t j = i - std::min(i, reach); j <= last; ++j) {
-        pooled_[i] = options_.largest ? std::max(pooled_[i], sums_[j]) : pooled_[i] + sums_[j];
-      }
-    }
-    return pooled_;
-  }
-
   SnapkvOptions options_;
-  std::uint64_t queries_ = 0;   // observed so far
+  RecentVotes votes_;
   std::uint8_t chosen_ = 0;     // 1 once a trim has decided
-  std::vector<float> votes_;    // [residents, window], by rank: of query q in slot q % window
-  std::vector<double> sums_;    // scratch
   std::vector<double> pooled_;  // scratch
 };
 

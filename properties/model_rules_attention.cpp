@@ -151,6 +151,57 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
   std::vector<std::map<Position, double>> rows_;
 };
 
+// chunkkv: whole chunks, those the last `window` queries paid most; what makes no chunk stays.
+class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
+ public:
+  ChunkkvRule(std::size_t length, std::size_t window) : length_(length), window_(window) {}
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    const std::size_t rest = choice.middle.size() % length_;
+    Choice ragged{
+        .middle = {choice.middle.end() - static_cast<std::ptrdiff_t>(rest), choice.middle.end()},
+        .capacity = std::min(rest, choice.capacity)};
+    std::vector<std::vector<Position>> chunks;
+    std::vector<double> paid;
+    for (std::size_t i = 0; i + rest < choice.middle.size(); ++i) {
+      if (i % length_ == 0) chunks.emplace_back();
+      if (i % length_ == 0) paid.push_back(0);
+      chunks.back().push_back(choice.middle[i]);
+      paid.back() += score(choice.middle[i]);
+    }
+    bool unsure = false;
+    const std::size_t fitting = (choice.capacity - ragged.capacity) / length_;
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(paid, std::min(fitting, paid.size()), unsure)) {
+      staying.insert(staying.end(), chunks[i].begin(), chunks[i].end());
+    }
+    if (unsure) doubt();
+    const std::vector<Position> last = ScoredByMass::stay(ragged, draws);
+    staying.insert(staying.end(), last.begin(), last.end());
+    return staying;
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    for (const auto& row : rows_) {
+      if (const auto found = row.find(p); found != row.end()) sum += found->second;
+    }
+    return sum;
+  }
+
+ private:
+  std::size_t length_;
+  std::size_t window_;
+  std::vector<std::map<Position, double>> rows_;  // of the last queries
+};
+
 }  // namespace
 
 std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
@@ -158,6 +209,9 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
   const Options& options = spec.options;
   if (name == "lru") return std::make_unique<LruRule>();
   if (name == "snapkv") return std::make_unique<SnapkvRule>(options);
+  if (name == "chunkkv") {
+    return std::make_unique<ChunkkvRule>(options.count("length"), options.count("window"));
+  }
   if (name == "scissorhands") {
     return std::make_unique<ScissorhandsRule>(options.count("history"), options.count("drop"));
   }

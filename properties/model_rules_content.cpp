@@ -9,32 +9,7 @@
 namespace kv {
 namespace {
 
-using Vector = std::vector<double>;
-
-// The vectors of one kind, one per head.
-std::vector<Vector> heads_of(const std::vector<float>& numbers) {
-  std::vector<Vector> heads;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i % brought_dim == 0) heads.emplace_back();
-    heads.back().push_back(static_cast<double>(numbers[i]));
-  }
-  return heads;
-}
-
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-double length(const Vector& a) {
-  return std::sqrt(dot(a, a));
-}
-
-double cosine(const Vector& a, const Vector& b) {
-  const double lengths = length(a) * length(b);
-  return lengths > 0 ? dot(a, b) / lengths : 0;
-}
+using namespace vectors;
 
 // Remembers what every token brought, and who is still there.
 class ScoredByContent : public Scored {

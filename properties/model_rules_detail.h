@@ -12,14 +12,48 @@
 
 namespace kv {
 
-// Those of policies that decide by attention but for h2o and tova; and those of policies that draw
-// with weights or look at what tokens bring. Null for all other policies.
+// Those of policies that decide by attention but for h2o and tova; those of policies that draw with
+// weights or look at what tokens bring; and those of policies that decide by both. Null for all
+// other policies.
 std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
 std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
+std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
 
 // Two ways to add the same numbers differ by less than this share of the sum.
 inline constexpr double rounding = 1e-5;
+
+// Vectors in double precision.
+namespace vectors {
+
+using Vector = std::vector<double>;
+
+// The vectors of one kind, one per head.
+inline std::vector<Vector> heads_of(const std::vector<float>& numbers) {
+  std::vector<Vector> heads;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i % brought_dim == 0) heads.emplace_back();
+    heads.back().push_back(static_cast<double>(numbers[i]));
+  }
+  return heads;
+}
+
+inline double dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+inline double length(const Vector& a) {
+  return std::sqrt(dot(a, a));
+}
+
+inline double cosine(const Vector& a, const Vector& b) {
+  const double lengths = length(a) * length(b);
+  return lengths > 0 ? dot(a, b) / lengths : 0;
+}
+
+}  // namespace vectors
 
 template <typename Own, typename Base = Rule>
 class RuleOf : public Base {

@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 18> table = {{
+constexpr std::array<Preset, 20> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -81,6 +81,20 @@ constexpr std::array<Preset, 18> table = {{
                "largest of neighbours; with chunk=N a prompt of N tokens is chosen from at once",
      .differs = "there the cache grows while generating; here the budget holds, and who leaves the "
                 "recent window after the prompt goes"},
+    {.name = "chunkkv",
+     .spec = "chunkkv:recent=32,length=10;unit=layer",
+     .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
+               "ChunkKVPress over SnapKVPress, where the heads of a layer share their chunks; with "
+               "chunk=N a prompt of N tokens is chosen from at once",
+     .differs = "there the cache grows while generating, here the budget holds; the window is "
+                "SnapKV's 32, in kvpress 64; what makes no whole chunk stays"},
+    {.name = "rkv",
+     .spec = "rkv:recent=8;timing=lazy:127",
+     .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the last 8 tokens are kept and "
+               "asked, once 128 are over the budget it is trimmed; lambda 0.1",
+     .differs =
+         "the code's default lambda is 0.07; keys are compared before rotation; what a query "
+         "pays is shared out over all that it sees"},
     {.name = "semantic-block",
      .spec = "semantic-blocks:sinks=8,recent=128,budget=264,block=16;timing=lazy:64;unit=layer",
      .source = "a reimplementation on Pythia-2.8b, compress/pythia_streaming_compress.py, "

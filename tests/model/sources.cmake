@@ -20,4 +20,5 @@ list(APPEND kv_test_sources
   model/tokenizer_test.cpp
   model/turn_kernels_test.cpp
   model/weights_test.cpp
-  model/word_tokenizer_test.cpp)
+  model/word_tokenizer_test.cpp
+  model/worked_examples_test.cpp)

@@ -1,4 +1,5 @@
 list(APPEND kv_test_sources
+  policies/chunkkv_test.cpp
   policies/entry_test.cpp
   policies/fifo_test.cpp
   policies/key_policies_test.cpp
@@ -9,6 +10,7 @@ list(APPEND kv_test_sources
   policies/ranking_test.cpp
   policies/registry_test.cpp
   policies/reservoir_test.cpp
+  policies/rkv_test.cpp
   policies/scissorhands_test.cpp
   policies/snapkv_test.cpp
   policies/state_test.cpp

@@ -1,99 +1,165 @@
-// Options and streams under which one policy is another.
+// The laws between policies: specs that are different words for one cache, over every stream, chunk
+// and timing; and as a control, pairs that such a comparison tells apart.
 #include <algorithm>
 #include <array>
-#include <memory>
+#include <cmath>
 
-#include "sim/unit_cache.h"
+#include "tests/sim/reductions.h"
 
 namespace kv {
 namespace {
 
-std::vector<Position> all_of(const UnitCache& cache) {
-  const Visible all = cache.all();
-  std::vector<Position> out;
-  for (Position p = all.sinks.first; p < all.sinks.last; ++p) out.push_back(p);
-  out.insert(out.end(), all.middle.begin(), all.middle.end());
-  for (Position p = all.recent.first; p < all.recent.last; ++p) out.push_back(p);
-  return out;
+void expect_alike(const SpecPair& pair) {
+  std::uint64_t evicted = 0;
+  EXPECT_EQ(first_difference(pair, evicted), "");
+  EXPECT_GT(evicted, 1000U) << pair.one;
 }
 
-// Attention by chance of the query and the token, so that equal residents are paid alike; every
-// token is content.
-void feed(UnitCache& cache, std::size_t tokens) {
-  cache.begin_chunk(tokens);
-  for (std::size_t i = 0; i < tokens; ++i) {
-    const Position query = cache.seen() - static_cast<Position>(tokens - i);
-    const Visible seen = cache.next_query();
-    if (!cache.needs().any()) continue;
-    std::vector<float> row;
-    const auto add = [&](Position p) {
-      row.push_back(static_cast<float>(Rng(9, query).below(64, p)) / 64);
-    };
-    for (Position p = seen.sinks.first; p < seen.sinks.last; ++p) add(p);
-    for (const Position p : seen.middle) add(p);
-    for (Position p = seen.recent.first; p < seen.recent.last; ++p) add(p);
-    cache.observe({.mass = row});
+const std::string nine = ":sinks=1,recent=3,budget=9";
+
+const std::vector<SpecPair>& laws() {
+  static const std::vector<SpecPair> table = {
+      // Queues.
+      {"streaming:sinks=0,budget=9", "window:budget=9"},
+      {"fifo:sinks=2,recent=3,budget=9", "streaming:sinks=2,budget=9", SameWhen::chunks_fit_recent},
+      {"fifo:sinks=0,recent=1,budget=9", "window:budget=9", SameWhen::chunks_fit_recent},
+      {"pages:sinks=2,recent=3,budget=9,page=1,first-page=freed", "fifo:sinks=2,recent=3,budget=9"},
+      {"pages:sinks=2,recent=3,budget=9,page=1", "fifo:sinks=2,recent=3,budget=9"},
+      {"token-classes" + nine, "fifo" + nine, SameWhen::all_content},
+      {"separators" + nine, "fifo" + nine, SameWhen::all_content},
+      // Scores of attention.
+      {"snapkv" + nine + ",window=1,kernel=1", "tova" + nine},
+      {"snapkv" + nine + ",window=4096,kernel=1", "h2o" + nine},
+      {"snapkv" + nine + ",window=4,kernel=1,pooling=mean", "snapkv" + nine + ",window=4,kernel=1"},
+      {"keyformer" + nine + ",noise=none,step=0", "h2o" + nine},
+      {"chunkkv" + nine + ",length=1,window=4", "snapkv" + nine + ",window=4,kernel=1"},
+      {"chunkkv" + nine + ",length=1,window=1", "tova" + nine},
+      {"chunkkv" + nine + ",length=64,window=4", "snapkv" + nine + ",window=4,kernel=1"},
+      {"semantic-blocks" + nine + ",block=64", "fifo" + nine},
+      {"rkv" + nine + ",lambda=1,window=4,kernel=3", "snapkv" + nine + ",window=4,kernel=3"},
+      {"rkv" + nine + ",lambda=1,window=1,kernel=1", "tova" + nine},
+  };
+  return table;
+}
+
+TEST(Reductions, PairsAreOneCache) {
+  for (const SpecPair& pair : laws()) expect_alike(pair);
+}
+
+// Those that choose among a middle, with its size beside `common`, the policy's own fields.
+std::vector<std::string> choosing(const std::string& common) {
+  std::vector<std::string> specs;
+  for (const PolicyEntry& entry : policy_registry()) {
+    if (entry.protection.middle != Protection::Middle::some) continue;
+    specs.push_back(std::string(entry.name) + ":" + common);
   }
-  cache.end_chunk();
+  return specs;
 }
 
-UnitCache cache_of(const std::string& text) {
-  const Result<Spec> spec = parse_spec(text);
-  EXPECT_TRUE(spec) << text << ": " << spec.error().message;
-  return {*spec, std::make_unique<CounterDraws>(Rng(1))};
-}
-
-void expect_alike(const std::string& one, const std::string& other, const std::string& settings) {
-  UnitCache a = cache_of(one + settings);
-  UnitCache b = cache_of(other + settings);
-  for (std::size_t i = 0; i < 60; ++i) {
-    const std::size_t chunk = i < 20 ? 1 : 1 + i * 7 % 11;
-    feed(a, chunk);
-    feed(b, chunk);
-    ASSERT_EQ(all_of(a), all_of(b)) << one << " and " << other << settings << ", call " << i;
-    ASSERT_EQ(a.stored(), b.stored()) << one << settings;
-  }
-  EXPECT_GT(a.counts().evicted, 100U);
-}
-
-constexpr std::array<const char*, 4> all_settings = {"", ";timing=lazy:5", ";visibility=window",
-                                                     ";timing=lazy:5;visibility=window"};
-
-TEST(Reductions, FifoIsStreamingWithAllRecent) {
-  for (const char* settings : all_settings) {
-    expect_alike("fifo:sinks=2,recent=3,budget=9", "streaming:sinks=2,budget=9", settings);
-    expect_alike("fifo:sinks=0,recent=1,budget=9", "window:budget=9", settings);
+// H2O without heavy hitters, a reservoir of none, and so on.
+TEST(Reductions, WithoutAMiddleEveryPolicyIsStreaming) {
+  for (const std::string& spec : choosing("sinks=2,recent=7,budget=9")) {
+    expect_alike({spec, "streaming:sinks=2,recent=7"});
   }
 }
 
-TEST(Reductions, PagesOfOneTokenAreAQueue) {
-  for (const char* settings : all_settings) {
-    expect_alike("pages:sinks=2,recent=3,budget=9,page=1,first-page=freed",
-                 "fifo:sinks=2,recent=3,budget=9", settings);
+TEST(Reductions, WithoutMiddleAndSinksEveryPolicyIsAWindow) {
+  for (const std::string& spec : choosing("sinks=0,recent=9,budget=9")) {
+    expect_alike({spec, "window:recent=9"});
   }
 }
 
-TEST(Reductions, SnapkvWithOneVoterAndNoNeighboursIsTova) {
-  for (const char* settings : all_settings) {
-    expect_alike("snapkv:sinks=1,recent=3,budget=9,window=1,kernel=1",
-                 "tova:sinks=1,recent=3,budget=9", settings);
+TEST(Reductions, ABudgetThatCoversTheTextIsDense) {
+  std::vector<std::string> specs = choosing("sinks=2,recent=5,budget=80");
+  specs.insert(specs.end(), {"window:budget=80", "streaming:budget=80"});
+  for (const std::string& spec : specs) {
+    std::uint64_t evicted = 0;
+    EXPECT_EQ(first_difference({spec, "dense"}, evicted), "");
+    EXPECT_EQ(evicted, 0U);
   }
 }
 
-TEST(Reductions, KeyformerWithoutNoiseAndStepIsH2o) {
-  for (const char* settings : all_settings) {
-    expect_alike("keyformer:sinks=1,recent=3,budget=9,noise=none,step=0",
-                 "h2o:sinks=1,recent=3,budget=9", settings);
+TEST(Reductions, LazyWithoutSlackIsAttendThenTrim) {
+  for (const std::string& spec : choosing("sinks=1,recent=3,budget=9")) {
+    for (const std::string visibility : {"", ";visibility=window"}) {
+      for (const ReducedKind kind : all_kinds) {
+        for (int way = 0; way < 3; ++way) {
+          EXPECT_EQ(
+              compare(spec + ";timing=lazy:0" + visibility,
+                      spec + ";timing=attend-then-trim" + visibility, {kind}, way, stream_tokens)
+                  .difference,
+              "");
+        }
+      }
+    }
   }
 }
 
-TEST(Reductions, TokenClassesOfContentWordsOnlyAreAQueue) {
-  for (const char* settings : all_settings) {
-    expect_alike("token-classes:sinks=1,recent=3,budget=9", "fifo:sinks=1,recent=3,budget=9",
-                 settings);
-    expect_alike("separators:sinks=1,recent=3,budget=9", "fifo:sinks=1,recent=3,budget=9",
-                 settings);
+// How often of `runs` seeds each of the 24 tokens that left the recent window is kept, in standard
+// deviations from 4/24, at most.
+double farthest_from_uniform(const std::string& policy, std::uint64_t runs) {
+  constexpr std::size_t entered = 24;
+  std::array<std::uint64_t, entered> kept{};
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    UnitCache cache = cache_of(policy + ",sinks=1,recent=2,budget=7", seed);
+    for (std::size_t i = 0; i < entered + 3; ++i) feed(cache, 1, {});
+    for (const Position p : cache.all().middle) ++kept[p - 1];
   }
+  const double chance = 4.0 / entered;
+  const double expected = chance * static_cast<double>(runs);
+  double farthest = 0;
+  for (const std::uint64_t count : kept) {
+    farthest = std::max(farthest, std::abs(static_cast<double>(count) - expected) /
+                                      std::sqrt(expected * (1 - chance)));
+  }
+  return farthest;
+}
+
+// One law, other draws. 5.5 deviations: by chance one of the 5 x 24 is beyond in 1 of 200,000 runs.
+TEST(Reductions, WeightedReservoirsOfEqualWeightsAreReservoirs) {
+  for (const std::string policy :
+       {"reservoir-es:weight=equal", "reservoir-chao:weight=equal", "reservoir:algorithm=r",
+        "reservoir:algorithm=l", "reservoir:algorithm=bottom-k"}) {
+    EXPECT_LT(farthest_from_uniform(policy, 3000), 5.5) << policy;
+  }
+  EXPECT_GT(farthest_from_uniform("reservoir-es:weight=value-norm", 3000), 8);
+}
+
+// What the comparison must not take for one cache.
+TEST(ReductionsControl, NeighboursOfTheLawsAreToldApart) {
+  const std::vector<SpecPair> neighbours = {
+      {"streaming:sinks=1,budget=9", "window:budget=9"},
+      {"fifo:sinks=2,recent=3,budget=9", "streaming:sinks=2,budget=9"},
+      {"fifo:sinks=2,recent=3,budget=9", "streaming:sinks=2,budget=10",
+       SameWhen::chunks_fit_recent},
+      {"pages:sinks=2,recent=3,budget=9,page=2,first-page=freed", "fifo:sinks=2,recent=3,budget=9"},
+      {"pages:sinks=0,recent=3,budget=9,page=1", "fifo:sinks=0,recent=3,budget=9"},
+      {"token-classes" + nine, "fifo" + nine},
+      {"separators" + nine, "fifo" + nine},
+      {"snapkv" + nine + ",window=2,kernel=1", "tova" + nine},
+      {"snapkv" + nine + ",window=1,kernel=3", "tova" + nine},
+      {"snapkv" + nine + ",window=8,kernel=1", "h2o" + nine},
+      {"snapkv" + nine + ",window=4,kernel=3,pooling=mean", "snapkv" + nine + ",window=4,kernel=3"},
+      {"keyformer" + nine + ",noise=gumbel,step=0", "h2o" + nine},
+      {"keyformer" + nine + ",noise=none,step=1", "h2o" + nine},
+      {"chunkkv" + nine + ",length=2,window=4", "snapkv" + nine + ",window=4,kernel=1"},
+      {"chunkkv" + nine + ",length=5,window=4", "snapkv" + nine + ",window=4,kernel=1"},
+      {"semantic-blocks" + nine + ",block=2", "fifo" + nine},
+      {"rkv" + nine + ",lambda=0.9,window=4,kernel=3", "snapkv" + nine + ",window=4,kernel=3"},
+      {"h2o:sinks=2,recent=6,budget=9", "streaming:sinks=2,budget=9"},
+      {"reservoir" + nine, "reservoir-as-printed" + nine},
+      {"reservoir" + nine + ",algorithm=l", "reservoir" + nine + ",algorithm=r"},
+      {"semantic-blocks:sinks=2,recent=5,budget=60,block=4", "dense"},
+  };
+  for (const SpecPair& pair : neighbours) {
+    std::uint64_t evicted = 0;
+    EXPECT_NE(first_difference(pair, evicted), "") << pair.one << " and " << pair.other;
+  }
+}
+
+TEST(ReductionsControl, SlackIsToldApart) {
+  const std::string spec = "h2o" + nine + ";timing=";
+  EXPECT_NE(compare(spec + "lazy:1", spec + "attend-then-trim", {}, 0, 1).difference, "");
 }
 
 }  // namespace

@@ -12,4 +12,5 @@ list(APPEND kv_test_sources
   sim/slots_test.cpp
   sim/top_k_test.cpp
   sim/unit_cache_test.cpp
-  sim/visible_limits_test.cpp)
+  sim/visible_limits_test.cpp
+  sim/worked_examples_test.cpp)

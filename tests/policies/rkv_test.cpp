@@ -1,0 +1,119 @@
+#include "policies/rkv.h"
+
+#include "tests/policies/feed.h"
+
+namespace kv {
+namespace {
+
+using Kept = std::vector<Position>;
+using Keys = std::vector<std::vector<float>>;
+
+// Tokens with keys of one head; the last pays as `last` says, those before it even shares.
+Kept kept_by(const RkvOptions& options,
+             MiniCache cache,
+             const Keys& keys,
+             const std::vector<float>& last = {}) {
+  const auto policy = make_rkv(options);
+  ScriptedDraws draws;
+  for (const std::vector<float>& key : keys) {
+    const std::size_t n = cache.residents.size() + 1;
+    std::vector<float> mass(n, 1.0F / static_cast<float>(n));
+    if (&key == &keys.back() && !last.empty()) mass = last;
+    feed(cache, *policy, draws, {.mass = mass, .keys = {key, key.size()}});
+  }
+  return cache.residents;
+}
+
+// 0, 2 and 3 say the same. 0 is charged for 2 and 3; 2 for 3 only, as 3's newest look-alike is 2;
+// 3 for nobody. So the means of cosines are 2/4, 0, 1/4 and 0, their softmax .334, .203, .260 and
+// .203.
+const Keys thrice = {{1, 0}, {0, 3}, {2, 0}, {5, 0}};
+const std::vector<float> paid = {0.5F, 0.1F, 0.15F, 0.25F};
+
+TEST(Rkv, DropsTheOldestOfThreeAlike) {
+  EXPECT_EQ(kept_by({.lambda = 0}, {.recent = 1, .capacity = 2}, thrice, paid), (Kept{1, 2, 3}));
+}
+
+// Scores of 0, 1 and 2: -.251, -.172, -.219 at .1; .083, -.051, -.055 at .5; .417, .070, .109 at
+// .9.
+TEST(Rkv, WeighsImportanceAgainstRedundancy) {
+  const MiniCache cache{.recent = 1, .capacity = 2};
+  const auto kept = [&](double lambda) {
+    return kept_by({.window = 1, .kernel = 1, .lambda = lambda}, cache, thrice, paid);
+  };
+  EXPECT_EQ(kept(0.1), (Kept{1, 2, 3}));
+  EXPECT_EQ(kept(0.5), (Kept{0, 1, 3}));
+  EXPECT_EQ(kept(0.9), (Kept{0, 2, 3}));
+}
+
+// 1, paid least, has the heaviest token beside it; 2 has not. The last two queries' means are .2,
+// .1, .08 and .3 but for the last token.
+TEST(Rkv, PoolsWhatItsWindowPaysOverNeighbours) {
+  const Keys apart = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 0}};
+  const MiniCache cache{.recent = 1, .capacity = 3};
+  const std::vector<float> last = {0.5F, 0, 0.1F, 0.2F, 0.2F};
+  EXPECT_EQ(kept_by({.window = 1, .kernel = 1, .lambda = 1}, cache, apart, last),
+            (Kept{0, 2, 3, 4}));
+  EXPECT_EQ(kept_by({.window = 1, .kernel = 3, .lambda = 1}, cache, apart, last),
+            (Kept{0, 1, 3, 4}));
+}
+
+// Cosines: .6 of 0 and 1, .8 of 1 and 2. Above .5, 0 spares 1, and 1 and 2 spare each other: 0 is
+// charged .6 and the others nothing. Above .9 nobody is spared: .6, 1.4 and .8.
+TEST(Rkv, SparesTheNewestOfThoseAboveTheThresholdOnly) {
+  const Keys keys = {{1, 0}, {3, 4}, {0, 1}};
+  EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.5}, {.capacity = 2}, keys), (Kept{1, 2}));
+  EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.9}, {.capacity = 2}, keys), (Kept{0, 2}));
+}
+
+TEST(Rkv, TakesAKeyOfLengthZeroToBeLikeNothing) {
+  EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.9}, {.capacity = 2}, {{0, 0}, {1, 0}, {1, 1}}),
+            (Kept{0, 2}));
+  EXPECT_EQ(kept_by({.lambda = 0}, {.capacity = 2}, {{1, 0}, {0, 0}, {-1, 0}}), (Kept{0, 2}));
+}
+
+// Two tokens alone are charged the same, whatever their keys; rounding must not tell them apart.
+TEST(Rkv, DropsTheOlderOfTwo) {
+  for (int i = 0; i < 60; ++i) {
+    const auto number = [i](int by) { return static_cast<float>((i * by) % 64 - 31) / 8; };
+    EXPECT_EQ(kept_by({}, {.capacity = 1}, {{number(7), number(11)}, {number(13), number(17)}}),
+              (Kept{1}));
+  }
+}
+
+// Two heads' keys side by side. In the first alone 2 would go.
+TEST(Rkv, AveragesItsHeads) {
+  const auto policy = make_rkv({.lambda = 0, .threshold = 0.9});
+  ScriptedDraws draws;
+  MiniCache cache{.capacity = 2};
+  for (const std::vector<float>& both :
+       {std::vector<float>{1, 0, 0, 1}, {0, 1, 0.6F, 0.8F}, {0.6F, 0.8F, 1, 0}}) {
+    const std::vector<float> mass(cache.residents.size() + 1, 1);
+    feed(cache, *policy, draws, {.mass = mass, .keys = {both, 2}});
+  }
+  // Sums of cosines in the first head: .6, .8, 1.4; in the second: .8, 1.4, .6.
+  EXPECT_EQ(cache.residents, (Kept{0, 2}));
+}
+
+// 0 to 3 are all alike. Once 3, which the others spared, has gone, they spare 2.
+TEST(Rkv, FindsTheNextLookAlikeOnceTheNewestHasGone) {
+  const auto policy = make_rkv({.window = 1, .kernel = 1, .lambda = 0.9});
+  ScriptedDraws draws;
+  MiniCache cache{.capacity = 3};
+  const auto next = [&](const std::vector<float>& key, const std::vector<float>& mass) {
+    feed(cache, *policy, draws, {.mass = mass, .keys = {key, key.size()}});
+  };
+  next({1, 0}, {1});
+  next({1, 0}, {0.5F, 0.5F});
+  next({1, 0}, {0.4F, 0.3F, 0.3F});
+  // 3, the newest look-alike of 0, 1 and 2, is paid nothing and goes at once.
+  next({1, 0}, {0.4F, 0.3F, 0.3F, 0});
+  EXPECT_EQ(cache.residents, (Kept{0, 1, 2}));
+  // Now 0 is charged for 1 and 2, 1 for 2, and 2 and 4 for nobody: worth more than what 0 is paid
+  // above the others. Were nobody spared, 0, 1 and 2 would be charged alike and 1 would go.
+  next({0, 1}, {0.252F, 0.249F, 0.249F, 0.25F});
+  EXPECT_EQ(cache.residents, (Kept{1, 2, 4}));
+}
+
+}  // namespace
+}  // namespace kv
