@@ -22,7 +22,8 @@ Attempt relate(JudgeRelation relation, Family& family, const Case& what) {
     result.judgement = Finding{.expected = "an answer to every call",
                                .seen = "the subject failed: " + std::string(failure.what()),
                                .should_see = {},
-                               .history = {}};
+                               .history = {},
+                               .failed = true};
   }
   result.coverage = trial.coverage();
   return result;

@@ -32,6 +32,9 @@ struct Finding {
 
   // The run in which it happened, if not the case's own.
   std::optional<History> history{};
+
+  // The subject failed in a run of the case, so that nothing could be judged.
+  bool failed = false;
 };
 
 // What a law says of one case: nothing (it holds), or how it is broken, or that the case does not

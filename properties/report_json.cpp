@@ -67,6 +67,7 @@ std::string json_of(const LawResult& result) {
     object.add("where", where_of(result));
   }
   if (result.smallest) object.add("smallest", result.smallest->text());
+  if (const std::string run = run_of(result); !run.empty()) object.add("shown_is", run);
   if (result.finding && result.history) {
     object.add("picture", picture(*result.history, *result.finding));
   }

@@ -45,6 +45,7 @@ std::string failure_text(const LawResult& result, const std::string& command) {
   }
   if (result.measured) text += "\nseen: " + result.measured->sentence;
   if (result.smallest) text += "\nsmallest case: " + result.smallest->text();
+  if (const std::string run = run_of(result); !run.empty()) text += "\nshown is: " + run;
   if (!result.legal_if.empty()) text += "\nlegal if it declared " + result.legal_if;
   if (result.finding && result.history) text += "\n" + picture(*result.history, *result.finding);
   if (!result.reproduce.empty()) text += "\nagain: " + repeat_line(result, command);

@@ -102,6 +102,19 @@ std::string where_of(const LawResult& result) {
   return text;
 }
 
+std::string run_of(const LawResult& result) {
+  if (!result.finding || !result.history || !result.smallest) return {};
+  const Case& run = (result.finding->history ? *result.finding->history : *result.history).what;
+  if (run == *result.smallest) return {};
+  return words_of(run.setup) + "; " + words_of(run.stream) + "; " + words_of(run.calls);
+}
+
+std::string words_of(const Stream& stream) {
+  std::string text{word_of(stream.kind)};
+  if (stream.planted != 0) text += ", planted " + std::to_string(stream.planted);
+  return text;
+}
+
 std::string words_of(const Statistic& statistic) {
   std::string text = statistic.name + " " + statistic.what;
   if (!statistic.where.empty()) text += " (" + statistic.where + ")";

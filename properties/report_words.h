@@ -21,6 +21,13 @@ std::string words_of(const Setup& setup);
 // Where a finding is: "query 5 of call 2 (feed 3), layer 1, head 0".
 std::string where_of(const LawResult& result);
 
+// The run that a finding is of, if a law made it of the case: its sizes, stream and calls. Empty:
+// it is the case itself.
+std::string run_of(const LawResult& result);
+
+// "hitter, planted 3".
+std::string words_of(const Stream& stream);
+
 // A statistic in one line: "T1 inclusion of each token: 31.2, 15 degrees, p 0.008 (rejects below
 // 1e-9)".
 std::string words_of(const Statistic& statistic);

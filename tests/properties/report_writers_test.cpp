@@ -1,11 +1,13 @@
 #include "properties/report_writers.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
 
 #include "base/words.h"
+#include "properties/mutants.h"
 #include "properties/report_words.h"
 #include "tests/properties/faulty_family.h"
 
@@ -119,6 +121,43 @@ TEST(ReportWriters, ForeignTextIsShownAndNotObeyed) {
   std::ostringstream json;
   write_json(report, json);
   for (const char c : json.str()) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+}
+
+TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsTold) {
+  const auto mutant = std::ranges::find(mutants(), "score-deleted-one-before", &Mutant::name);
+  const auto family = mutant->make();
+  BatteryOptions options;
+  options.filter = {"attention.stale-scores"};
+  const auto report = run_battery(*family, options);
+  ASSERT_TRUE(report);
+  const LawResult& result = report->laws.front();
+  ASSERT_EQ(result.status, Status::broken);
+  ASSERT_NE(result.history->what, *result.smallest);
+  std::ostringstream text;
+  write_text(*report, "nobody", text);
+  EXPECT_THAT(text.str(), testing::HasSubstr("\n    shown is  what the law makes of this: sinks "));
+  EXPECT_THAT(run_of(result), testing::HasSubstr(words_of(result.history->what.calls)));
+  std::ostringstream json;
+  write_json(*report, json);
+  EXPECT_THAT(json.str(), testing::HasSubstr("\"shown_is\":\"" + run_of(result) + "\""));
+  std::ostringstream junit;
+  write_junit(*report, "nobody", junit);
+  EXPECT_THAT(junit.str(), testing::HasSubstr("shown is: " + run_of(result)));
+}
+
+TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
+  const Report report = report_of(test::Fault::throws);
+  ASSERT_GT(report.count(Status::broken), 1U);
+  std::ostringstream out;
+  write_text(report, "nobody", out);
+  const std::string text = out.str();
+  EXPECT_THAT(text, testing::HasSubstr("BROKEN  survives\n"));
+  EXPECT_THAT(text, testing::HasSubstr("BROKEN  by the same, "));
+  EXPECT_EQ(text.find("the subject failed: "), std::string::npos) << text;
+  for (const LawResult& result : report.laws) {
+    if (result.status != Status::broken) continue;
+    EXPECT_THAT(text, testing::HasSubstr(std::string(result.law->id)));
+  }
 }
 
 TEST(ReportWriters, SizesAreToldInWords) {
