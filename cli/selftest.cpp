@@ -50,7 +50,7 @@ constexpr std::string_view help =
     "  kvcheck selftest\n"
     "  kvcheck selftest --plot docs\n"
     "  kvcheck selftest --runs 20 --json matrix.json\n"
-    "  kvcheck selftest --filter reservoir-over-slots\n";
+    "  kvcheck selftest --filter physical-length-as-count\n";
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -208,7 +208,9 @@ Result<std::string> Child::ask(std::string_view line, double seconds) {
     const std::string stopped = turn(rest, timer);
     if (stopped.empty()) continue;
     close_one(timer);
-    return gone(stopped == "late" ? "gave no answer within " + shortest(seconds) + " s" : "");
+    return gone(stopped == "late"
+                    ? "gave no answer within " + shortest(std::ceil(10 * seconds) / 10) + " s"
+                    : "");
   }
 }
 

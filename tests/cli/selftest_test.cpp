@@ -55,6 +55,16 @@ TEST(SelftestCommand, DrawsTheMatrix) {
   EXPECT_THAT(read_text(folder / "new/plots/kill-matrix.csv"), StartsWith("mutant,law,cases\n"));
 }
 
+TEST(SelftestCommand, TheMutantOfItsHelpExists) {
+  const std::string help = run({"selftest", "--help"}).out;
+  const std::string words = "kvcheck selftest --filter ";
+  const std::size_t at = help.find(words);
+  ASSERT_NE(at, std::string::npos);
+  const std::string rest = help.substr(at + words.size());
+  const std::string name = rest.substr(0, rest.find('\n'));
+  EXPECT_EQ(std::ranges::count(mutants(), name, &Mutant::name), 1) << name;
+}
+
 // Exit status 1: who is right is called a mutant and lives, who is wrong is called right.
 TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
   const auto named = [](std::string_view name) {
