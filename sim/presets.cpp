@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 20> table = {{
+constexpr std::array<Preset, 22> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -81,6 +81,21 @@ constexpr std::array<Preset, 20> table = {{
                "largest of neighbours; with chunk=N a prompt of N tokens is chosen from at once",
      .differs = "there the cache grows while generating; here the budget holds, and who leaves the "
                 "recent window after the prompt goes"},
+    {.name = "pyramidkv",
+     .spec = "snapkv:recent=32,select=once;unit=head;budgets=pyramid:20",
+     .source = "Cai et al., arXiv:2406.02069, section 3.2; code Zefan-Cai/KVCache-Factory, "
+               "pyramidkv_utils.py, beta 20: SnapKV's choice under budgets that fall in even steps "
+               "from layer to layer. Its docs, Llama-3-8B at 128 tokens, first column: 44.57, "
+               "SnapKV 45.08, dense 47.78",
+     .differs = "all layers together keep exactly what equal budgets keep, where the code rounds "
+                "each step down; a layer is not capped at its prompt's length"},
+    {.name = "duo",
+     .spec = "streaming:sinks=64,recent=256;budgets=retrieval:0.0",
+     .source = "Xiao et al., arXiv:2410.10819, section 2; code mit-han-lab/duo-attention, "
+               "static_kv_cache.py: heads that retrieve keep everything, all others 64 sinks and "
+               "256 recent tokens",
+     .differs = "which heads retrieve is learned there, by gates, for each model; here they are "
+                "named, and 0.0 stands in for them: write ;budgets=retrieval:LAYER.HEAD+..."},
     {.name = "chunkkv",
      .spec = "chunkkv:recent=32,length=10;unit=layer",
      .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
