@@ -208,27 +208,29 @@ std::unique_ptr<Policy> make_rkv(const RkvOptions& options) {
 }
 
 PolicyEntry rkv_policy() {
-  return {.name = "rkv",
-          .summary = "Drops the tokens whose keys repeat others' and that few queries need.",
-          .protection = {},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
-              "NeurIPS 2025, arXiv:2505.24133; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py",
-          .differs =
-              "keys are compared before rotation, there as they are stored; query heads are "
-              "averaged, there the largest logit counts; a key that none is like spares nobody, "
-              "there the first resident; among equals the older goes",
-          .cost =
-              "O(residents * key) time a query and a trim, and as much for each resident whose "
-              "newest look-alike goes; 4 (window + key) + 16 heads bytes per resident",
-          .make = [](const Options& options) {
-            return make_rkv({.window = options.count("window"),
-                             .kernel = options.count("kernel"),
-                             .lambda = options.real("lambda"),
-                             .threshold = options.real("threshold")});
-          }};
+  return {
+      .name = "rkv",
+      .summary = "Drops the tokens whose keys repeat others' and that few queries need.",
+      .protection = {},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
+          "NeurIPS 2025, arXiv:2505.24133; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py",
+      .differs =
+          "keys are compared before rotation, there as they are stored; query heads are "
+          "averaged, there the largest logit counts; a key that none is like spares nobody, "
+          "there the first resident; among equals the older goes",
+      .cost =
+          "O(residents * key) time a query, O(residents (key + window)) a trim and O(residents * "
+          "key) for each resident whose newest look-alike goes; 4 (window + key) + 16 heads + 8 "
+          "bytes per resident",
+      .make = [](const Options& options) {
+        return make_rkv({.window = options.count("window"),
+                         .kernel = options.count("kernel"),
+                         .lambda = options.real("lambda"),
+                         .threshold = options.real("threshold")});
+      }};
 }
 
 }  // namespace kv

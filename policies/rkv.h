@@ -15,11 +15,11 @@
 // like spares the first resident instead of nobody. Query heads are averaged, in the code the
 // largest of their logits is taken; what queries pay is shared out over all that they see, there
 // over what is older than the window. The code compresses once 128 tokens are over (timing=lazy).
-// Cost: O(residents * key) time a query and a trim, `key` being the numbers of a token's keys: the
-// sum of cosines is one product with the sum of all unit keys. When a
-// token goes, each resident whose newest look-alike it was looks for the next, O(residents * key):
-// none or few as a rule, since the newest alike are spared, but all where all keys are alike. 4
-// window bytes, 4 bytes of each number of a key and 16 bytes a kv-head per resident.
+// Cost: O(residents * key) time a query and O(residents (key + window)) a trim, `key` being the
+// numbers of a token's keys: all sums of cosines are one product with the sum of all unit keys.
+// When a token goes, each resident whose newest look-alike it was looks for the next, O(residents *
+// key): none or few as a rule, since the newest alike are spared, but all where all keys are alike.
+// 4 window bytes, 4 bytes of each number of a key, 16 a kv-head and 8 per resident.
 #pragma once
 
 #include <cstddef>

@@ -124,7 +124,8 @@ TEST_F(Record, AttentionDrivenPoliciesAgreeAtLayer0) {
   const Trace first = recorded({.number = Number::f32, .layers = {0}});
   for (const std::string text :
        {"h2o:recent=4,budget=12", "h2o:sinks=1,recent=4,budget=12;unit=layer;vectors=kept;chunk=5",
-        "tova:budget=10;unit=head", "h2o:recent=4,budget=12;visibility=window;chunk=6",
+        "tova:budget=10;unit=head", "chunkkv:recent=4,budget=12,length=3;chunk=2",
+        "h2o:recent=4,budget=12;visibility=window;chunk=6",
         "h2o:recent=4,budget=12;positions=in-cache"}) {
     const Cell cell = {parse_spec(text).value(), 3};
     EXPECT_EQ(kept_by_decoder(cell.spec, 3, true), kept_by_replay(first, cell)) << text;
@@ -138,6 +139,7 @@ TEST_F(Record, PoliciesThatLookAtVectorsAgreeAtLayer0) {
        {"key-norm:recent=4,budget=12", "key-norm:recent=4,budget=12;unit=layer;chunk=5",
         "keydiff:recent=4,budget=12;unit=head;chunk=3", "keydiff:recent=4,budget=12;unit=layer",
         "lagkv:sinks=1,recent=4,budget=12,lag=3;visibility=window;chunk=6",
+        "rkv:sinks=1,recent=4,budget=12", "rkv:recent=4,budget=12,lambda=0.5;unit=layer;chunk=5",
         "expected-attention:recent=4,budget=12", "expected-attention:recent=4,budget=12;unit=head",
         "expected-attention:recent=4,budget=12,covariance=full;unit=layer;chunk=4",
         "semantic-blocks:recent=4,budget=12,block=2;timing=lazy:3",

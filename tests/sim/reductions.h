@@ -41,6 +41,7 @@ inline void observe(UnitCache& cache,
                     const ReducedStream& stream) {
   const Position query = seen.back();
   std::vector<float> row;
+  row.reserve(seen.size());
   for (const Position key : seen) row.push_back(stream.weight(query, key));
   std::vector<float> vector;
   for (std::uint32_t i = 0; i < 8; ++i) {

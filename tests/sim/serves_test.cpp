@@ -69,6 +69,7 @@ TEST(Replay, ShowsPoliciesTheTracesOwnVectors) {
        {"key-norm:recent=4,budget=12", "key-norm:recent=4,budget=12;unit=layer",
         "keydiff:recent=4,budget=12;chunk=3", "keydiff:recent=4,budget=12;unit=layer",
         "lagkv:sinks=1,recent=4,budget=12,lag=3;chunk=7", "lagkv:recent=4,budget=12;unit=layer",
+        "rkv:recent=4,budget=12,lambda=0", "rkv:recent=4,budget=12,lambda=0;unit=layer;chunk=3",
         "expected-attention:recent=4,budget=12",
         "expected-attention:recent=4,budget=12,covariance=full;unit=layer;chunk=5",
         "semantic-blocks:recent=4,budget=12,block=2",
