@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "properties/spec_cells.h"
 
 namespace kv {

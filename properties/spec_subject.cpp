@@ -107,7 +107,7 @@ class SpecFamily final : public Family {
     if (spec_.budgets.law == Budgets::Law::pyramid) setup.layers = 3;
     for (const KvHead& named : spec_.budgets.retrieval) {
       setup.layers = std::max(setup.layers, named.layer + 1);
-      setup.kv_heads = std::max(setup.kv_heads, named.head + 1);
+      setup.kv_heads = std::max(setup.kv_heads, named.head + 2);  // with one that is not named
     }
     return setup;
   }

@@ -21,6 +21,12 @@ std::optional<std::string> unless_filled(const Contract& contract) {
   return std::nullopt;
 }
 
+std::optional<std::string> unless_paged(const Contract& contract) {
+  if (contract.page <= 1) return "no pages are declared";
+  if (contract.masks_instead) return "masks-instead: hidden rows stay stored";
+  return unless_bounded(contract);
+}
+
 std::string after_text(const Step& step) {
   return " after " + std::to_string(step.event->branch.size()) + " tokens";
 }
@@ -62,6 +68,24 @@ Judgement visible(const History& history, const Contract& contract) {
                           query_text(*step.event, query) + " sees at most " + rows_text(most) +
                               ", " + rows_text(before) + " having been stored before the call",
                           "it sees " + std::to_string(seen.size()) + ": " + text_of(seen));
+      });
+}
+
+// The rows that a page of the sinks shares with others leave without the sinks.
+Judgement pages(const History& history, const Contract& contract) {
+  const std::size_t page = contract.page;
+  const std::size_t beside = contract.sinks % page == 0 ? 0 : page - contract.sinks % page;
+  return each_unit(
+      history,
+      [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
+        if (!step.fed()) return std::nullopt;
+        const Tokens here = joined(tokens_of(step.stored_before(unit)), step.event->fed);
+        const Tokens gone = minus(here, tokens_of(facts.stored));
+        const std::size_t rest = gone.size() % page;
+        if (rest == 0 || rest == beside) return std::nullopt;
+        return finding_at(step, unit,
+                          "rows go in whole pages of " + std::to_string(page) + after_text(step),
+                          std::to_string(gone.size()) + " go: " + text_of(gone));
       });
 }
 
@@ -162,6 +186,21 @@ Law visible_law() {
           .check = &visible};
 }
 
+Law pages_law() {
+  return {.id = "size.pages",
+          .sentence = "Where pages are declared, rows go in whole pages.",
+          .why =
+              "Pages excuse much: more is stored than the budget, and what a query sees is judged "
+              "less strictly. A cache that declares them to be excused, and frees row by row, gets "
+              "the slack and owes nothing for it. What leaves in a call is counted: a multiple of "
+              "the page, or what a page holds beside the sinks on top.",
+          .seen_in = "made, to find such",
+          .wants = {},
+          .must_see = {},
+          .spares = unless_paged,
+          .check = &pages};
+}
+
 Law reported_law() {
   return {.id = "size.reported",
           .sentence = "The length that the cache reports is the number of rows it stores.",
@@ -196,8 +235,8 @@ Law mask_width_law() {
 }  // namespace
 
 std::vector<Law> size_laws() {
-  std::vector<Law> laws = {stored_law(), full_law(), visible_law(), reported_law(),
-                           mask_width_law()};
+  std::vector<Law> laws = {stored_law(), full_law(),     visible_law(),
+                           pages_law(),  reported_law(), mask_width_law()};
   for (const Law& law : cost_laws()) laws.push_back(law);
   return laws;
 }

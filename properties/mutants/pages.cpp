@@ -87,6 +87,15 @@ class LastPageHidden final : public PageWrong {
   }
 };
 
+// Declares pages, which excuses much, and frees row by row.
+class FreesRowByRow final : public PageWrong {
+  using PageWrong::PageWrong;
+
+  void free_rows(PlainGroup& group) override {
+    drop(group, [](const PlainRow& row) { return row.gone; });
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> page_mutants() {
@@ -102,6 +111,8 @@ std::vector<Mutant> page_mutants() {
                               "made, after paged StreamingLLM"),
       mutant<FreedWithItsFirst>("page-freed-with-its-first-row",
                                 "a page goes as soon as one of its rows does", "made"),
+      mutant<FreesRowByRow>("page-declared-rows-freed",
+                            "pages are declared, but rows are freed one by one", "made"),
       mutant<NeverFreed>("pages-leak", "far down the stream pages are not freed any more", "made"),
       mutant<LastPageHidden>("unfilled-page-hidden",
                              "rows of a page that is not full are hidden from later calls", "made"),

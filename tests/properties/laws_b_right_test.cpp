@@ -15,6 +15,9 @@
 namespace kv {
 namespace {
 
+using testing::AnyOf;
+using testing::HasSubstr;
+
 std::vector<Law> tried_laws() {
   std::vector<Law> all;
   for (auto group : {position_laws, row_laws, isolation_laws, operation_laws, attention_laws}) {
@@ -64,9 +67,9 @@ std::vector<std::string> specs() {
     std::string base(entry.name);
     if (entry.protection.middle != Protection::Middle::unbounded) base += ":budget=16";
     for (const std::string settings :
-         {"", ";timing=trim-then-attend", ";timing=lazy:3", ";visibility=window,positions=in-cache",
-          ";positions=in-cache", ";timing=trim-then-attend,visibility=window", ";unit=head",
-          ";unit=layer", ";unit=model"}) {
+         {"", ";timing=trim-then-attend", ";timing=lazy:3", ";visibility=window;positions=in-cache",
+          ";positions=in-cache", ";timing=trim-then-attend;visibility=window", ";unit=head",
+          ";unit=layer", ";unit=model", ";budgets=pyramid:3", ";budgets=retrieval:0.1"}) {
       all.push_back(base + settings);
     }
   }
@@ -97,7 +100,10 @@ TEST(LawsB, AccuseNoPolicyInOurCache) {
   std::uint64_t seed = 0;
   for (const std::string& text : specs()) {
     const auto spec = parse_spec(text);
-    if (!spec) continue;
+    if (!spec) {
+      EXPECT_THAT(spec.error().message, AnyOf(HasSubstr("recent >= 1"), HasSubstr("budgets=")));
+      continue;
+    }
     const auto family = make_spec_family(*spec);
     EXPECT_EQ(accusation(*family, 2, seed), "") << text;
   }

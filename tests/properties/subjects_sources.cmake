@@ -3,4 +3,5 @@ list(APPEND kv_test_sources
   properties/mutants_test.cpp
   properties/payload_test.cpp
   properties/plain_subject_test.cpp
-  properties/spec_subject_test.cpp)
+  properties/spec_subject_test.cpp
+  properties/uneven_budgets_test.cpp)

@@ -27,7 +27,7 @@ std::string error_of(std::string_view text, const SpecDefaults& defaults = {}) {
 }
 
 constexpr std::string_view usual =
-    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;vectors=kept;chunk="
+    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;budgets=equal;vectors=kept;chunk="
     "1";
 
 std::string with_usual(std::string_view head) {
@@ -39,7 +39,7 @@ TEST(ParseSpec, WritesEveryFieldInAFixedOrder) {
             with_usual("reservoir:sinks=4,recent=28,budget=64,algorithm=r"));
   EXPECT_EQ(canonical("h2o;chunk=7;unit=layer;positions=in-cache;visibility=window;timing=lazy:64"),
             "h2o:sinks=0,recent=128,budget=256,normalise=none;timing=lazy:64;visibility=window;"
-            "positions=in-cache;unit=layer;vectors=kept;chunk=7");
+            "positions=in-cache;unit=layer;budgets=equal;vectors=kept;chunk=7");
   EXPECT_EQ(canonical("streaming:recent=60"), with_usual("streaming:sinks=4,recent=60"));
   EXPECT_EQ(canonical("window:recent=64"), with_usual("window:recent=64"));
   EXPECT_EQ(canonical("dense"), with_usual("dense"));
@@ -183,13 +183,13 @@ TEST(ParseSpec, NeedsARecentTokenForTheWindowsOwnKey) {
 TEST(ParseSpec, LetsFieldsAfterAPresetReplaceThePresets) {
   EXPECT_EQ(canonical("@pythia-lazy"),
             "streaming:sinks=8,recent=256;timing=lazy:64;visibility=causal;positions=absolute;"
-            "unit=kv-head;vectors=kept;chunk=1");
+            "unit=kv-head;budgets=equal;vectors=kept;chunk=1");
   EXPECT_EQ(canonical("@pythia-lazy:recent=512;timing=lazy:0;chunk=4"),
             "streaming:sinks=8,recent=512;timing=lazy:0;visibility=causal;positions=absolute;"
-            "unit=kv-head;vectors=kept;chunk=4");
+            "unit=kv-head;budgets=equal;vectors=kept;chunk=4");
   EXPECT_EQ(canonical("@streaming-llm:budget=1024"),
             "streaming:sinks=4,recent=1020;timing=attend-then-trim;visibility=causal;"
-            "positions=in-cache;unit=kv-head;vectors=kept;chunk=1");
+            "positions=in-cache;unit=kv-head;budgets=equal;vectors=kept;chunk=1");
   EXPECT_EQ(parse_spec("@tova;unit=head").value(), parse_spec("tova;unit=head").value());
   EXPECT_EQ(parse_spec("@h2o-sinks:budget=520").value().recent, 32U);
   EXPECT_THAT(error_of("@tova:algorithm=l"), testing::HasSubstr("unknown tova field"));

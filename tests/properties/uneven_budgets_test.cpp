@@ -1,0 +1,110 @@
+// Subjects whose layers or heads have budgets of their own: what their contracts say, and that the
+// laws notice when the rows are dealt otherwise.
+#include <boost/json/parse.hpp>
+#include <tuple>
+#include "properties/battery.h"
+#include "properties/remote/contract_json.h"
+#include "properties/remote/json_at.h"
+#include "properties/spec_subject.h"
+
+namespace kv {
+namespace {
+
+Contract declared_by(const std::string& words) {
+  return contract_of(parse_spec(words).value(), {.layers = 3, .kv_heads = 2});
+}
+
+TEST(UnevenBudgets, AreARangeInTheContract) {
+  const Contract even = declared_by("reservoir:sinks=0,recent=4,budget=14");
+  EXPECT_FALSE(even.uneven());
+  EXPECT_TRUE(even.claims_to_be("uniform"));
+
+  const Contract dealt = declared_by("reservoir:sinks=0,recent=4,budget=14;budgets=pyramid:2");
+  EXPECT_TRUE(dealt.uneven());
+  EXPECT_EQ(dealt.budget, 9U);
+  EXPECT_EQ(dealt.largest_budget, 19U);
+  EXPECT_EQ(dealt.most_stored(100, 1), 19U);
+  EXPECT_EQ(dealt.fewest_stored(100, 1), 9U);
+  EXPECT_EQ(dealt.most_visible(19, 1, 0), 20U);
+  EXPECT_FALSE(dealt.claims_to_be("uniform"));
+
+  const Contract some = declared_by("streaming:sinks=2,recent=9;budgets=retrieval:1.1");
+  EXPECT_EQ(some.budget, 11U);
+  EXPECT_EQ(some.largest_budget, any_depth);
+  EXPECT_EQ(some.most_stored(100, 1), 100U);
+}
+
+TEST(UnevenBudgets, GoThroughTheProtocol) {
+  for (const std::string words : {"h2o:recent=4,budget=14;budgets=pyramid:2",
+                                  "streaming:sinks=2,recent=9;budgets=retrieval:1.1"}) {
+    const Contract contract = declared_by(words);
+    const boost::json::value value = boost::json::parse(contract_json(contract));
+    Complaints complaints;
+    const Contract read = read_contract(JsonAt(value, "contract", complaints), {}, "");
+    EXPECT_EQ(read, contract);
+  }
+}
+
+// Declares what one spec does, and is another.
+class Impostor final : public Family {
+ public:
+  Impostor(const std::string& declared, const std::string& real)
+      : declared_(make_spec_family(parse_spec(declared).value())),
+        real_(make_spec_family(parse_spec(real).value())) {}
+
+  [[nodiscard]] std::string name() const override { return "impostor"; }
+
+  [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
+    return declared_->contract(setup);
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
+    return real_->make(setup, draws);
+  }
+
+  [[nodiscard]] bool uses_draws() const override { return true; }
+
+  [[nodiscard]] Setup wanted() const override { return declared_->wanted(); }
+
+ private:
+  std::unique_ptr<Family> declared_;
+  std::unique_ptr<Family> real_;
+};
+
+// The first law on rows that the subject breaks.
+std::string first_broken(Family& family) {
+  BatteryOptions options;
+  options.cases = 60;
+  options.shrink = false;
+  options.filter = {"size.*", "reference.*"};
+  const auto report = run_battery(family, options);
+  for (const LawResult& result : report.value().laws) {
+    if (result.status == Status::broken) return std::string(result.law->id);
+  }
+  return "none";
+}
+
+TEST(UnevenBudgets, AreHeldByOurCacheOnly) {
+  const std::string equal = "h2o:recent=4,budget=14";
+  const std::string steep = equal + ";budgets=pyramid:9";
+  const std::string flat = equal + ";budgets=pyramid:2";
+  const std::string one = equal + ";budgets=retrieval:0.0";
+  const std::string other = equal + ";budgets=retrieval:0.1";
+  for (const auto& [declared, real, law] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {flat, flat, "none"},
+           {one, one, "none"},
+           {equal, flat, "size.stored"},
+           {flat, steep, "size.stored"},
+           {steep, flat, "reference.model"},
+           {flat, equal, "reference.model"},
+           {equal, one, "size.stored"},
+           {one, equal, "reference.model"},
+           {one, other, "reference.model"}}) {
+    Impostor family(declared, real);
+    EXPECT_EQ(first_broken(family), law) << declared << " " << real;
+  }
+}
+
+}  // namespace
+}  // namespace kv
