@@ -16,6 +16,7 @@
 #include "cli/eval.h"
 #include "cli/generate.h"
 #include "cli/interrupt.h"
+#include "cli/load.h"
 #include "cli/policies.h"
 #include "cli/protocol.h"
 #include "cli/record.h"
@@ -40,8 +41,10 @@ constexpr std::string_view about =
     "language model's key/value cache, and shows what each of them loses.\n";
 
 constexpr std::string_view usage =
-    "Usage:  kvcheck COMMAND [WORDS...]\n"
+    "Usage:  kvcheck [--load LIBRARY...] COMMAND [WORDS...]\n"
     "        kvcheck COMMAND --help     what a command does, with examples\n"
+    "        kvcheck --load LIBRARY     has policies of your own (examples/policy) for every "
+    "command\n"
     "        kvcheck --version\n";
 
 constexpr std::string_view examples =
@@ -181,7 +184,7 @@ int run_top(std::span<const std::string> words, Streams& streams) {
     return done;
   }
   if (first.starts_with('-')) {
-    constexpr std::array<std::string_view, 2> options = {"--help", "--version"};
+    constexpr std::array<std::string_view, 3> options = {"--help", "--version", "--load"};
     return report_error("kvcheck", usage_error(unknown_word("option", first, options)), streams);
   }
   return unknown_command(first, streams);
@@ -210,6 +213,9 @@ int run_command(const Command& command, std::span<const std::string> words, Stre
 }
 
 int run_main(std::span<const std::string> words, Streams& streams) {
+  const Result<std::size_t> loaded = load_policies(words);
+  if (!loaded) return report_error("kvcheck", loaded.error(), streams);
+  words = words.subspan(*loaded);
   if (!words.empty()) {
     if (const Command* const command = find_command(words[0])) {
       return run_command(*command, words.subspan(1), streams);

@@ -1,6 +1,8 @@
 #include "policies/registry.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "policies/chunkkv.h"
@@ -28,9 +30,12 @@
 
 namespace kv {
 
-std::span<const PolicyEntry> policy_registry() {
+namespace {
+
+// Grows by register_policies() only.
+std::vector<PolicyEntry>& entries() {
   // One line a policy, in the order that help and reports show them.
-  static const std::vector<PolicyEntry> table = {
+  static std::vector<PolicyEntry> table = {
       dense_policy(),
       window_policy(),
       streaming_policy(),
@@ -58,6 +63,36 @@ std::span<const PolicyEntry> policy_registry() {
       pages_policy(),
   };
   return table;
+}
+
+bool is_name(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+}  // namespace
+
+std::span<const PolicyEntry> policy_registry() {
+  return entries();
+}
+
+Result<void> register_policies(std::span<const PolicyEntry> more) {
+  std::vector<PolicyEntry> table = entries();
+  for (const PolicyEntry& entry : more) {
+    const std::string name(entry.name);
+    if (!is_name(name) || entry.make == nullptr) {
+      return usage_error("'" + name +
+                         "' is no policy; expected a maker, and a name of a-z, 0-9 and '-'");
+    }
+    if (std::ranges::find(table, name, &PolicyEntry::name) != table.end()) {
+      return usage_error("there is a policy '" + name + "' already; expected another name");
+    }
+    table.push_back(entry);
+  }
+  entries() = std::move(table);
+  return {};
 }
 
 const PolicyEntry* find_policy(std::string_view name) {

@@ -105,5 +105,35 @@ TEST_F(Examples, ProjectInCpp) {
   EXPECT_THAT(one.output, HasSubstr("100% tests passed"));
 }
 
+// A policy in a shared library, in every command that takes one.
+TEST_F(Examples, PolicyInALibrary) {
+  const std::string cmake = "'" KVCHECK_CMAKE "'";
+  const std::string source = copied("policy");
+  const std::string build = prefix_ / "policy-build";
+  const auto built = prefix_.run(
+      cmake + " -S '" + source + "' -B '" + build + "' -G Ninja -DCMAKE_PREFIX_PATH='" +
+      prefix_ / "prefix" + "' -DCMAKE_BUILD_TYPE=Release && " + cmake + " --build '" + build + "'");
+  ASSERT_EQ(built.status, 0) << built.output;
+  const std::string library = "--load '" + build + "/libmy_policy.so' ";
+  const std::string trace = "'" KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors' ";
+  const std::string model = "--model '" KVCHECK_SOURCE_DIR "/model/data' ";
+  for (const std::string& words : std::vector<std::string>{
+           "policies --show outward", "replay " + trace + "--policy outward --budget 64 --oracle",
+           "check outward:budget=12 --quiet",
+           "eval " + model +
+               "--text '" KVCHECK_SOURCE_DIR
+               "/model/data/held-out.txt' --tokens 300 --policy outward --budget 64",
+           "speed " + model + "--policy outward --budget 32 --length 64 --tokens 2",
+           "uniformity outward:budget=16 --tokens 40 --trials 100"}) {
+    const auto ran = prefix_.run(prefix_.kvcheck() + " " + library + words);
+    // Nobody said that it was uniform, and it is not.
+    EXPECT_EQ(ran.status, words.starts_with("uniformity") ? 1 : 0) << words << "\n" << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr("outward")) << words;
+  }
+  const auto twice = prefix_.run(prefix_.kvcheck() + " " + library + library + "policies");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.output, HasSubstr("there is a policy 'outward' already"));
+}
+
 }  // namespace
 }  // namespace kv

@@ -21,6 +21,26 @@ TEST(Registry, ListsEachPolicyOnceTheReferencesFirst) {
   EXPECT_THAT(names, testing::ElementsAre("dense", "window", "streaming"));
 }
 
+TEST(Registry, RefusesPoliciesThatCannotBe) {
+  const std::size_t before = policy_registry().size();
+  const auto refusal = [](const std::vector<std::string_view>& names, bool made) {
+    std::vector<PolicyEntry> more;
+    for (const std::string_view name : names) {
+      more.push_back(*find_policy("window"));
+      more.back().name = name;
+      if (!made) more.back().make = nullptr;
+    }
+    return register_policies(more).error().message;
+  };
+  EXPECT_THAT(refusal({"mine", "h2o"}, true), testing::HasSubstr("a policy 'h2o' already"));
+  EXPECT_THAT(refusal({"mine", "mine"}, true), testing::HasSubstr("a policy 'mine' already"));
+  EXPECT_THAT(refusal({"Mine"}, true), testing::HasSubstr("'Mine' is no policy"));
+  EXPECT_THAT(refusal({""}, true), testing::HasSubstr("expected a maker, and a name"));
+  EXPECT_THAT(refusal({"mine"}, false), testing::HasSubstr("'mine' is no policy"));
+  EXPECT_EQ(policy_registry().size(), before);
+  EXPECT_EQ(find_policy("mine"), nullptr);
+}
+
 TEST(Registry, TellsSummarySourceDifferencesCostAndClaimsOfEach) {
   const std::set<std::string_view> words = {"constant-size", "chunk-invariant",  "uniform",
                                             "age-geometric", "admits-newcomers", "deterministic",

@@ -1,7 +1,9 @@
 // Subjects whose layers or heads have budgets of their own: what their contracts say, and that the
 // laws notice when the rows are dealt otherwise.
-#include <boost/json/parse.hpp>
 #include <tuple>
+
+#include <boost/json/parse.hpp>
+
 #include "properties/battery.h"
 #include "properties/remote/contract_json.h"
 #include "properties/remote/json_at.h"

@@ -27,7 +27,8 @@ std::string error_of(std::string_view text, const SpecDefaults& defaults = {}) {
 }
 
 constexpr std::string_view usual =
-    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;budgets=equal;vectors=kept;chunk="
+    ";timing=attend-then-trim;visibility=causal;positions=absolute;unit=kv-head;"
+    "budgets=equal;vectors=kept;chunk="
     "1";
 
 std::string with_usual(std::string_view head) {

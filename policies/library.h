@@ -1,0 +1,37 @@
+// Policies in a shared library: a user's own, under the same names everywhere.
+//
+//   // mine.cpp, linked with kvcheck::policies into libmine.so
+//   #include "policies/library.h"
+//   KVCHECK_POLICIES(mine_policy(), other_policy())
+//
+//   kvcheck --load ./libmine.so replay TRACE --policy mine:budget=64
+//
+// The library has to be compiled by the same compiler against the same headers: what they say of
+// the interface is compared before anything of the library is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "policies/entry.h"
+
+namespace kv {
+
+// Changes when the headers that a policy is compiled against do: its number and its sizes.
+inline constexpr std::uint64_t policy_interface =
+    (std::uint64_t{1} << 48) | (std::uint64_t{sizeof(PolicyEntry)} << 32) |
+    (std::uint64_t{sizeof(Observation)} << 16) | std::uint64_t{sizeof(Candidates)};
+
+}  // namespace kv
+
+// Exports the entries. Once in a library, outside of any namespace.
+#define KVCHECK_POLICIES(...)                                                \
+  extern "C" std::uint64_t kvcheck_policy_interface() {                      \
+    return ::kv::policy_interface;                                           \
+  }                                                                          \
+  extern "C" const ::kv::PolicyEntry* kvcheck_policies(std::size_t* count) { \
+    static const ::kv::PolicyEntry entries[] = {__VA_ARGS__};                \
+    *count = std::size(entries);                                             \
+    return entries;                                                          \
+  }
