@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -112,6 +113,20 @@ Result<void> plan_steps(const Words& words, EvalPlan& plan) {
   return {};
 }
 
+Result<void> check_lengths(const EvalPlan& plan) {
+  for (const EvalText& text : plan.texts) {
+    std::size_t longest = 0;
+    for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
+    for (const Cell& cell : plan.cells) {
+      if (cell.spec.sinks == 0 || cell.spec.sinks < longest) continue;
+      return usage_error(cell.spec.label() + ": the text is " + std::to_string(longest) +
+                         " tokens long; expected more than the " + std::to_string(cell.spec.sinks) +
+                         " sinks");
+    }
+  }
+  return {};
+}
+
 Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
   for (const std::string_view name : {"output", "json", "csv", "markdown"}) {
     if (words.given(name) && words.value(name).empty()) {
@@ -146,6 +161,7 @@ Result<EvalPlan> plan_eval(const Words& words) {
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
     if (const auto done = step(words, plan); !done) return done.error();
   }
+  if (const auto fits = check_lengths(plan); !fits) return fits.error();
   return plan;
 }
 

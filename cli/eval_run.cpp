@@ -16,7 +16,7 @@ struct EvalJob {
   const Cell* cell = nullptr;
   double share = 0;  // of all tokens to be read
   double done = 0;   // of this job
-  std::optional<Result<ClosedLoopCell>> result{};
+  std::optional<ClosedLoopCell> result{};
 };
 
 std::size_t tokens_of(const EvalText& text) {
@@ -67,7 +67,9 @@ class EvalRun {
       job.result =
           closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
     } else {
-      job.result = Error{done.error().kind, spec.label() + ": " + done.error().message};
+      const std::lock_guard lock(mutex_);
+      // The others end because they were told to, not because of an error of their own.
+      if (!error_) error_ = Error{done.error().kind, spec.label() + ": " + done.error().message};
       stopped_ = true;
     }
   }
@@ -81,9 +83,7 @@ class EvalRun {
   }
 
   Result<std::vector<ClosedLoopResult>> joined() {
-    for (const EvalJob& job : jobs_) {
-      if (job.result && !*job.result) return job.result->error();
-    }
+    if (error_) return *error_;
     std::vector<ClosedLoopResult> results;
     std::size_t job = 0;
     for (const EvalText& text : plan_.texts) {
@@ -95,7 +95,7 @@ class EvalRun {
         result.longest = std::max(result.longest, stream.size());
       }
       for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-        result.cells.push_back(**std::move(jobs_[job++].result));
+        result.cells.push_back(*std::move(jobs_[job++].result));
       }
     }
     return results;
@@ -107,6 +107,7 @@ class EvalRun {
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
+  std::optional<Error> error_;  // the first
   double share_ = 0;
 };
 

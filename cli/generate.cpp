@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <utility>
 
 #include "base/words.h"
 #include "cli/interrupt.h"
 #include "cli/model_words.h"
+#include "model/evaluate.h"
 #include "model/token_sampler.h"
 
 namespace kv::cli {
@@ -131,38 +133,101 @@ Result<GeneratePlan> plan_generate(const Words& words) {
   return plan;
 }
 
-void trace_line(const CachedAttention& attention, Streams& streams) {
-  const ModelUnit& unit = attention.units().front();
-  streams.err << "token " << attention.seen() << ": " << unit.cache.residents() << " residents in "
-              << unit.cache.stored() << " rows, each of " << attention.units().size() << " units; "
-              << attention.bytes() << " bytes\n";
+// Positions as runs: "0-3, 41, 57-60".
+std::string runs_of(const Visible& residents) {
+  std::vector<Run> runs;
+  const auto add = [&](Position first, Position last) {
+    if (first == last) return;
+    if (!runs.empty() && runs.back().last == first) {
+      runs.back().last = last;
+    } else {
+      runs.push_back({first, last});
+    }
+  };
+  add(residents.sinks.first, residents.sinks.last);
+  for (const Position position : residents.middle) add(position, position + 1);
+  add(residents.recent.first, residents.recent.last);
+  std::string text;
+  for (const Run& run : runs) {
+    text += (text.empty() ? "" : ", ") + std::to_string(run.first);
+    if (run.size() > 1) text += "-" + std::to_string(run.last - 1);
+  }
+  return text;
 }
 
-Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Streams& streams) {
+std::string place_text(std::size_t layer, std::size_t head) {
+  return "layer " + std::to_string(layer) + " head " + std::to_string(head);
+}
+
+// Who is resident, once for all units in a row that agree, with the shape of what they store.
+void trace_cache(const CachedAttention& attention, std::size_t head_dim, Streams& streams) {
+  streams.err << "after " << attention.seen() << " tokens, " << attention.bytes() << " bytes:\n";
+  const auto& units = attention.units();
+  for (std::size_t first = 0, last = 0; first < units.size(); first = last) {
+    const std::string residents = runs_of(units[first].cache.all());
+    std::size_t groups = 0;
+    for (last = first; last < units.size() && runs_of(units[last].cache.all()) == residents &&
+                       units[last].cache.stored() == units[first].cache.stored();
+         ++last) {
+      groups += units[last].groups.size();
+    }
+    const ModelUnit& from = units[first];
+    const HeadGroup& end = units[last - 1].groups.back();
+    const std::string begins = place_text(from.layer, from.head);
+    const std::string ends = place_text(end.layer, end.first_head + end.heads - 1);
+    streams.err << "  " << begins << (begins == ends ? "" : " to " + ends) << ": keys and values ["
+                << groups << ", " << from.cache.stored() << ", " << head_dim << "], residents "
+                << residents << "\n";
+  }
+}
+
+// Text that goes on, token by token. Lines about the cache would tear it apart on a terminal, so
+// with them it is held back until the end.
+class Writing {
+ public:
+  Writing(const GeneratePlan& plan, Streams& streams) : plan_(plan), streams_(streams) {
+    write(plan.prompt_text);
+  }
+
+  void add(Token previous, Token token) {
+    // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
+    const Tokenizer& tokenizer = *plan_.opened.tokenizer;
+    if (static_cast<std::size_t>(token) < tokenizer.vocabulary()) {
+      write(tokenizer.piece(previous, token));
+    }
+  }
+
+  void end() { streams_.out << held_ << "\n" << std::flush; }
+
+ private:
+  void write(const std::string& text) {
+    if (plan_.trace_cache) {
+      held_ += text;
+    } else {
+      streams_.out << text << std::flush;
+    }
+  }
+
+  const GeneratePlan& plan_;
+  Streams& streams_;
+  std::string held_;
+};
+
+Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Writing& writing, Streams& streams) {
   const ModelConfig& config = plan.opened.model.config;
   TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
   Token last = plan.prompt.back();
-  std::string text = plan.trace_cache ? plan.prompt_text : "";
-  for (std::size_t written = 0; plan.tokens == 0 || written < plan.tokens; ++written) {
-    if (interrupted()) break;
+  for (std::size_t written = 1; !interrupted() && streams.out; ++written) {
+    const auto finite = [](float logit) { return std::isfinite(logit); };
+    if (!std::ranges::all_of(decoder.logits(), finite)) return not_finite(decoder.seen() - 1);
     const Token next = sampler.draw(decoder.logits(), decoder.seen());
     if (next == config.begin_token || next == config.end_token) break;
-    // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
-    if (static_cast<std::size_t>(next) < plan.opened.tokenizer->vocabulary()) {
-      const std::string piece = plan.opened.tokenizer->piece(last, next);
-      // Lines about the cache would tear the text apart on a terminal.
-      if (plan.trace_cache) {
-        text += piece;
-      } else {
-        streams.out << piece << std::flush;
-      }
-    }
-    if (!streams.out) break;
+    writing.add(last, next);
+    if (written == plan.tokens) break;  // nothing follows it
     if (auto fed = decoder.feed(std::array{next}, Logits::last); !fed) return fed;
-    if (plan.trace_cache) trace_line(decoder.attention(), streams);
+    if (plan.trace_cache) trace_cache(decoder.attention(), config.head_dim, streams);
     last = next;
   }
-  streams.out << text << "\n";
   return {};
 }
 
@@ -181,8 +246,13 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     if (auto fed = decoder->feed(prompt.subspan(at, size), Logits::last); !fed) return fed;
     if (interrupted()) return io_error("interrupted");
   }
-  if (!plan->trace_cache) streams.out << words->value("prompt") << std::flush;
-  return go_on(*plan, *decoder, streams);
+  if (plan->trace_cache) {
+    trace_cache(decoder->attention(), plan->opened.model.config.head_dim, streams);
+  }
+  Writing writing(*plan, streams);
+  const Result<void> done = go_on(*plan, *decoder, writing, streams);
+  writing.end();
+  return done;
 }
 
 }  // namespace

@@ -103,6 +103,12 @@ std::vector<Field> settings() {
        word(usual.unit),
        {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
        "who shares one set of residents; attention is averaged over the unit's query heads"},
+      {"budgets",
+       usual.budgets.text(),
+       {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+..."},
+       "what each layer or head may keep: the budget; more in lower layers, in even steps, "
+       "together "
+       "as much; or everything in the heads that are named and the budget in all others"},
       {"vectors",
        word(usual.vectors),
        {word(Vectors::kept), word(Vectors::re_evaluated)},

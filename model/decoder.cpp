@@ -59,6 +59,24 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
           model.config, spec, options.seed, options.storage, options.keys)),
       again_(model, options.storage, options.keys) {}
 
+namespace {
+
+// The largest position of the next `chunk` queries after `seen` tokens, as far as the spec tells.
+std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk) {
+  const std::size_t last = seen + chunk - 1;
+  if (!are_ranks(spec.positions) || !spec.bounded()) return last;
+  const std::size_t budget = spec.budget;
+  if (spec.visibility == Visibility::window) return std::min(last, budget - 1);
+  if (spec.timing != Timing::trim_then_attend) {
+    return std::min(seen, budget + spec.slack) + chunk - 1;
+  }
+  // Room is made for the chunk, as far as the recent window gives way.
+  const std::size_t left = budget - std::min<std::size_t>(spec.recent, chunk);
+  return std::min(seen, left) + chunk - 1;
+}
+
+}  // namespace
+
 Result<void> Decoder::check(std::span<const Token> tokens) const {
   const ModelConfig& config = model_->config;
   for (const Token token : tokens) {
@@ -69,11 +87,7 @@ Result<void> Decoder::check(std::span<const Token> tokens) const {
   }
   if (Result<void> sized = check_chunk(spec_, tokens.size()); !sized) return sized;
   if (!config.learned_positions()) return {};
-  // In the cache, what is stored may exceed the budget by the slack and by the chunk.
-  const std::size_t before = are_ranks(spec_.positions) && spec_.bounded()
-                                 ? std::min<std::size_t>(seen(), spec_.budget + spec_.slack)
-                                 : seen();
-  const std::size_t last = before + tokens.size() - 1;
+  const std::size_t last = last_position(spec_, seen(), tokens.size());
   if (last >= config.context) return learned_past(last, config.context);
   return {};
 }
@@ -82,13 +96,17 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   KV_CHECK(!tokens.empty());
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
+  if (on_attention_) on_attention_(true);
   attention_->begin_chunk(tokens_, classes_of(tokens));
+  if (on_attention_) on_attention_(false);
   if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
     if (Result<void> done = again_.refresh(*attention_, tokens); !done) return done;
   }
   embed(tokens);
   for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
+  if (on_attention_) on_attention_(true);
   attention_->end_chunk();
+  if (on_attention_) on_attention_(false);
   finish(wanted);
   return {};
 }

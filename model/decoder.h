@@ -26,7 +26,8 @@ struct DecoderOptions {
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
-  // Told when a layer's attention begins (true) and when it has ended (false): for timers.
+  // Told when attention begins (true) and when it has ended (false), the work of the policy and of
+  // the residents among it: for timers. Several times a chunk.
   std::function<void(bool)> on_attention{};
 };
 

@@ -7,22 +7,29 @@ namespace kv {
 namespace {
 
 // Scores the rows of one chunk: row i predicts the token after tokens[at + i].
-void score(std::span<const Token> tokens,
-           std::size_t at,
-           std::size_t rows,
-           const Decoder& decoder,
-           std::vector<float>& nll,
-           std::vector<std::uint8_t>& right) {
+Result<void> score(std::span<const Token> tokens,
+                   std::size_t at,
+                   std::size_t rows,
+                   const Decoder& decoder,
+                   std::vector<float>& nll,
+                   std::vector<std::uint8_t>& right) {
   const std::size_t vocabulary = decoder.logits().size() / rows;
   for (std::size_t i = 0; i < rows; ++i) {
     const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
     const Token target = tokens[at + i + 1];
     nll.push_back(static_cast<float>(nll_of(row, target)));
+    if (!std::isfinite(nll.back())) return not_finite(at + i);
     right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
   }
+  return {};
 }
 
 }  // namespace
+
+Error not_finite(std::size_t position) {
+  return malformed("after token " + std::to_string(position) +
+                   " the model's logits are no finite numbers; expected finite weights");
+}
 
 Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
@@ -42,7 +49,7 @@ Result<Evaluation> evaluate(const LanguageModel& model,
     for (std::size_t at = 0; at + 1 < tokens.size();) {
       const std::size_t rows = std::min<std::size_t>(spec.chunk, tokens.size() - 1 - at);
       if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
-      score(tokens, at, rows, *decoder, nll, right);
+      if (auto sound = score(tokens, at, rows, *decoder, nll, right); !sound) return sound.error();
       at += rows;
       done += rows;
       const double share = static_cast<double>(done) / static_cast<double>(total);

@@ -44,6 +44,9 @@ Result<Evaluation> evaluate(const LanguageModel& model,
                             const DecoderOptions& options,
                             const Report& report = {});
 
+// What to say of logits that are infinite or no numbers, after the token at that position.
+Error not_finite(std::size_t position);
+
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
 double nll_of(std::span<const float> logits, Token target);
 

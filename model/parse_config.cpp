@@ -150,6 +150,21 @@ void read_common(Reader& reader, ModelConfig& config) {
   config.context = reader.count("max_position_embeddings");
 }
 
+// Newer configurations have the base beside the scaling, in one object.
+void read_rope(Reader& reader, ModelConfig& config) {
+  constexpr std::string_view together = "rope_parameters";
+  const json::value* value = reader.find(together);
+  config.scaling = read_scaling(reader, value == nullptr ? "rope_scaling" : together);
+  if (value == nullptr || !value->is_object()) return;
+  Reader inner(value->get_object(), std::string(together) + ".");
+  config.rope.theta = inner.real("rope_theta", config.rope.theta);
+  const double share = inner.real("partial_rotary_factor", 0);
+  if (share > 0) {
+    config.rope.dims = static_cast<std::size_t>(share * static_cast<double>(config.head_dim));
+  }
+  if (!inner.problem().empty()) reader.keep(inner.problem());
+}
+
 void read_llama(Reader& reader, ModelConfig& config) {
   read_common(reader, config);
   config.kv_heads = reader.count("num_key_value_heads", config.heads);
@@ -157,7 +172,7 @@ void read_llama(Reader& reader, ModelConfig& config) {
   config.epsilon = static_cast<float>(reader.real("rms_norm_eps", 1e-6));
   config.activation = read_activation(reader, "hidden_act", "silu");
   config.rope = {RopeLayout::half, config.head_dim, reader.real("rope_theta", 10000)};
-  config.scaling = read_scaling(reader, "rope_scaling");
+  read_rope(reader, config);
   config.tied = reader.flag("tie_word_embeddings", false);
   config.attention_bias = config.name == "qwen2" || reader.flag("attention_bias", false);
   config.mlp_bias = reader.flag("mlp_bias", false);
@@ -176,7 +191,7 @@ void read_gpt_neox(Reader& reader, ModelConfig& config) {
   config.rope = {RopeLayout::half,
                  static_cast<std::size_t>(share * static_cast<double>(config.head_dim)),
                  reader.real("rotary_emb_base", reader.real("rope_theta", 10000))};
-  config.scaling = read_scaling(reader, "rope_scaling");
+  read_rope(reader, config);
   config.tied = reader.flag("tie_word_embeddings", false);
   config.parallel = reader.flag("use_parallel_residual", true);
   config.attention_bias = reader.flag("attention_bias", true);
@@ -222,7 +237,8 @@ Result<ModelConfig> parse_config(std::string_view text) {
   Reader reader(parsed.get_object(), "");
   ModelConfig config;
   config.name = reader.word("model_type", "");
-  if (config.name.empty()) return malformed("has no 'model_type'; expected one of llama, gpt_neox");
+  if (config.name.empty())
+    return malformed("has no 'model_type'; expected one of llama, qwen2, gpt_neox, gpt2");
   const Family* family = nullptr;
   std::array<std::string_view, families.size()> names;
   for (std::size_t i = 0; i < families.size(); ++i) {
@@ -238,6 +254,15 @@ Result<ModelConfig> parse_config(std::string_view text) {
   config.vocabulary = reader.count("vocab_size");
   config.begin_token = reader.token("bos_token_id");
   config.end_token = reader.token("eos_token_id");
+  for (const auto& [name, token] : {std::pair("bos_token_id", config.begin_token),
+                                    std::pair("eos_token_id", config.end_token)}) {
+    if (!token || static_cast<std::size_t>(*token) < config.vocabulary) continue;
+    reader.keep("has '" + std::string(name) + "' = " + std::to_string(*token) +
+                "; expected less than its 'vocab_size' of " + std::to_string(config.vocabulary));
+  }
+  if (reader.find("quantization_config") != nullptr) {
+    reader.keep("has a 'quantization_config'; expected weights of f32, f16 or bf16");
+  }
   family->read(reader, config);
   if (!reader.problem().empty()) return malformed(reader.problem());
   if (Result<void> checked = check_config(config); !checked) {

@@ -16,7 +16,9 @@ struct Mention {
   std::size_t at = 0;
 };
 
+// A model may number tokens that its tokenizer does not have; they are no words.
 std::string word_of(const Tokenizer& tokenizer, Token token) {
+  if (static_cast<std::size_t>(token) >= tokenizer.vocabulary()) return {};
   const std::string piece = tokenizer.piece({}, token);
   const std::size_t first = piece.find_first_not_of(' ');
   return first == std::string::npos ? std::string() : piece.substr(first);

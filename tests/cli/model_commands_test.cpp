@@ -179,7 +179,43 @@ TEST_F(ModelCommands, GenerateTellsOfAConstantCache) {
   const Ran ran = run({"generate", "--model", model_, "--tokens", "30", "--policy",
                        "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(ran.err, HasSubstr(": 8 residents in 8 rows, each of 4 units; "));
+  EXPECT_THAT(ran.err, HasSubstr("after 1 tokens, "));
+  EXPECT_THAT(ran.err, HasSubstr("\n  layer 0 head 0 to layer 1 head 3: keys and values "
+                                 "[4, 8, 4], residents 0, 23-29\n"));
+  // The last token is not read any more.
+  EXPECT_THAT(ran.err, Not(HasSubstr("after 31 tokens")));
+}
+
+TEST_F(ModelCommands, GenerateTellsUnitsApart) {
+  const Ran ran = run({"generate", "--model", model_, "--tokens", "20", "--policy",
+                       "streaming:sinks=1,recent=7;budgets=retrieval:0.1", "--trace-cache"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr("layer 0 head 2 to layer 0 head 3: keys and values "
+                                 "[1, 20, 4], residents 0-19\n"));
+  EXPECT_THAT(ran.err, HasSubstr("layer 1 head 0 to layer 1 head 3: keys and values "
+                                 "[2, 8, 4], residents 0, 13-19\n"));
+}
+
+TEST_F(ModelCommands, SayWhichPolicyCannotBe) {
+  // The other one is told to stop, which is no error.
+  expect_refused(eval({"--threads", "2", "--keys", "raw", "--policy", "dense", "--policy",
+                       "h2o;positions=shifted", "--budget", "8"}),
+                 "positions=shifted turns stored keys, and raw ones carry no rotation");
+  expect_refused(eval({"--policy", "streaming:sinks=300,recent=4"}), "more than the 300 sinks");
+}
+
+TEST_F(ModelCommands, RefuseLogitsThatAreNoNumbers) {
+  std::string weights = test::bytes_of_file(model_ + "/model.safetensors");
+  const std::string nan("\x00\x00\xc0\x7f", 4);
+  for (std::size_t at = weights.size() - 64; at < weights.size(); at += 4) {
+    weights.replace(at, 4, nan);
+  }
+  test::write_into(model_, "model.safetensors", weights);
+  expect_refused(eval({"--policy", "dense"}), "the model's logits are no finite numbers");
+  const Ran ran = run({"generate", "--model", model_, "--prompt", "abc"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "abc\n");
+  EXPECT_THAT(ran.err, HasSubstr("the model's logits are no finite numbers"));
 }
 
 TEST_F(ModelCommands, TakeQuantisedWeights) {

@@ -118,6 +118,28 @@ TEST(Decoder, RefusesWhatItCannotDo) {
               HasSubstr("expected chunk=1"));
 }
 
+// How many tokens, in chunks of the spec's, fit into learned positions: 64 of them.
+std::size_t fitting(const std::string& words) {
+  const LanguageModel model = opened(test::small_gpt2());
+  const Spec spec = parse_spec(words).value();
+  Decoder decoder = Decoder::create(model, spec).value();
+  const std::vector<Token> chunk(spec.chunk, 1);
+  while (decoder.seen() < 200 && decoder.feed(chunk, Logits::last)) continue;
+  return decoder.seen();
+}
+
+TEST(Decoder, TakesRanksAsFarAsTheyWereLearned) {
+  const std::string ranks = ";positions=in-cache";
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=60" + ranks), 200U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=61" + ranks), 64U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=61;timing=trim-then-attend" + ranks), 200U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=61;visibility=window;chunk=8" + ranks), 200U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=61;timing=trim-then-attend;chunk=8" + ranks), 200U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=62;timing=trim-then-attend;chunk=8" + ranks), 64U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=53;chunk=8" + ranks), 200U);
+  EXPECT_EQ(fitting("streaming:sinks=3,recent=53;chunk=8;timing=lazy:1" + ranks), 64U);
+}
+
 std::string refusal(const test::SmallModel& small,
                     const std::string& spec,
                     const DecoderOptions& options) {

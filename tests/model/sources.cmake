@@ -1,6 +1,7 @@
 list(APPEND kv_test_sources
   model/attend_kernels_test.cpp
   model/bundled_test.cpp
+  model/config_test.cpp
   model/decoder_test.cpp
   model/evaluate_test.cpp
   model/forward_test.cpp

@@ -1,0 +1,38 @@
+// Configurations that say what older ones did not, or say it elsewhere.
+#include "model/config.h"
+
+#include "tests/model/small_models.h"
+
+namespace kv {
+namespace {
+
+using testing::HasSubstr;
+
+std::string config_error(std::string_view from, std::string_view to) {
+  const auto config = parse_config(test::small_llama().set(from, to).config);
+  return config ? "read" : config.error().message;
+}
+
+// Newer configurations write the base and the scaling as one object.
+TEST(Config, ReadRopeParameters) {
+  const auto config = parse_config(test::small_llama()
+                                       .set("\"hidden_act\"",
+                                            R"("rope_parameters":{"rope_type":"linear","factor":4,)"
+                                            R"("rope_theta":500000},"hidden_act")")
+                                       .config);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->rope.theta, 500000);
+  EXPECT_EQ(config->scaling.kind, RopeScaling::Kind::linear);
+  EXPECT_EQ(config->scaling.factor, 4);
+}
+
+TEST(Config, RefuseWhatWouldBeReadWrongly) {
+  EXPECT_THAT(config_error("\"bos_token_id\":1", "\"bos_token_id\":32"),
+              HasSubstr("has 'bos_token_id' = 32; expected less than its 'vocab_size' of 32"));
+  EXPECT_THAT(config_error("[2,3]", "99"), HasSubstr("has 'eos_token_id' = 99"));
+  EXPECT_THAT(config_error("\"hidden_act\"", R"("quantization_config":{"bits":4},"hidden_act")"),
+              HasSubstr("expected weights of f32, f16 or bf16"));
+}
+
+}  // namespace
+}  // namespace kv
