@@ -61,6 +61,12 @@ std::vector<float> numbers_of(std::string_view raw, std::uint64_t type) {
   constexpr std::uint64_t f32 = 1;
   constexpr std::uint64_t boolean = 9;
   constexpr std::uint64_t f16 = 10;
+  constexpr std::uint64_t i64 = 7;
+  if (type == i64) {
+    std::vector<std::int64_t> counts(raw.size() / 8);
+    std::memcpy(counts.data(), raw.data(), raw.size());
+    return {counts.begin(), counts.end()};
+  }
   if (type != f32 && type != boolean && type != f16) std::abort();
   const std::size_t size = type == f32 ? 4 : type == f16 ? 2 : 1;
   std::vector<float> values(raw.size() / size);

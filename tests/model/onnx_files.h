@@ -11,7 +11,7 @@ namespace kv::test {
 struct OnnxTensor {
   std::vector<std::size_t> shape;
   bool half = false;          // stored as f16
-  std::vector<float> values;  // f32, f16 and bool as numbers
+  std::vector<float> values;  // f32, f16, bool and small i64 as numbers
 };
 
 // A TensorProto. Ends the test program on anything else: the files are ONNX's own.

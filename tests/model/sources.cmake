@@ -10,6 +10,7 @@ list(APPEND kv_test_sources
   model/kv_store_test.cpp
   model/long_run_test.cpp
   model/onnx_files.cpp
+  model/onnx_rotary_test.cpp
   model/onnx_test.cpp
   model/quantised_test.cpp
   model/re_evaluation_test.cpp
@@ -20,6 +21,7 @@ list(APPEND kv_test_sources
   model/token_sampler_test.cpp
   model/tokenizer_test.cpp
   model/turn_kernels_test.cpp
+  model/unobserved_test.cpp
   model/weights_test.cpp
   model/word_tokenizer_test.cpp
   model/worked_examples_test.cpp)

@@ -1,0 +1,75 @@
+// What nobody watches is computed otherwise, a whole chunk's queries at once, and must be the same
+// to the last bit. The observed way is held to NumPy by forward_test.cpp.
+#include "model/decoder.h"
+#include "policies/registry.h"
+#include "tests/model/small_models.h"
+
+namespace kv {
+namespace {
+
+class Blind final : public AttentionObserver {
+ public:
+  void on_row(std::size_t /*layer*/,
+              std::size_t /*head*/,
+              Position /*query*/,
+              const Visible& /*visible*/,
+              std::span<const float> /*mass*/) override {
+    ++rows_;
+  }
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+
+ private:
+  std::size_t rows_ = 0;
+};
+
+std::vector<float> logits_of(const LanguageModel& model,
+                             const Spec& spec,
+                             const DecoderOptions& options) {
+  Decoder decoder = Decoder::create(model, spec, options).value();
+  std::vector<float> logits;
+  std::vector<Token> chunk;
+  for (Token i = 0; i < 48; ++i) {
+    chunk.push_back(i * i * 7 % 31 + 1);
+    if (chunk.size() < spec.chunk && i < 47) continue;
+    EXPECT_TRUE(decoder.feed(chunk));
+    logits.insert(logits.end(), decoder.logits().begin(), decoder.logits().end());
+    chunk.clear();
+  }
+  return logits;
+}
+
+TEST(Unobserved, RunsOfEveryPolicyGiveTheSameBits) {
+  const std::string folder = test::small_llama().write("unobserved");
+  const LanguageModel model = open_model(folder).value();
+  std::vector<TokenClass> classes;
+  for (std::size_t i = 0; i < 32; ++i) classes.push_back(static_cast<TokenClass>(i % 3));
+  DecoderOptions options;
+  options.token_classes = std::make_shared<const std::vector<TokenClass>>(classes);
+  for (const PolicyEntry& policy : policy_registry()) {
+    const bool bounded = policy.protection.middle != Protection::Middle::unbounded;
+    const std::string name = std::string(policy.name) + (bounded ? ":budget=12" : "");
+    for (const std::string settings :
+         {";chunk=1", ";chunk=7", ";chunk=20;timing=trim-then-attend", ";chunk=7;timing=lazy:3",
+          ";chunk=7;positions=in-cache", ";chunk=5;positions=shifted", ";chunk=7;unit=head",
+          ";chunk=7;unit=layer", ";chunk=7;budgets=retrieval:0.1", ";chunk=48"}) {
+      const auto spec = parse_spec(name + settings);
+      if (!spec) {
+        EXPECT_EQ(policy.name, "dense") << spec.error().message;
+        continue;
+      }
+      for (const Storage storage : {Storage::f32, Storage::int8}) {
+        options.storage = storage;
+        options.observer = nullptr;
+        const std::vector<float> alone = logits_of(model, *spec, options);
+        Blind observer;
+        options.observer = &observer;
+        EXPECT_EQ(logits_of(model, *spec, options), alone) << name << settings;
+        EXPECT_EQ(observer.rows(), 48U * 4 * 2) << name << settings;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kv
