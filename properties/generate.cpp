@@ -1,5 +1,7 @@
 #include "properties/generate.h"
 
+#include <algorithm>
+
 #include <rapidcheck/Gen.h>
 #include <rapidcheck/Random.h>
 #include <rapidcheck/seq/Create.h>
@@ -78,10 +80,19 @@ struct Agreed {
   std::optional<Contract> contract{};
 };
 
+// Budgets of their own need the layers and heads that they differ over.
+void keep_uneven(const CaseScope& scope, Setup& setup) {
+  const auto wanted = scope.contract(scope.wanted);
+  if (!wanted || !wanted->uneven()) return;
+  setup.layers = std::max(setup.layers, scope.wanted.layers);
+  setup.kv_heads = std::max(setup.kv_heads, scope.wanted.kv_heads);
+}
+
 // The wanted setup as it stands, with a shape of its own where the subject takes any.
 Agreed wanted_setup(Drawer& draw, const CaseScope& scope) {
   Agreed out{scope.wanted};
   if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);
+  keep_uneven(scope, out.setup);
   out.contract = scope.contract(out.setup);
   if (!out.contract) out.contract = scope.contract(out.setup = scope.wanted);
   return out;
@@ -101,6 +112,7 @@ void draw_setup(
   }
   draw_shape(draw, scope.wants, out.setup);
   if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, out.setup);
+  keep_uneven(scope, out.setup);
   out.contract = scope.contract(out.setup);
   constexpr std::uint32_t much = 24;  // slack makes streams long: fewer units then
   if (out.contract && out.contract->timing == Timing::lazy && out.contract->slack > much) {

@@ -41,6 +41,7 @@ std::ptrdiff_t copycat(const std::vector<History>& runs, const Contract& contrac
 // in 1e12 trials, down to one sample among 64 and more.
 Judgement seeds_differ(Trial& trial, const Contract& contract) {
   const std::uint32_t kept = contract.sinks + contract.recent;
+  if (contract.uneven()) return NotTested{"layers or heads have budgets of their own", true};
   if (contract.budget <= kept) return NotTested{"no row is left to chance: no middle", true};
   const std::uint64_t tokens = 64 + 2 * std::uint64_t{contract.budget};
   Case what = one_by_one(trial.what().setup, trial.what().stream, tokens);

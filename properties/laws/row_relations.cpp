@@ -153,6 +153,7 @@ Law evict_equals_mask_law() {
           "cache is compared with itself, made large enough to evict nothing.",
       .seen_in = "keys_values #140; VeloxQuant-MLX #370",
       .spares = [](const Contract& contract) -> std::optional<std::string> {
+        if (contract.uneven()) return "largest-budget: no size makes every unit evict nothing";
         if (contract.budget > 0) return std::nullopt;
         return "nothing is ever evicted";
       },
