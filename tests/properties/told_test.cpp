@@ -54,7 +54,7 @@ const std::map<std::string_view, std::string_view>& killers() {
       {"isolation.sequences", "third-sequence-sees-no-sinks"},
       {"operation.determinism", "global-generator"},
       {"operation.fork", "fork-is-an-alias"},
-      {"operation.refusal", "rollback-slices-by-logical-length"},
+      {"operation.refusal", "refuses-halfway"},
       {"operation.reorder", "third-sequence-sees-no-sinks"},
       {"operation.reorder-hostile", "reorder-does-nothing"},
       {"operation.reset", "reset-keeps-the-logical-length"},
