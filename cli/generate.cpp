@@ -250,7 +250,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     trace_cache(decoder->attention(), plan->opened.model.config.head_dim, streams);
   }
   Writing writing(*plan, streams);
-  const Result<void> done = go_on(*plan, *decoder, writing, streams);
+  Result<void> done = go_on(*plan, *decoder, writing, streams);
   writing.end();
   return done;
 }

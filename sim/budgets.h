@@ -35,7 +35,8 @@ struct KvHead {
   std::uint32_t layer = 0;
   std::uint32_t head = 0;
 
-  auto operator<=>(const KvHead&) const = default;
+  // clang-tidy 14 takes the zero that this is compared with for a pointer.
+  auto operator<=>(const KvHead&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Budgets {
