@@ -165,9 +165,9 @@ void trace_cache(const CachedAttention& attention, std::size_t head_dim, Streams
   const auto& units = attention.units();
   for (std::size_t first = 0, last = 0; first < units.size(); first = last) {
     const std::string residents = runs_of(units[first].cache.all());
-    std::size_t groups = 0;
-    for (last = first; last < units.size() && runs_of(units[last].cache.all()) == residents &&
-                       units[last].cache.stored() == units[first].cache.stored();
+    std::size_t groups = units[first].groups.size();
+    for (last = first + 1; last < units.size() && runs_of(units[last].cache.all()) == residents &&
+                           units[last].cache.stored() == units[first].cache.stored();
          ++last) {
       groups += units[last].groups.size();
     }

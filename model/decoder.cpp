@@ -96,17 +96,17 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   KV_CHECK(!tokens.empty());
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
-  if (on_attention_) on_attention_(true);
+  attending(true);
   attention_->begin_chunk(tokens_, classes_of(tokens));
-  if (on_attention_) on_attention_(false);
+  attending(false);
   if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
     if (Result<void> done = again_.refresh(*attention_, tokens); !done) return done;
   }
   embed(tokens);
   for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
-  if (on_attention_) on_attention_(true);
+  attending(true);
   attention_->end_chunk();
-  if (on_attention_) on_attention_(false);
+  attending(false);
   finish(wanted);
   return {};
 }
@@ -149,10 +149,10 @@ void Decoder::run_layer(std::size_t index) {
   apply(layer.key, tokens_, normed_.data(), k_);
   apply(layer.value, tokens_, normed_.data(), v_);
   attended_.resize(q_.size());
-  if (on_attention_) on_attention_(true);
+  attending(true);
   attention_->run_layer({index, tokens_, q_.data(), k_.data(), v_.data()}, attended_.data(),
                         observer_);
-  if (on_attention_) on_attention_(false);
+  attending(false);
   if (config.parallel) {
     // The MLP reads the stream as attention found it.
     normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());

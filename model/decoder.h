@@ -59,6 +59,11 @@ class Decoder {
 
   [[nodiscard]] Result<void> check(std::span<const Token> tokens) const;
   [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const Token> tokens) const;
+
+  void attending(bool begins) const {
+    if (on_attention_) on_attention_(begins);
+  }
+
   void embed(std::span<const Token> tokens);
   void run_layer(std::size_t index);
   void finish(Logits wanted);

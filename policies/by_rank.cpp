@@ -53,6 +53,19 @@ void append_lowest(std::span<const double> scores,
   append_lowest_of(scores, count, victims);
 }
 
+void append_lowest_blocks(std::span<const double> scores,
+                          std::size_t length,
+                          std::size_t rest,
+                          std::size_t capacity,
+                          std::vector<std::size_t>& victims) {
+  const std::size_t fitting = rest < capacity ? (capacity - rest) / length : 0;
+  std::vector<std::size_t> leaving;
+  append_lowest(scores, scores.size() - std::min(scores.size(), fitting), leaving);
+  for (const std::size_t block : leaving) {
+    for (std::size_t i = 0; i < length; ++i) victims.push_back(block * length + i);
+  }
+}
+
 void add_mass(std::span<double> sums, std::span<const float> mass) {
   KV_CHECK(sums.size() == mass.size());
   kernels().add_to_double(sums.data(), mass.data(), mass.size());

@@ -24,6 +24,15 @@ void append_lowest(std::span<const double> scores,
                    std::size_t count,
                    std::vector<std::size_t>& victims);
 
+// For tokens that stay or go in blocks of `length`: the members of the blocks with the lowest
+// scores, as few blocks as leave the others and the `rest` tokens behind them within `capacity`. In
+// order, and among equals the older goes first. Requires length >= 1. Cost: as above.
+void append_lowest_blocks(std::span<const double> scores,
+                          std::size_t length,
+                          std::size_t rest,
+                          std::size_t capacity,
+                          std::vector<std::size_t>& victims);
+
 // sums[i] += mass[i], in double. Requires as many sums as masses.
 void add_mass(std::span<double> sums, std::span<const float> mass);
 

@@ -30,19 +30,14 @@ class Chunkkv final : public Policy {
     const std::span<const double> votes = votes_.sums(candidates.first_rank, n);
     const std::size_t chunks = n / length_;
     const std::size_t rest = n % length_;
-    const std::size_t fitting = rest < capacity ? (capacity - rest) / length_ : 0;
     std::vector<double> scores(chunks);
     for (std::size_t i = 0; i < chunks; ++i) {
       const auto members = votes.subspan(i * length_, length_);
       scores[i] = std::accumulate(members.begin(), members.end(), 0.0);
     }
-    std::vector<std::size_t> leaving;
-    append_lowest(std::span<const double>(scores), chunks - std::min(chunks, fitting), leaving);
-    for (const std::size_t chunk : leaving) {
-      for (std::size_t i = 0; i < length_; ++i) victims.push_back(chunk * length_ + i);
-    }
+    append_lowest_blocks(scores, length_, rest, capacity, victims);
     if (rest <= capacity) return;
-    leaving.clear();
+    std::vector<std::size_t> leaving;
     append_lowest(votes.last(rest), rest - capacity, leaving);
     for (const std::size_t i : leaving) victims.push_back(n - rest + i);
   }

@@ -36,14 +36,9 @@ class SemanticBlocks final : public Policy {
     KV_CHECK(width_ > 0 && (candidates.first_rank + n) * width_ <= keys_.size());
     const std::size_t blocks = n / block_;
     const std::size_t rest = n % block_;
-    const std::size_t fitting = rest < capacity ? (capacity - rest) / block_ : 0;
     std::vector<double> scores(blocks);
     for (std::size_t i = 0; i < blocks; ++i) scores[i] = score(candidates.first_rank + i * block_);
-    std::vector<std::size_t> leaving;
-    append_lowest(std::span<const double>(scores), blocks - std::min(blocks, fitting), leaving);
-    for (const std::size_t at : leaving) {
-      for (std::size_t i = 0; i < block_; ++i) victims.push_back(at * block_ + i);
-    }
+    append_lowest_blocks(scores, block_, rest, capacity, victims);
     // A rest that does not fit alone keeps its newest.
     for (std::size_t i = capacity; i < rest; ++i) victims.push_back(n - rest + i - capacity);
   }

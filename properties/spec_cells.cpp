@@ -30,6 +30,11 @@ std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Pos
 
 }  // namespace
 
+Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place) {
+  const std::uint32_t group = unit == Unit::head ? setup.group : 1;
+  return unit_spec(spec, {setup.layers, setup.kv_heads}, {place.layer, place.head / group});
+}
+
 SpecCells::SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws)
     : spec_(spec), setup_(setup), draws_(std::move(draws)) {
   clear();
@@ -68,11 +73,9 @@ Place SpecCells::place_of(std::size_t unit) const {
 
 SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
   const auto unit = cell * units_per_cell();
-  const Place place = place_of(unit);
-  const std::uint32_t group = spec_.unit == Unit::head ? setup_.group : 1;
-  const Spec own =
-      unit_spec(spec_, {setup_.layers, setup_.kv_heads}, {place.layer, place.head / group});
-  return {UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}};
+  return {UnitCache(spec_at(spec_, spec_.unit, setup_, place_of(unit)),
+                    draws_(static_cast<std::uint32_t>(unit))),
+          {}};
 }
 
 Facts SpecCells::feed(const Feed& feed) {

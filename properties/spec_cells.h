@@ -20,6 +20,9 @@ namespace kv {
 // budget. An error if no cache can have these sizes.
 Result<Spec> spec_for(const Spec& spec, const Setup& setup);
 
+// `spec` as the unit at this place runs it; of unit=head, places count query heads.
+Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place);
+
 class SpecCells {
  public:
   SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "properties/spec_cells.h"
+
 namespace kv {
 namespace {
 
@@ -34,10 +36,8 @@ std::shared_ptr<Draws> Referee::draws_of(std::size_t cell) const {
 }
 
 Spec Referee::spec_of(std::size_t cell) const {
-  const Setup& setup = history_.what.setup;
-  const Place place = history_.place_of(cell * per_cell_);
-  const std::uint32_t group = history_.contract.unit == Unit::head ? setup.group : 1;
-  return unit_spec(spec_, {setup.layers, setup.kv_heads}, {place.layer, place.head / group});
+  return spec_at(spec_, history_.contract.unit, history_.what.setup,
+                 history_.place_of(cell * per_cell_));
 }
 
 Referee::Branch Referee::fresh() const {

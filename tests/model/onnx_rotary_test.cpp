@@ -3,45 +3,30 @@
 
 #include "model/turn_kernels.h"
 #include "tests/model/onnx_files.h"
-#include "tests/model/small_models.h"
 
 namespace kv {
 namespace {
 
-class OnnxRotary : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    folder_ = test::shared_data("onnx-vectors/" + GetParam());
-    if (!std::filesystem::exists(folder_)) GTEST_SKIP() << "no test vectors at " << folder_;
-  }
-
-  [[nodiscard]] std::string file(const std::string& name) const {
-    return folder_ + "/test_data_set_0/" + name + ".pb";
-  }
-
-  std::string folder_;
-};
+class OnnxRotary : public test::OnnxVectors {};
 
 // Cosines and sines lie in tables: by position, or by batch and token where no positions are given.
 TEST_P(OnnxRotary, TurningGivesItsOutput) {
-  auto attributes = test::read_onnx_attributes(folder_ + "/model.onnx");
-  const auto input = test::read_onnx_tensor(file("input_0"));
-  const auto cosines = test::read_onnx_tensor(file("input_1"));
-  const auto sines = test::read_onnx_tensor(file("input_2"));
-  const auto expected = test::read_onnx_tensor(file("output_0"));
+  auto named = attributes();
+  const auto input = tensor("input_0");
+  const auto cosines = tensor("input_1");
+  const auto sines = tensor("input_2");
+  const auto expected = tensor("output_0");
   const bool listed = std::filesystem::exists(file("input_3"));
-  const auto positions =
-      listed ? test::read_onnx_tensor(file("input_3")).values : std::vector<float>();
+  const auto positions = listed ? tensor("input_3").values : std::vector<float>();
   ASSERT_EQ(input.shape.size(), 4U);
   const std::size_t heads = input.shape[1];
   const std::size_t tokens = input.shape[2];
   const std::size_t dim = input.shape[3];
   const std::size_t pairs = cosines.shape.back();
-  EXPECT_EQ(pairs, attributes["rotary_embedding_dim"] > 0
-                       ? static_cast<std::size_t>(attributes["rotary_embedding_dim"]) / 2
+  EXPECT_EQ(pairs, named["rotary_embedding_dim"] > 0
+                       ? static_cast<std::size_t>(named["rotary_embedding_dim"]) / 2
                        : dim / 2);
-  const RopeLayout layout =
-      attributes["interleaved"] != 0 ? RopeLayout::interleaved : RopeLayout::half;
+  const RopeLayout layout = named["interleaved"] != 0 ? RopeLayout::interleaved : RopeLayout::half;
   for (const TurnKernels* table : supported_turn_kernels()) {
     std::vector<float> turned = input.values;
     for (std::size_t row = 0; row < turned.size() / dim; ++row) {

@@ -8,7 +8,6 @@
 #include "model/model_kernels.h"
 #include "sim/slots.h"
 #include "tests/model/onnx_files.h"
-#include "tests/model/small_models.h"
 
 namespace kv {
 namespace {
@@ -159,30 +158,17 @@ void attend(
   }
 }
 
-class Onnx : public testing::TestWithParam<std::string> {
+class Onnx : public test::OnnxVectors {
  protected:
-  void SetUp() override {
-    folder_ = test::shared_data("onnx-vectors/" + GetParam());
-    if (!std::filesystem::exists(folder_)) GTEST_SKIP() << "no test vectors at " << folder_;
-  }
-
-  [[nodiscard]] std::string file(const std::string& name) const {
-    return folder_ + "/test_data_set_0/" + name + ".pb";
-  }
-
-  [[nodiscard]] OnnxTensor tensor(const std::string& name) const {
-    return test::read_onnx_tensor(file(name));
-  }
-
   [[nodiscard]] Inputs inputs() const {
-    auto attributes = test::read_onnx_attributes(folder_ + "/model.onnx");
+    auto named = attributes();
     Inputs in;
-    in.q = heads_of(tensor("input_0"), attributes["q_num_heads"]);
-    in.k = heads_of(tensor("input_1"), attributes["kv_num_heads"]);
-    in.v = heads_of(tensor("input_2"), attributes["kv_num_heads"]);
-    in.causal = attributes["is_causal"] != 0;
-    in.scale = attributes.contains("scale") ? static_cast<float>(attributes["scale"])
-                                            : 1.0F / std::sqrt(static_cast<float>(in.q.dim));
+    in.q = heads_of(tensor("input_0"), named["q_num_heads"]);
+    in.k = heads_of(tensor("input_1"), named["kv_num_heads"]);
+    in.v = heads_of(tensor("input_2"), named["kv_num_heads"]);
+    in.causal = named["is_causal"] != 0;
+    in.scale = named.contains("scale") ? static_cast<float>(named["scale"])
+                                       : 1.0F / std::sqrt(static_cast<float>(in.q.dim));
     if (std::filesystem::exists(file("input_3"))) in.mask = tensor("input_3");
     in.allowed = GetParam().ends_with("bool");
     if (std::filesystem::exists(file("input_5"))) {
@@ -198,8 +184,8 @@ class Onnx : public testing::TestWithParam<std::string> {
   template <typename Kernels>
   void expect_output(const Inputs& in, const Kernels& table) const {
     const OnnxTensor expected = tensor("output_0");
-    auto attributes = test::read_onnx_attributes(folder_ + "/model.onnx");
-    const Heads wanted = heads_of(expected, attributes["q_num_heads"]);
+    auto named = attributes();
+    const Heads wanted = heads_of(expected, named["q_num_heads"]);
     ASSERT_EQ(wanted.tokens, in.q.tokens);
     Heads out = wanted;
     std::ranges::fill(out.values, -1.0F);
@@ -209,8 +195,6 @@ class Onnx : public testing::TestWithParam<std::string> {
     const float bound = expected.half ? 2e-3F : 2e-6F;
     EXPECT_THAT(out.values, testing::Pointwise(testing::FloatNear(bound), wanted.values));
   }
-
-  std::string folder_;
 };
 
 TEST_P(Onnx, AttentionGivesItsOutput) {

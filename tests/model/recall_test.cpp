@@ -41,6 +41,15 @@ TEST_F(Recall, CountsFromTheLatestMention) {
                   RecallQuestion{.answer = 20, .distance = 8}));
 }
 
+// A model may number more tokens than its tokenizer has: they are no words.
+TEST_F(Recall, PassesOverTokensWithoutAText) {
+  std::vector<Token> stream =
+      tokenizer_->encode("anna 's hat is red . what is anna 's hat ? red").value();
+  stream.insert(stream.begin() + 6, static_cast<Token>(tokenizer_->vocabulary()));
+  EXPECT_THAT(recall_questions(stream, *tokenizer_),
+              ElementsAre(RecallQuestion{.answer = 13, .distance = 9}));
+}
+
 TEST_F(Recall, AsksOnlyWhatWasToldInThisEpisode) {
   EXPECT_THAT(questions("what is anna 's hat ? red ."), IsEmpty());
   EXPECT_THAT(questions("ben 's hat is red . anna 's pet is cat . what is anna 's hat ? red"),
