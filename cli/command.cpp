@@ -9,6 +9,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/kernels.h"
 #include "base/printable.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -213,6 +214,9 @@ int run_command(const Command& command, std::span<const std::string> words, Stre
 }
 
 int run_main(std::span<const std::string> words, Streams& streams) {
+  if (const auto chosen = check_kernel_choice(); !chosen) {
+    return report_error("kvcheck", chosen.error(), streams);
+  }
   const Result<std::size_t> loaded = load_policies(words);
   if (!loaded) return report_error("kvcheck", loaded.error(), streams);
   words = words.subspan(*loaded);

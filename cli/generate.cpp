@@ -100,10 +100,9 @@ Result<void> no_stream(std::span<const std::string> words) {
 Result<GeneratePlan> plan_generate(const Words& words) {
   if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
   GeneratePlan plan;
-  Result<std::vector<Cell>> cells = model_cells(words, {});
-  if (!cells) return cells.error();
-  if (cells->size() != 1) return usage_error("several budgets are given; expected one");
-  plan.cell = cells->front();
+  const Result<Cell> cell = model_cell(words);
+  if (!cell) return cell.error();
+  plan.cell = *cell;
   const Result<DecoderOptions> options = decoder_options(words);
   if (!options) return options.error();
   plan.options = *options;
@@ -221,7 +220,7 @@ Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Writing& writing,
     const auto finite = [](float logit) { return std::isfinite(logit); };
     if (!std::ranges::all_of(decoder.logits(), finite)) return not_finite(decoder.seen() - 1);
     const Token next = sampler.draw(decoder.logits(), decoder.seen());
-    if (next == config.begin_token || next == config.end_token) break;
+    if (next == config.begin_token || std::ranges::count(config.end_tokens, next) > 0) break;
     writing.add(last, next);
     if (written == plan.tokens) break;  // nothing follows it
     if (auto fed = decoder.feed(std::array{next}, Logits::last); !fed) return fed;

@@ -115,4 +115,14 @@ Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::strin
   return cells;
 }
 
+Result<Cell> model_cell(const Words& words) {
+  const auto budgets = words.counts("budget", 1, max_u32);
+  if (!budgets) return budgets.error();
+  if (budgets->size() > 1) return usage_error("several budgets are given; expected one");
+  const auto cells = model_cells(words, {});
+  if (!cells) return cells.error();
+  if (cells->size() != 1) return usage_error("--policy all is several policies; expected one");
+  return cells->front();
+}
+
 }  // namespace kv::cli

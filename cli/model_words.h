@@ -41,6 +41,9 @@ Result<std::string> read_text_file(const Words& words);
 // From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
 Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise);
 
+// The same of a command that runs one policy at one budget.
+Result<Cell> model_cell(const Words& words);
+
 // The table of DecoderOptions, if a cell's policy looks at the words that tokens are; else null.
 std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
                                                                  std::span<const Cell> cells);
@@ -55,7 +58,7 @@ inline constexpr Option tokenizer_option = {
     .value = "PATH",
     .help =
         "tokenizer.json, a folder with vocab.json and merges.txt, or llama2.c's tokenizer "
-        "[what lies in the model's directory]"};
+        "[what lies beside the model]"};
 inline constexpr Option policy_option = {
     .name = "policy",
     .value = "SPEC",

@@ -16,7 +16,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 17> table = {{
+constexpr std::array<Option, 21> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -27,6 +27,10 @@ constexpr std::array<Option, 17> table = {{
      .default_value = "qkv",
      .help = "queries, keys and values, or rows of attention (as many numbers as tokens squared)"},
     {.name = "tokens", .value = "N", .default_value = "512", .help = "how many tokens are taken"},
+    {.name = "skip",
+     .value = "N",
+     .default_value = "0",
+     .help = "how many tokens of the text are passed over before; the begin token stays"},
     {.name = "layers", .value = "N,...", .help = "which layers, from 0 [all]"},
     {.name = "kv-heads",
      .value = "N,...",
@@ -35,7 +39,17 @@ constexpr std::array<Option, 17> table = {{
      .value = "f32|f16|bf16",
      .default_value = "f16",
      .help = "the numbers of the trace"},
-    {.name = "chunk", .value = "N", .default_value = "64", .help = "tokens per forward pass"},
+    {.name = "policy",
+     .value = "SPEC",
+     .default_value = "dense",
+     .help = "a policy with its fields, or a preset (@name), that the model runs under"},
+    {.name = "budget",
+     .value = "N",
+     .help = "residents that may stay, if the spec leaves that open"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens per forward pass [64 if nothing is evicted, else as the spec says]"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     {.name = "split",
      .value = "WORD",
      .help = "cut the text at this word into pieces without outer blanks, and join those"},
@@ -47,7 +61,11 @@ constexpr std::array<Option, 17> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text with nothing evicted, and writes what kvcheck replay reads.\n"
+    "Runs a real model over a text, and writes what kvcheck replay reads. Nothing is evicted "
+    "unless\n"
+    "a --policy is given: then the model runs on what that leaves, tokens that it does not see "
+    "any\n"
+    "more have attention 0, and the trace says so.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
     "\n"
@@ -59,6 +77,8 @@ constexpr std::string_view help =
     "  kvcheck record --model pythia-70m --text book.txt -o book.qkv.safetensors\n"
     "  kvcheck record --model gpt2 --text book.txt --kind attention --layers 0,5,11 \\\n"
     "      --tokens 1024 -o book.attention.safetensors\n"
+    "  kvcheck record --model gpt2 --text book.txt --kind attention --policy streaming \\\n"
+    "      --budget 128 --skip 4096 -o book.streaming.safetensors\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
@@ -82,9 +102,13 @@ Result<RecordOptions> record_options(const Words& words, const OpenedModel& open
   };
   if (auto done = read("layers", options.layers); !done) return done.error();
   if (auto done = read("kv-heads", options.kv_heads); !done) return done.error();
-  const auto chunk = words.count("chunk", 1, 65536);
-  if (!chunk) return chunk.error();
-  options.chunk = chunk->value();
+  const Result<Cell> cell = model_cell(words);
+  if (!cell) return cell.error();
+  options.cell = *cell;
+  // The chunk changes nothing then, and one of 1 is slow.
+  const bool open = !words.given("chunk") && cell->spec.chunk == 1;
+  if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
+  options.token_classes = token_classes_for(opened, {&*cell, 1});
   options.model = std::filesystem::path(opened.path).filename().string();
   options.source = words.value("source");
   options.licence = words.value("licence");
@@ -96,14 +120,24 @@ Result<std::vector<Token>> read_tokens(const Words& words, const OpenedModel& op
   if (!text) return text.error();
   const auto tokens = words.count("tokens", 2, std::uint64_t{1} << 24);
   if (!tokens) return tokens.error();
+  const auto skip = words.count("skip", 0, std::uint64_t{1} << 32);
+  if (!skip) return skip.error();
   auto streams = streams_of(*text, *opened.tokenizer,
                             {.separator = words.value("split"),
                              .begin = opened.model.config.begin_token,
                              .mark = words.given("mark"),
-                             .tokens = tokens->value()});
+                             .tokens = skip->value() + tokens->value()});
   if (!streams)
     return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
-  return std::move(streams->front());
+  std::vector<Token> stream = std::move(streams->front());
+  const auto begin = stream.begin() + (stream.front() == opened.model.config.begin_token ? 1 : 0);
+  if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
+    return usage_error("--skip " + words.value("skip") + " leaves too little of " +
+                       words.value("text") + ", which has " + std::to_string(stream.end() - begin) +
+                       " tokens; expected at least 2 to stay");
+  }
+  stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
+  return stream;
 }
 
 // What is read may not be replaced.
@@ -155,7 +189,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command record_command = {
     .name = "record",
-    .summary = "run a real model over a text with nothing evicted, and write a trace",
+    .summary = "run a real model over a text, dense or under a policy, and write a trace",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

@@ -3,6 +3,7 @@
 #include "reports/export.h"
 #include "reports/labels.h"
 #include "reports/tables.h"
+#include "traces/describe.h"
 
 namespace kv::cli {
 namespace {
@@ -11,14 +12,20 @@ std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string loop_words(const TraceInfo& trace) {
+  const std::string_view policy = policy_recorded(trace);
+  if (!policy.empty()) return "closed loop: recorded under " + shown(policy);
+  return std::string("open loop: ") + (generated(trace) ? "generated" : "recorded") +
+         " with nothing evicted";
+}
+
 }  // namespace
 
 std::string head_line(const TraceInfo& trace) {
   const bool rows = trace.kind == TraceKind::attention;
   return trace.name + ": " + counted(trace.tokens, "token") + ", " +
          counted(trace.layers.size(), "layer") + " of " + counted(trace.query_heads, "head") +
-         ", " + (rows ? "attention rows" : "q/k/v") + "; " + trace.loop +
-         " loop: " + (generated(trace) ? "generated" : "recorded") + " with nothing evicted\n";
+         ", " + (rows ? "attention rows" : "q/k/v") + "; " + loop_words(trace) + "\n";
 }
 
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {

@@ -71,7 +71,7 @@ std::string describe_trace(const Trace& trace) {
   const std::uint64_t bytes = trace_numbers(info) * (info.number == Number::f32 ? 4 : 2);
   line("kind", info.kind == TraceKind::attention ? "attention: rows of probabilities"
                                                  : "qkv: queries and keys before rotation, values");
-  line("loop", info.loop);
+  line("loop", on_one_line(info.loop));
   line("model", on_one_line(info.model));
   line("source", on_one_line(info.source));
   line("licence", on_one_line(info.licence));

@@ -61,7 +61,7 @@ struct ModelConfig {
   bool attention_bias = false;
   bool mlp_bias = false;
   std::optional<std::int32_t> begin_token;
-  std::optional<std::int32_t> end_token;
+  std::vector<std::int32_t> end_tokens;  // each ends a text
 
   // Keys that stand for one position in one layer.
   [[nodiscard]] std::size_t kv_width() const { return kv_heads * head_dim; }

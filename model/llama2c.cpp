@@ -70,7 +70,7 @@ Result<ModelConfig> read_sizes(std::span<const std::byte> bytes) {
   config.tied = sizes[5] > 0;
   config.rope = {RopeLayout::interleaved, config.head_dim, 10000};
   config.begin_token = 1;
-  config.end_token = 2;
+  config.end_tokens = {2};
   if (Result<void> checked = check_config(config); !checked) return checked.error();
   return config;
 }

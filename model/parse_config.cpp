@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
@@ -66,19 +67,22 @@ class Reader {
     return std::string(otherwise);
   }
 
-  // Some models list several; the first counts.
-  std::optional<std::int32_t> token(std::string_view name) {
+  // A token's number, or a list of some.
+  std::vector<std::int32_t> tokens(std::string_view name) {
     const json::value* value = find(name);
-    if (value != nullptr && value->is_array() && !value->get_array().empty()) {
-      value = &value->get_array().front();
-    }
     if (value == nullptr) return {};
-    if (value->is_int64() && value->get_int64() >= 0 &&
-        value->get_int64() <= std::numeric_limits<std::int32_t>::max()) {
-      return static_cast<std::int32_t>(value->get_int64());
-    }
-    keep_wrong(name, *value, "a token's number");
-    return {};
+    std::vector<std::int32_t> numbers;
+    const auto add = [&](const json::value& one) {
+      if (one.is_int64() && one.get_int64() >= 0 &&
+          one.get_int64() <= std::numeric_limits<std::int32_t>::max()) {
+        numbers.push_back(static_cast<std::int32_t>(one.get_int64()));
+      } else {
+        keep_wrong(name, one, "a token's number");
+      }
+    };
+    if (!value->is_array()) add(*value);
+    if (value->is_array()) std::ranges::for_each(value->get_array(), add);
+    return numbers;
   }
 
   void keep(std::string problem) {
@@ -86,8 +90,11 @@ class Reader {
   }
 
   void keep_wrong(std::string_view name, const json::value& value, std::string_view expected) {
-    keep("has '" + path_ + std::string(name) + "' = " + shown(json::serialize(value)) +
-         "; expected " + std::string(expected));
+    const std::string found = value.is_string()
+                                  ? "the text " + shown(std::string(value.get_string()))
+                                  : shown(json::serialize(value));
+    keep("has '" + path_ + std::string(name) + "' = " + found + "; expected " +
+         std::string(expected));
   }
 
  private:
@@ -216,6 +223,20 @@ void read_gpt2(Reader& reader, ModelConfig& config) {
   }
 }
 
+void read_ends(Reader& reader, ModelConfig& config) {
+  const auto read = [&](std::string_view name) {
+    std::vector<std::int32_t> tokens = reader.tokens(name);
+    for (const std::int32_t token : tokens) {
+      if (static_cast<std::size_t>(token) < config.vocabulary) continue;
+      reader.keep("has '" + std::string(name) + "' = " + std::to_string(token) +
+                  "; expected less than its 'vocab_size' of " + std::to_string(config.vocabulary));
+    }
+    return tokens;
+  };
+  if (const auto begins = read("bos_token_id"); !begins.empty()) config.begin_token = begins[0];
+  config.end_tokens = read("eos_token_id");
+}
+
 struct Family {
   std::string_view name;
   Architecture architecture;
@@ -237,6 +258,7 @@ Result<ModelConfig> parse_config(std::string_view text) {
   Reader reader(parsed.get_object(), "");
   ModelConfig config;
   config.name = reader.word("model_type", "");
+  if (!reader.problem().empty()) return malformed(reader.problem());
   if (config.name.empty())
     return malformed("has no 'model_type'; expected one of llama, qwen2, gpt_neox, gpt2");
   const Family* family = nullptr;
@@ -252,14 +274,7 @@ Result<ModelConfig> parse_config(std::string_view text) {
   config.note = reader.word("kvcheck_note", "");
   config.architecture = family->architecture;
   config.vocabulary = reader.count("vocab_size");
-  config.begin_token = reader.token("bos_token_id");
-  config.end_token = reader.token("eos_token_id");
-  for (const auto& [name, token] : {std::pair("bos_token_id", config.begin_token),
-                                    std::pair("eos_token_id", config.end_token)}) {
-    if (!token || static_cast<std::size_t>(*token) < config.vocabulary) continue;
-    reader.keep("has '" + std::string(name) + "' = " + std::to_string(*token) +
-                "; expected less than its 'vocab_size' of " + std::to_string(config.vocabulary));
-  }
+  read_ends(reader, config);
   if (reader.find("quantization_config") != nullptr) {
     reader.keep("has a 'quantization_config'; expected weights of f32, f16 or bf16");
   }

@@ -42,7 +42,7 @@ class Recorder final : public AttentionObserver {
   void on_row(std::size_t layer_number,
               std::size_t head,
               Position query,
-              const Visible& /*visible*/,
+              const Visible& visible,
               std::span<const float> mass) override {
     const std::optional<std::size_t> layer = index_of(info_.layers, layer_number);
     if (info_.kind != TraceKind::attention || !layer) return;
@@ -50,7 +50,8 @@ class Recorder final : public AttentionObserver {
     const std::optional<std::size_t> kv_head = index_of(kv_heads_, head / group);
     if (!kv_head) return;
     const std::size_t row = *layer * info_.query_heads + *kv_head * group + head % group;
-    keep(spool_.put((std::uint64_t{row} * info_.tokens + query) * info_.tokens, mass));
+    keep(spool_.put((std::uint64_t{row} * info_.tokens + query) * info_.tokens,
+                    by_position(query, visible, mass)));
   }
 
   // The first thing that went wrong.
@@ -74,6 +75,19 @@ class Recorder final : public AttentionObserver {
     const auto at = std::ranges::lower_bound(all, wanted);
     if (at == all.end() || *at != wanted) return {};
     return static_cast<std::size_t>(at - all.begin());
+  }
+
+  // A row over what was seen as one over all tokens up to the query.
+  std::span<const float> by_position(Position query,
+                                     const Visible& visible,
+                                     std::span<const float> mass) {
+    scratch_.assign(std::size_t{query} + 1, 0);
+    auto next = mass.begin();
+    const auto put = [&](Position position) { scratch_[position] = *next++; };
+    for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) put(p);
+    std::ranges::for_each(visible.middle, put);
+    for (Position p = visible.recent.first; p < visible.recent.last; ++p) put(p);
+    return scratch_;
   }
 
   // The vectors of one head of a chunk, one after another, from row `at` of the trace on.
@@ -132,15 +146,15 @@ Transcript transcript_of(const Tokenizer& tokenizer,
 }
 
 // Runs the model; gives -ln p per token, of the first, which nothing predicts, 0.
-Result<std::vector<float>> run_dense(const LanguageModel& model,
-                                     std::span<const Token> tokens,
-                                     std::size_t chunk,
-                                     Recorder& recorder,
-                                     const Report& report) {
-  const Result<Spec> dense = parse_spec("dense");
-  if (!dense) return dense.error();
-  Result<Decoder> decoder = Decoder::create(model, *dense, {.observer = &recorder});
+Result<std::vector<float>> run(const LanguageModel& model,
+                               std::span<const Token> tokens,
+                               const Cell& cell,
+                               const DecoderOptions& options,
+                               Recorder& recorder,
+                               const Report& report) {
+  Result<Decoder> decoder = Decoder::create(model, cell.spec, options);
   if (!decoder) return decoder.error();
+  const std::size_t chunk = cell.spec.chunk;
   std::vector<float> nll = {0};
   const std::size_t vocabulary = model.config.vocabulary;
   for (std::size_t at = 0; at < tokens.size(); at += chunk) {
@@ -175,6 +189,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;
+  if (options.cell->spec.bounded()) info.loop = "closed: " + options.cell->spec.canonical();
   info.model = options.model;
   info.source = options.source;
   info.licence = options.licence;
@@ -190,12 +205,19 @@ Result<void> record(const LanguageModel& model,
                     const std::string& path,
                     const Report& report) {
   RecordOptions options = wanted;
+  if (!options.cell) {
+    Result<Spec> dense = parse_spec("dense", {.chunk = 64});
+    if (!dense) return dense.error();
+    options.cell = {.spec = *std::move(dense)};
+  }
   const Result<TraceInfo> info = plan_trace(model.config, tokens.size(), options);
   if (!info) return info.error();
   Result<Spool> spool = Spool::create(path);
   if (!spool) return spool.error();
   Recorder recorder(model.config, options, *info, *std::move(spool));
-  Result<std::vector<float>> nll = run_dense(model, tokens, options.chunk, recorder, report);
+  const DecoderOptions decoding{
+      .seed = options.cell->seed, .token_classes = options.token_classes, .observer = &recorder};
+  Result<std::vector<float>> nll = run(model, tokens, *options.cell, decoding, recorder, report);
   if (!nll) return nll.error();
   const Transcript transcript = transcript_of(tokenizer, tokens, *std::move(nll));
   Result<TraceWriter> writer = TraceWriter::create(path, *info, tokens, transcript);

@@ -1,8 +1,10 @@
-// Recording: a dense run of a model becomes a trace file.
+// Recording: a run of a model, dense or under a policy, becomes a trace file.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "model/evaluate.h"
 #include "model/language_model.h"
 #include "model/tokenizer.h"
+#include "sim/replay.h"
 #include "traces/trace.h"
 
 namespace kv {
@@ -21,17 +24,20 @@ struct RecordOptions {
   std::vector<std::size_t> layers{};  // increasing; empty: all
   // Increasing; empty: all. Each comes with the query heads that read it.
   std::vector<std::size_t> kv_heads{};
-  std::size_t chunk = 64;  // tokens per forward pass
-  std::string model{};     // texts for people
+  std::optional<Cell> cell{};  // empty: nothing is evicted, 64 tokens per forward pass
+  // By token number; for policies that look at the words that tokens are. May be null else.
+  std::shared_ptr<const std::vector<TokenClass>> token_classes{};
+  std::string model{};  // texts for people
   std::string source{};
   std::string licence{};
 };
 
-// Runs the model over the tokens with nothing evicted and writes `path`, which appears whole or not
-// at all. Memory does not grow with the trace: its numbers wait on disk, once more as f32, until
-// they are all there. Errors: layers or heads that the model does not have; a rotation that traces
-// cannot express (stretched frequencies, for q/k/v); the decoder's, the disk's, and being stopped.
-// Requires at least one token.
+// Runs the model over the tokens and writes `path`, which appears whole or not at all. Under a
+// policy, queries, keys and values are those of a model that saw only what was left, and rows of
+// attention are 0 where a token was not seen. Memory does not grow with the trace: its numbers wait
+// on disk, once more as f32, until they are all there. Errors: layers or heads that the model does
+// not have; a rotation that traces cannot express (stretched frequencies, for q/k/v); the
+// decoder's, the disk's, and being stopped. Requires at least one token.
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
                     std::span<const Token> tokens,

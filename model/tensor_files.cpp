@@ -26,10 +26,13 @@ Result<std::map<std::string, std::string>> read_index(const std::string& path) {
   json::error_code failed;
   const json::value parsed = json::parse(
       json::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), failed);
+  if (failed) return malformed(shown(path) + " is no JSON: " + failed.message());
   const json::value* map = nullptr;
-  if (!failed && parsed.is_object()) map = parsed.get_object().if_contains("weight_map");
+  if (parsed.is_object()) map = parsed.get_object().if_contains("weight_map");
   if (map == nullptr || !map->is_object() || map->get_object().empty()) {
-    return malformed(shown(path) + " has no 'weight_map' object; expected an index of shards");
+    const bool empty = map != nullptr && map->is_object();
+    return malformed(shown(path) + " has " + (empty ? "an empty 'weight_map'" : "no 'weight_map'") +
+                     "; expected an object that gives each tensor its file");
   }
   std::map<std::string, std::string> placed;
   for (const auto& [tensor, shard] : map->get_object()) {
@@ -37,7 +40,8 @@ Result<std::map<std::string, std::string>> read_index(const std::string& path) {
     // A shard lies beside its index; a path could lead anywhere.
     if (name.empty() || name != name_of(name) || name == "..") {
       return malformed(shown(path) + " places tensor " + shown(std::string_view(tensor)) + " in " +
-                       shown(json::serialize(shard)) + "; expected the name of a file beside it");
+                       shown(shard.is_string() ? name : json::serialize(shard)) +
+                       "; expected the name of a file beside it");
     }
     placed.emplace(tensor, name);
   }

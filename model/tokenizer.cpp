@@ -9,6 +9,22 @@
 
 namespace kv {
 
+namespace {
+
+// By the names that llama2.c's scripts give them.
+Result<std::unique_ptr<Tokenizer>> open_beside_checkpoint(const std::string& checkpoint,
+                                                          std::size_t vocabulary) {
+  const std::string own = "tok" + std::to_string(vocabulary) + ".bin";
+  for (const std::string& name : {own, std::string("tokenizer.bin")}) {
+    const std::string path = std::filesystem::path(checkpoint).replace_filename(name).string();
+    if (std::filesystem::exists(path)) return open_llama2c_tokenizer(path, vocabulary);
+  }
+  return usage_error("neither " + own + " nor tokenizer.bin lies beside the checkpoint " +
+                     shown(checkpoint) + "; expected --tokenizer FILE");
+}
+
+}  // namespace
+
 Result<std::string> Tokenizer::decode(std::span<const Token> tokens) const {
   std::string text;
   std::optional<Token> previous;
@@ -28,10 +44,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                                                   std::size_t vocabulary) {
   const std::string folder = given.empty() ? model : given;
   if (!std::filesystem::is_directory(folder)) {
-    if (given.empty()) {
-      return usage_error("the checkpoint " + shown(model) +
-                         " has no tokenizer beside it; expected --tokenizer FILE");
-    }
+    if (given.empty()) return open_beside_checkpoint(model, vocabulary);
     if (given.ends_with(".json")) return open_tokenizer_json(given);
     return open_llama2c_tokenizer(given, vocabulary);
   }

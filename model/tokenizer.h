@@ -39,8 +39,8 @@ class Tokenizer {
 };
 
 // The tokenizer beside a model: in a directory, tokenizer.json, or vocab.json with merges.txt; for
-// a llama2.c checkpoint, `given`, which must name its tokenizer's file. `given` overrides what lies
-// in the directory.
+// a llama2.c checkpoint, tokN.bin with N its vocabulary, or tokenizer.bin. `given` overrides what
+// lies there.
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                                                   const std::string& given,
                                                   std::size_t vocabulary);

@@ -40,7 +40,13 @@ std::string kind_of(const TraceInfo& trace) {
 }
 
 std::string loop_of(const TraceInfo& trace) {
-  if (trace.loop != "open") return trace.loop;
+  if (const std::string_view policy = policy_recorded(trace); !policy.empty()) {
+    return "closed: the attention was recorded from a model that ran on what " +
+           std::string(policy) +
+           " left. What that had evicted has no attention here, so retained mass is a share of "
+           "what "
+           "was left then.";
+  }
   if (generated(trace)) {
     return "open: the attention was made by the generator, with nothing evicted. A policy changes "
            "what is counted, not the stream.";

@@ -105,9 +105,10 @@ Result<TraceMetadata> read_trace_metadata(const Entries& metadata) {
   TraceMetadata result;
   TraceInfo& info = result.info;
   info.kind = reader.word("kind", kind_names) == 0 ? TraceKind::attention : TraceKind::qkv;
-  info.loop = reader.text("loop", "open");
-  if (info.loop != "open") {
-    reader.keep("__metadata__: loop is " + shown(info.loop) + "; expected 'open'");
+  info.loop = reader.text("loop", info.loop);
+  if (info.loop != "open" && policy_recorded(info).empty()) {
+    reader.keep("__metadata__: loop is " + shown(info.loop) + "; expected 'open', or 'closed: ' " +
+                "and the spec that was recorded under");
   }
   info.model = reader.text("model", "");
   info.source = reader.text("source", "");
@@ -134,7 +135,7 @@ std::vector<std::pair<std::string, std::string>> trace_metadata(const TraceInfo&
   add("format", format_name);
   add("version", format_version);
   add("kind", kind_names[info.kind == TraceKind::attention ? 0 : 1]);
-  add("loop", "open");
+  add("loop", info.loop);
   add("model", info.model);
   add("source", info.source);
   add("licence", info.licence);

@@ -36,7 +36,7 @@ std::string bytes_text(std::uint64_t count) {
 }
 
 Result<std::string_view> find_header(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return malformed("the file is empty; expected a trace");
+  if (bytes.empty()) return malformed("the file is empty; expected a safetensors header");
   if (bytes.size() < 8) {
     return malformed("the file has " + bytes_text(bytes.size()) +
                      "; expected at least 8, the length of a safetensors header");

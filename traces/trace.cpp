@@ -10,6 +10,12 @@ std::size_t TensorView::numbers() const {
   return shape.empty() ? 0 : count;
 }
 
+std::string_view policy_recorded(const TraceInfo& info) {
+  constexpr std::string_view closed = "closed: ";
+  const std::string_view loop = info.loop;
+  return loop.starts_with(closed) ? loop.substr(closed.size()) : std::string_view();
+}
+
 Trace::Trace(TraceInfo info,
              std::vector<Layer> layers,
              std::vector<std::int32_t> token_ids,

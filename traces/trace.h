@@ -1,4 +1,5 @@
-// A trace: attention, or queries, keys and values, recorded from a model that evicted nothing.
+// A trace: attention, or queries, keys and values, recorded from a model, most often one that
+// evicted nothing.
 //
 // A Trace is validated when it is opened: every number that a replay uses to find bytes has been
 // checked. What costs a pass over the data (row sums, NaN, mass above the diagonal) is checked by
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -52,6 +54,8 @@ struct TraceInfo {
   std::string model;    // free text; may be empty
   std::string source;   // free text: where text and weights come from
   std::string licence;  // free text
+  // "open": nothing was evicted when this was recorded; or "closed: SPEC", the model ran on what
+  // this policy left.
   std::string loop = "open";
   std::size_t tokens = 0;
   std::size_t query_heads = 0;
@@ -64,6 +68,9 @@ struct TraceInfo {
   Number number = Number::f32;  // how the numbers are stored
   std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
 };
+
+// The spec that a trace was recorded under; empty when nothing was evicted.
+std::string_view policy_recorded(const TraceInfo& info);
 
 // What the model read and how well it did: for people and reports, not for replays. Each part may
 // be empty.

@@ -23,7 +23,7 @@ namespace kv {
 // row-major, in pieces of any length, which need not end where a tensor ends.
 class TraceWriter {
  public:
-  // Writes the header. Of `info`, name, checksum and loop are not stored. Requires what open_trace
+  // Writes the header. Of `info`, name and checksum are not stored. Requires what open_trace
   // checks: sizes that agree, increasing layers, at least one token; token_ids, text_ends and nll
   // are empty or have one entry per token. An error if the header would be longer than readers
   // take.

@@ -29,6 +29,14 @@ TEST(Program, ExitsWithItsStatus) {
   EXPECT_EQ(run_shell("$K replay").status, 2);
 }
 
+TEST(Program, RefusesKernelsThatItDoesNotHave) {
+  const Ran unknown = run_shell("KV_KERNEL=avx51 $K --version");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err, "kvcheck: unknown KV_KERNEL 'avx51'; did you mean 'avx512'?\n");
+  EXPECT_EQ(run_shell("KV_KERNEL=scalar $K --version").status, 0);
+  EXPECT_EQ(run_shell("KV_KERNEL= $K --version").status, 0);
+}
+
 TEST(Program, SaysThatItsOutputCouldNotBeWritten) {
   const Ran full = run_shell("$K help >/dev/full");
   EXPECT_EQ(full.status, 2);

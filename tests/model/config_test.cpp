@@ -26,10 +26,27 @@ TEST(Config, ReadRopeParameters) {
   EXPECT_EQ(config->scaling.factor, 4);
 }
 
+TEST(Config, EveryEndTokenEnds) {
+  const auto ends = [](const std::string& value) {
+    return parse_config(test::small_llama().set("[2,3]", value).config).value().end_tokens;
+  };
+  EXPECT_THAT(ends("[2,3]"), testing::ElementsAre(2, 3));
+  EXPECT_THAT(ends("5"), testing::ElementsAre(5));
+  EXPECT_THAT(ends("null"), testing::IsEmpty());
+}
+
+TEST(Config, SayWhatWasFound) {
+  EXPECT_EQ(config_error("\"model_type\":\"llama\"", "\"model_type\":3"),
+            "has 'model_type' = '3'; expected a text");
+  EXPECT_EQ(config_error("\"vocab_size\":32", "\"vocab_size\":\"many\""),
+            "has 'vocab_size' = the text 'many'; expected a count");
+}
+
 TEST(Config, RefuseWhatWouldBeReadWrongly) {
   EXPECT_THAT(config_error("\"bos_token_id\":1", "\"bos_token_id\":32"),
               HasSubstr("has 'bos_token_id' = 32; expected less than its 'vocab_size' of 32"));
   EXPECT_THAT(config_error("[2,3]", "99"), HasSubstr("has 'eos_token_id' = 99"));
+  EXPECT_THAT(config_error("[2,3]", "[2,99]"), HasSubstr("has 'eos_token_id' = 99"));
   EXPECT_THAT(config_error("\"hidden_act\"", R"("quantization_config":{"bits":4},"hidden_act")"),
               HasSubstr("expected weights of f32, f16 or bf16"));
 }

@@ -6,6 +6,7 @@
 #include "sim/replay.h"
 #include "tests/model/small_models.h"
 #include "tests/traces/files.h"
+#include "traces/save.h"
 #include "traces/verify.h"
 
 namespace kv {
@@ -63,7 +64,9 @@ class Record : public Test {
 };
 
 TEST_F(Record, QkvAndAttentionOfOneRunBelongTogether) {
-  const Trace qkv = recorded({.number = Number::f32, .chunk = 7, .source = "a test"});
+  const Trace qkv = recorded({.number = Number::f32,
+                              .cell = Cell{parse_spec("dense;chunk=7").value(), 1},
+                              .source = "a test"});
   EXPECT_EQ(qkv.info().layers.size(), 2U);
   EXPECT_EQ(qkv.info().kv_heads, 2U);
   EXPECT_EQ(qkv.info().rope, model_.config.rope);
@@ -79,6 +82,38 @@ TEST_F(Record, QkvAndAttentionOfOneRunBelongTogether) {
     EXPECT_NEAR(a.cells[0].heads[i].metrics.retained_mass,
                 b.cells[0].heads[i].metrics.retained_mass, 1e-5);
   }
+}
+
+// Rows of a policed run are over what was left: 0 elsewhere, and replaying the same policy over
+// them loses nothing.
+TEST_F(Record, UnderAPolicyRowsAreOverWhatItLeft) {
+  for (const std::string text :
+       {"streaming:sinks=2,recent=9;chunk=5", "reservoir:sinks=1,recent=4,budget=12;unit=head",
+        "h2o:recent=4,budget=12;visibility=window;chunk=6"}) {
+    const Cell cell = {parse_spec(text).value(), 1};
+    const Trace rows =
+        recorded({.kind = TraceKind::attention, .number = Number::f32, .cell = cell});
+    EXPECT_EQ(policy_recorded(rows.info()), cell.spec.canonical());
+    const auto nll = evaluate(model_, cell.spec, std::array{tokens_}, {}).value().nll[0];
+    EXPECT_THAT(std::vector<float>(rows.transcript().nll.begin() + 1, rows.transcript().nll.end()),
+                ElementsAreArray(nll))
+        << text;
+    const Cell dense = {parse_spec("dense").value(), 1};
+    const ReplayResult again = replay(rows, std::array{cell, dense}, {}).value();
+    EXPECT_LT(cell.spec.budget, again.trace.tokens);
+    for (const HeadResult& head : again.cells[0].heads) {
+      EXPECT_NEAR(head.metrics.retained_mass, 1, 1e-6) << text;
+    }
+  }
+}
+
+TEST_F(Record, AClosedTraceSaysSoWhereverItGoes) {
+  const Cell cell = {parse_spec("window:recent=9").value(), 1};
+  const Trace trace = recorded({.number = Number::f32, .cell = cell});
+  const std::string path = test::temporary_path("copied.safetensors");
+  ASSERT_TRUE(save_trace(trace, path));
+  EXPECT_EQ(open_trace(path).value().info().loop, "closed: " + cell.spec.canonical());
+  EXPECT_EQ(policy_recorded(recorded({}).info()), "");
 }
 
 TEST_F(Record, NllIsTheEvaluations) {

@@ -115,6 +115,22 @@ TEST(Tokenizer, Llama2cEncodesWhatTheTraceWasRecordedFrom) {
   EXPECT_EQ(encoded(*tokenizer, tokenizer->decode(first).value()), first);
 }
 
+TEST(Tokenizer, LiesBesideALlama2cCheckpoint) {
+  const std::string good = test::shared_data("stories260K/tok512.bin");
+  if (!std::filesystem::exists(good)) GTEST_SKIP() << "no tokenizer at " << good;
+  const std::filesystem::path folder = test::temporary_path("checkpoint");
+  std::filesystem::create_directory(folder);
+  const std::string checkpoint = folder / "stories.bin";
+  EXPECT_THAT(error_of(open_tokenizer(checkpoint, "", 512)),
+              HasSubstr("neither tok512.bin nor tokenizer.bin lies beside the checkpoint"));
+  std::filesystem::copy_file(good, folder / "tokenizer.bin");
+  EXPECT_EQ(open_tokenizer(checkpoint, "", 512).value()->vocabulary(), 512U);
+  // The one of this size goes first.
+  std::filesystem::rename(folder / "tokenizer.bin", folder / "tok512.bin");
+  std::filesystem::copy_file(test::temporary_file("tok.bin", "none"), folder / "tokenizer.bin");
+  EXPECT_EQ(open_tokenizer(checkpoint, "", 512).value()->vocabulary(), 512U);
+}
+
 TEST(Tokenizer, RefusesABrokenLlama2cFile) {
   const std::string good = test::shared_data("stories260K/tok512.bin");
   if (!std::filesystem::exists(good)) GTEST_SKIP() << "no tokenizer at " << good;

@@ -93,7 +93,7 @@ TEST(Weights, ReadALlamaDirectory) {
   const LanguageModel model = open_model(small.write("model")).value();
   EXPECT_EQ(model.config.kv_heads, 2U);
   EXPECT_EQ(model.config.begin_token, 1);
-  EXPECT_EQ(model.config.end_token, 2);
+  EXPECT_THAT(model.config.end_tokens, testing::ElementsAre(2));
   const auto& expected = small.tensors.at("model.layers.1.mlp.down_proj.weight").values;
   EXPECT_EQ(number_at(model.layers[1].down.weight, 2, 3), expected[2 * 24 + 3]);
   EXPECT_EQ(model.weight_bytes(), 4U * (2 * 32 * 16 + 2 * (2 * 256 + 2 * 128 + 3 * 384)));

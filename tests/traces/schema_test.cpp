@@ -61,7 +61,7 @@ TEST(Schema, RefusesOtherVersionsAndUnknownWords) {
               HasSubstr("unknown kind 'qvk'; did you mean 'qkv'?"));
   EXPECT_THAT(with_metadata("half", "halves"), HasSubstr("unknown rope_layout 'halves'"));
   EXPECT_THAT(with_metadata(R"("layers":"1")", R"("layers":"1","loop":"closed")"),
-              HasSubstr("loop is 'closed'; expected 'open'"));
+              HasSubstr("loop is 'closed'; expected 'open', or 'closed: ' and the spec"));
 }
 
 TEST(Schema, RefusesBadNumbersInMetadata) {
