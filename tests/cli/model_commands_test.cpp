@@ -253,5 +253,43 @@ TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
       "would replace a file of the model");
 }
 
+TEST_F(ModelCommands, RecordBeginsWhereItIsTold) {
+  const auto recorded = [&](const std::vector<std::string>& more) {
+    const std::string path = test::temporary_path("some.safetensors");
+    const Ran ran =
+        run_with({"record", "--model", model_, "--text", text_, "-o", path, "--quiet"}, more);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const Trace trace = open_trace(path).value();
+    return std::vector<Token>(trace.token_ids().begin(), trace.token_ids().end());
+  };
+  const std::vector<Token> all = recorded({});
+  std::vector<Token> expected(all.begin() + 6, all.begin() + 15);
+  expected.insert(expected.begin(), all[0]);  // the begin token
+  EXPECT_EQ(recorded({"--skip", "5", "--tokens", "10"}), expected);
+  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", "x", "--skip", "60"}),
+                 "--skip 60 leaves too little of " + text_);
+}
+
+TEST_F(ModelCommands, RecordUnderAPolicySaysSo) {
+  const std::string path = test::temporary_path("policed.safetensors");
+  const auto under = [&](const std::string& policy) {
+    return run({"record", "--model", model_, "--text", text_, "-o", path, "--kind", "attention",
+                "--policy", policy, "--budget", "8", "--quiet"});
+  };
+  EXPECT_EQ(under("separators").status, 0);  // it looks at words
+  EXPECT_EQ(under("streaming:sinks=1").status, 0);
+  EXPECT_THAT(run({"trace", "info", path}).out, HasSubstr("closed: streaming:sinks=1,recent=7"));
+  EXPECT_THAT(run({"replay", path, "--policy", "h2o", "--budget", "4", "--quiet"}).out,
+              HasSubstr("closed loop: recorded under 'streaming:sinks=1,recent=7"));
+  expect_refused(under("all"), "--policy all is several policies; expected one");
+}
+
+TEST_F(ModelCommands, OnePolicyHasOneBudget) {
+  for (const std::string policy : {"dense", "window"}) {
+    expect_refused(run({"generate", "--model", model_, "--policy", policy, "--budget", "3,4"}),
+                   "several budgets are given; expected one");
+  }
+}
+
 }  // namespace
 }  // namespace kv
