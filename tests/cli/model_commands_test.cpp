@@ -260,10 +260,10 @@ TEST_F(ModelCommands, RecordBeginsWhereItIsTold) {
         run_with({"record", "--model", model_, "--text", text_, "-o", path, "--quiet"}, more);
     EXPECT_EQ(ran.status, 0) << ran.err;
     const Trace trace = open_trace(path).value();
-    return std::vector<Token>(trace.token_ids().begin(), trace.token_ids().end());
+    return std::vector<std::int32_t>(trace.token_ids().begin(), trace.token_ids().end());
   };
-  const std::vector<Token> all = recorded({});
-  std::vector<Token> expected(all.begin() + 6, all.begin() + 15);
+  const std::vector<std::int32_t> all = recorded({});
+  std::vector<std::int32_t> expected(all.begin() + 6, all.begin() + 15);
   expected.insert(expected.begin(), all[0]);  // the begin token
   EXPECT_EQ(recorded({"--skip", "5", "--tokens", "10"}), expected);
   expect_refused(run({"record", "--model", model_, "--text", text_, "-o", "x", "--skip", "60"}),
