@@ -1,7 +1,7 @@
 // Attention in one pass over keys and values, with the online softmax.
 //
 // Several vectors (the query heads that share a kv-head; in a prompt, of several tokens) go over
-// the same rows, tile by tile of 32 ranks; per vector and tile
+// the same rows, tile by tile of 16 ranks; per vector and tile
 //   logits    scale * (query . key): sixteen lanes as in model/model_kernels.h, products fused;
 //             times the key's own scale where it is int8 (and a weight times the value's)
 //   most      the largest logit so far; when it grows, sums and output are scaled by
@@ -22,7 +22,7 @@
 
 namespace kv {
 
-inline constexpr std::size_t attend_tile = 32;
+inline constexpr std::size_t attend_tile = 16;
 
 // Numbers of scratch per vector: the lanes of its sum, and its largest logit.
 inline constexpr std::size_t attend_state = 17;

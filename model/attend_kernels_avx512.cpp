@@ -16,9 +16,6 @@
 namespace kv {
 namespace {
 
-constexpr std::size_t attend_state =
-    17;  // of a vector: sixteen lanes of its sum, its largest logit
-
 // The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
 // sum of v[4 * (i % 4) + i / 4] becomes number i.
 [[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
@@ -59,13 +56,15 @@ const std::byte* row_at(const SlotRows& rows, std::size_t i) {
   return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
 }
 
-// While a tile's keys are read, its values come; while those are read, the next tile's keys do.
-template <Storage storage>
-void prefetch(const SlotRows& rows, std::size_t i) {
-  if (i >= rows.count) return;
-  const std::byte* row = row_at<storage>(rows, i);
-  for (std::size_t line = 0; line < rows.dim * size_of<storage>; line += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(row + line), _MM_HINT_T0);
+// Asks for `bytes` from `at` on; into the second level, as the lines that the first can wait for
+// are too few to keep memory busy. While a tile's keys are read, its values come; while those are
+// read, the next tile's keys do: a little at every step, so that memory never rests.
+//
+// Always inline: g++ 12 takes a function that does nothing but prefetch for one without effect, and
+// drops its calls.
+[[gnu::always_inline]] inline void prefetch(const std::byte* at, std::size_t bytes) {
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T1);
   }
 }
 
@@ -73,7 +72,7 @@ void prefetch(const SlotRows& rows, std::size_t i) {
 template <std::size_t T>
 struct Block {
   std::size_t at;                 // the first vector
-  bool leads;                     // prefetches for those that follow
+  bool leads;                     // asks for what comes next
   std::size_t count[T];           // rows that each sees of the tile
   std::size_t most_rows;          // the largest of them
   float weights[T][attend_tile];  // logits, then weights
@@ -91,15 +90,21 @@ void dots(const AttendJob& job,
   constexpr std::size_t at_once = 16 / T;
   const std::size_t dim = job.keys.dim;
   const std::byte* row[at_once];
+  const std::byte* value[at_once];
   const float* query[T];
-  for (std::size_t r = 0; r < at_once; ++r)
+  for (std::size_t r = 0; r < at_once; ++r) {
     row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
+    value[r] = row_at<storage>(job.values, i + (r < rows ? r : 0));
+  }
   for (std::size_t t = 0; t < T; ++t) query[t] = queries + (block.at + t) * dim;
   __m512 sums[16];
   each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
+    if (block.leads && j * size_of<storage> % 64 == 0) {
+      for (std::size_t r = 0; r < at_once; ++r) prefetch(value[r] + j * size_of<storage>, 1);
+    }
     each<at_once>([&](auto r) {
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
       each<T>([&](auto t) {
@@ -135,7 +140,6 @@ void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
     while (i >= run->end) ++run;
     const std::size_t stop = run->end < end ? run->end : end;
     const std::size_t rows = stop - i < at_once ? stop - i : at_once;
-    for (std::size_t r = 0; block.leads && r < rows; ++r) prefetch<storage>(job.values, i + r);
     dots<storage, T>(job, run->queries, i, rows, begin, block);
     i += rows;
   }
@@ -147,13 +151,9 @@ void meet_logits(
   if (job.logits != nullptr) {
     std::memcpy(job.logits + v * job.stride + begin, weights, count * sizeof(float));
   }
-  const __mmask16 low = first(count);
-  const __mmask16 high = first(count > 16 ? count - 16 : 0);
   const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
-  const __m512 a = _mm512_mask_loadu_ps(none, low, weights);
-  const __m512 b = _mm512_mask_loadu_ps(none, high, weights + 16);
-  __m512 most = _mm512_max_ps(a, b);
-  most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0x4E));
+  const __m512 seen = _mm512_mask_loadu_ps(none, first(count), weights);
+  __m512 most = _mm512_max_ps(seen, _mm512_shuffle_f32x4(seen, seen, 0x4E));
   most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xB1));
   most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4E));
   most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xB1));
@@ -166,12 +166,9 @@ void meet_logits(
     sums = _mm512_mul_ps(sums, factor);
     avx512_kernels.scale(job.out + v * job.keys.dim, _mm512_cvtss_f32(factor), job.keys.dim);
   }
-  const __m512 top = _mm512_set1_ps(state[16]);
-  const __m512 exp_a = exponential(_mm512_sub_ps(a, top));
-  const __m512 exp_b = exponential(_mm512_sub_ps(b, top));
-  _mm512_storeu_ps(state, _mm512_add_ps(_mm512_add_ps(sums, exp_a), exp_b));
-  _mm512_storeu_ps(weights, exp_a);
-  _mm512_storeu_ps(weights + 16, exp_b);
+  const __m512 added = exponential(_mm512_sub_ps(seen, _mm512_set1_ps(state[16])));
+  _mm512_storeu_ps(state, _mm512_add_ps(sums, added));
+  _mm512_storeu_ps(weights, added);
 }
 
 // C blocks of sixteen columns from j on; the outputs stay in registers while the tile goes by. What
@@ -188,7 +185,9 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
     sums[k] = _mm512_maskz_loadu_ps(live[k % C], out + k / C * dim + 16 * (k % C));
   });
   for (std::size_t i = 0; i < block.most_rows; ++i) {
-    if (block.leads && j == 0) prefetch<storage>(job.keys, begin + attend_tile + i);
+    if (const std::size_t next = begin + attend_tile + i; block.leads && next < job.keys.count) {
+      prefetch(row_at<storage>(job.keys, next) + j * size_of<storage>, C * 16 * size_of<storage>);
+    }
     const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
     __m512 value[C];
     each<C>([&](auto c) { value[c] = load<storage>(row + 16 * c * size_of<storage>, live[c]); });

@@ -18,9 +18,10 @@ namespace {
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
 
-// Dot products of R rows with T vectors, each in sixteen lanes of its own. A lane beyond the end
+// Dot products of R rows with T vectors, each in sixteen lanes of its own; one that leads asks for
+// the R rows behind them, which lie there. A lane beyond the end
 // would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
-template <Number number, std::size_t R, std::size_t T>
+template <Number number, std::size_t R, std::size_t T, bool leads = false>
 void dot_block(const std::byte* const (&rows)[R],
                const float* const (&x)[T],
                std::size_t n,
@@ -31,6 +32,12 @@ void dot_block(const std::byte* const (&rows)[R],
   for (; i + 16 <= n; i += 16) {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    if (leads && i * size_of<number> % 64 == 0) {
+      for (std::size_t r = 0; r < R; ++r) {
+        const std::byte* behind = rows[r] + (R * n + i) * size_of<number>;
+        _mm_prefetch(reinterpret_cast<const char*>(behind), _MM_HINT_T1);
+      }
+    }
     each<R>([&](auto r) {
       const __m512 row = load_wide<number>(rows[r] + i * size_of<number>, 0xFFFF);
       each<T>([&](auto t) {
@@ -49,7 +56,7 @@ void dot_block(const std::byte* const (&rows)[R],
   each<T * R>([&](auto k) { out[k / R][k % R] = add_lanes(sums[k]); });
 }
 
-template <Number number, std::size_t R, std::size_t T>
+template <Number number, std::size_t R, std::size_t T, bool leads>
 void multiply_block(
     const std::byte* weights, std::size_t rows, std::size_t columns, const float* x, float* out) {
   const std::byte* row[R];
@@ -57,7 +64,7 @@ void multiply_block(
   float sums[T][R];
   for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * size_of<number>;
   for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
-  dot_block<number, R, T>(row, token, columns, sums);
+  dot_block<number, R, T, leads>(row, token, columns, sums);
   for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * rows, sums[t], sizeof sums[t]);
 }
 
@@ -70,13 +77,18 @@ std::size_t multiply_rows(
   const std::size_t columns = weights.columns;
   for (; begin + R <= rows; begin += R) {
     const std::byte* here = weights.data + begin * columns * size_of<number>;
+    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
+      multiply_block<number, R, T, leads>(here, rows, columns, x + t * columns,
+                                          out + t * rows + begin);
+    };
     std::size_t t = 0;
-    for (; t + 4 <= tokens; t += 4) {
-      multiply_block<number, R, 4>(here, rows, columns, x + t * columns, out + t * rows + begin);
+    if (tokens == 1) some.template operator()<1, true>(t++);
+    if (tokens >= 4) {
+      some.template operator()<4, true>(t);
+      t += 4;
     }
-    for (; t < tokens; ++t) {
-      multiply_block<number, R, 1>(here, rows, columns, x + t * columns, out + t * rows + begin);
-    }
+    for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
+    for (; t < tokens; ++t) some.template operator()<1, false>(t);
   }
   return begin;
 }
@@ -97,9 +109,10 @@ void multiply(const WeightRows& weights, const float* x, std::size_t tokens, flo
   }
 }
 
-// What the rows `ahead` of i in the list will need soon.
+// What the rows `ahead` of i in the list will need soon. Always inline: g++ 12 takes a function
+// that does nothing but prefetch for one without effect, and drops its calls.
 template <Number number>
-void prefetch(const SlotRows& rows, std::size_t i) {
+[[gnu::always_inline]] inline void prefetch(const SlotRows& rows, std::size_t i) {
   constexpr std::size_t ahead = 12;
   if (i + ahead >= rows.count) return;
   const std::size_t bytes = rows.dim * size_of<number>;
