@@ -41,7 +41,7 @@ Result<void> check_kernel_choice() {
   if (wanted == nullptr || *wanted == 0 || kernels().name == wanted) return {};
   constexpr std::array<std::string_view, 2> names = {"avx512", "scalar"};
   if (std::ranges::find(names, wanted) == names.end()) {
-    return usage_error(unknown_word("KV_KERNEL", wanted, names));
+    return malformed(unknown_word("KV_KERNEL", wanted, names));
   }
   return Error{Error::Kind::unsupported, "KV_KERNEL asks for " + std::string(wanted) +
                                              ", which this machine does not run; expected " +

@@ -61,14 +61,12 @@ constexpr std::array<Option, 21> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text, and writes what kvcheck replay reads. Nothing is evicted "
-    "unless\n"
-    "a --policy is given: then the model runs on what that leaves, tokens that it does not see "
-    "any\n"
-    "more have attention 0, and the trace says so.\n"
+    "Runs a real model over a text, and writes what kvcheck replay reads.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
     "\n"
+    "Nothing is evicted unless a --policy is given: then the model runs on what that leaves,\n"
+    "tokens that it does not see any more have attention 0, and the trace says so.\n"
     "Memory does not grow with the trace: its numbers wait on disk, once more as f32.\n"
     "\n"
     "{options}\n"

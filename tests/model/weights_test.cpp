@@ -93,7 +93,7 @@ TEST(Weights, ReadALlamaDirectory) {
   const LanguageModel model = open_model(small.write("model")).value();
   EXPECT_EQ(model.config.kv_heads, 2U);
   EXPECT_EQ(model.config.begin_token, 1);
-  EXPECT_THAT(model.config.end_tokens, testing::ElementsAre(2));
+  EXPECT_THAT(model.config.end_tokens, testing::ElementsAre(2, 3));
   const auto& expected = small.tensors.at("model.layers.1.mlp.down_proj.weight").values;
   EXPECT_EQ(number_at(model.layers[1].down.weight, 2, 3), expected[2 * 24 + 3]);
   EXPECT_EQ(model.weight_bytes(), 4U * (2 * 32 * 16 + 2 * (2 * 256 + 2 * 128 + 3 * 384)));
@@ -181,8 +181,12 @@ TEST(Weights, ReadShards) {
   EXPECT_THAT(error_of(folder), HasSubstr("the file is cut off"));
   test::write_into(folder, "b.safetensors", small.safetensors(Number::f32));
   EXPECT_THAT(error_of(folder), HasSubstr("expected it once"));
+  test::write_into(folder, index, R"({"weight_map":{}})");
+  EXPECT_THAT(error_of(folder), HasSubstr("has an empty 'weight_map'"));
+  test::write_into(folder, index, R"({"weight_map":{"a":"../b"}})");
+  EXPECT_THAT(error_of(folder), HasSubstr("places tensor 'a' in '../b'; expected the name of a"));
   test::write_into(folder, index, "{");
-  EXPECT_THAT(error_of(folder), HasSubstr("has no 'weight_map' object"));
+  EXPECT_THAT(error_of(folder), HasSubstr("is no JSON: incomplete JSON"));
 }
 
 TEST(Weights, RefuseWrongTensors) {
