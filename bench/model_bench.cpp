@@ -1,8 +1,8 @@
 // The decoder's kernels against what memory gives: one query's attention over the keys and values
 // of all kv-heads, cold, and a product of one token with a matrix. The counter "of_read" is the
 // share of the rate at which the same bytes are read and tested for zero: the median over pairs
-// that are measured one after the other, in time of this thread's own. "of_rows" is the same against
-// reading the rows one by one in the order of their slots.
+// that are measured one after the other, in time of this thread's own. "of_rows" is the same
+// against reading the rows one by one in the order of their slots.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -180,5 +180,30 @@ void BM_product(benchmark::State& state, kv::Number number) {
 
 BENCHMARK_CAPTURE(BM_product, f32, kv::Number::f32)->Arg(1)->Arg(64);
 BENCHMARK_CAPTURE(BM_product, f16, kv::Number::f16)->Arg(1)->Arg(64);
+
+// The same of weights in a byte or in half a byte.
+void BM_quantised(benchmark::State& state, kv::Quantisation kind) {
+  constexpr std::size_t rows = 3072;
+  constexpr std::size_t columns = 768;
+  const auto tokens = static_cast<std::size_t>(state.range(0));
+  const std::size_t bytes = rows * kv::code_bytes(kind, columns);
+  const std::size_t copies = (std::size_t{128} << 20) / bytes;
+  const std::vector<std::byte> codes(bytes * copies, std::byte{0x35});
+  const std::vector<float> scales(rows * kv::scales_of_row(kind, columns), 0.01F);
+  const std::vector<float> x(tokens * columns, 0.5F);
+  std::vector<float> out(tokens * rows);
+  std::size_t copy = 0;
+  for (auto _ : state) {
+    kv::model_kernels().multiply_quantised(
+        {kind, codes.data() + copy * bytes, scales.data(), rows, columns}, x.data(), tokens,
+        out.data());
+    benchmark::DoNotOptimize(out.data());
+    copy = (copy + 1) % copies;
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
+}
+
+BENCHMARK_CAPTURE(BM_quantised, int8, kv::Quantisation::int8)->Arg(1)->Arg(64);
+BENCHMARK_CAPTURE(BM_quantised, nf4, kv::Quantisation::nf4)->Arg(1)->Arg(64);
 
 }  // namespace

@@ -47,8 +47,9 @@ struct Nf4Row {
 };
 
 // R rows with T tokens, summed in the order of model/model_kernels.h. A row of int8 has one
-// scale, for its sums; nf4's stand in the weights.
-template <typename Row, std::size_t R, std::size_t T>
+// scale, for its sums; nf4's stand in the weights. A block that leads asks for the codes of the R
+// rows behind it.
+template <typename Row, std::size_t R, std::size_t T, bool leads>
 void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float (&out)[T][R]) {
   __m512 sums[T * R];
   each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
@@ -56,6 +57,12 @@ void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float
   for (; i + 16 <= n; i += 16) {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    if (const std::size_t at = code_bytes(Row::kind, i); leads && at % 64 == 0) {
+      for (std::size_t r = 0; r < R; ++r) {
+        const std::byte* behind = row[r].codes + R * code_bytes(Row::kind, n) + at;
+        _mm_prefetch(reinterpret_cast<const char*>(behind), _MM_HINT_T1);
+      }
+    }
     each<R>([&](auto r) {
       const __m512 weights = row[r].load(i, 16);
       each<T>([&](auto t) {
@@ -79,7 +86,7 @@ void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float
   });
 }
 
-template <typename Row, std::size_t R, std::size_t T>
+template <typename Row, std::size_t R, std::size_t T, bool leads>
 void multiply_block(const QuantisedRows& weights, std::size_t begin, const float* x, float* out) {
   const std::size_t bytes = code_bytes(Row::kind, weights.columns);
   const std::size_t scales = scales_of_row(Row::kind, weights.columns);
@@ -90,7 +97,7 @@ void multiply_block(const QuantisedRows& weights, std::size_t begin, const float
     row[r] = {weights.codes + (begin + r) * bytes, weights.scales + (begin + r) * scales};
   }
   for (std::size_t t = 0; t < T; ++t) token[t] = x + t * weights.columns;
-  block<Row, R, T>(row, token, weights.columns, sums);
+  block<Row, R, T, leads>(row, token, weights.columns, sums);
   for (std::size_t t = 0; t < T; ++t) {
     std::memcpy(out + t * weights.rows + begin, sums[t], sizeof sums[t]);
   }
@@ -104,13 +111,18 @@ std::size_t multiply_rows(const QuantisedRows& weights,
                           std::size_t tokens,
                           float* out) {
   for (; begin + R <= weights.rows; begin += R) {
+    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
+      multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns,
+                                       out + t * weights.rows);
+    };
     std::size_t t = 0;
-    for (; t + 4 <= tokens; t += 4) {
-      multiply_block<Row, R, 4>(weights, begin, x + t * weights.columns, out + t * weights.rows);
+    if (tokens == 1) some.template operator()<1, true>(t++);
+    if (tokens >= 4) {
+      some.template operator()<4, true>(t);
+      t += 4;
     }
-    for (; t < tokens; ++t) {
-      multiply_block<Row, R, 1>(weights, begin, x + t * weights.columns, out + t * weights.rows);
-    }
+    for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
+    for (; t < tokens; ++t) some.template operator()<1, false>(t);
   }
   return begin;
 }

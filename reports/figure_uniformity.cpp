@@ -81,13 +81,13 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
   data.finish(figure);
   const auto first = static_cast<double>(plot.first_position);
   figure.body = plain_axes() + label_at(what_was_run(plot)) +
-                "set lmargin 9\nset rmargin 3\nset key below center horizontal maxrows 1 samplen 2 "
+                "set lmargin 9\nset rmargin 3\nset key top center horizontal maxrows 1 samplen 2 "
                 "width 2 noenhanced\nset tmargin 3\n"
-                "set xlabel 'position in the stream' offset 0,0.5\nset ylabel 'share of streams "
+                "set xlabel 'position in the stream'\nset ylabel 'share of streams "
                 "that keep it'\n"
                 "set xrange [" +
                 shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
-                "]\nset yrange [0:" + shortest(std::min(1.05, 1.15 * highest)) + "]\n" + "plot " +
+                "]\nset yrange [0:" + shortest(1.25 * highest) + "]\n" + "plot " +
                 points +
                 " using 1:4:5 with filledcurves lc rgb '#c9ddf0' title "
                 "'95 % band', " +
