@@ -1,11 +1,13 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ostream>
 
 #include "base/printable.h"
 #include "base/words.h"
 #include "cli/check.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "properties/conformance.h"
@@ -45,10 +47,43 @@ int one_law(const std::string& subject, const std::string& law, cli::Streams& st
   return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
 }
 
+bool asks_for_help(const std::vector<std::string>& words) {
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+// Of kvcheck check, but for those that bring a subject.
+std::string help_text() {
+  std::vector<std::string> names;
+  for (const RegisteredSubject& subject : registered_subjects()) names.push_back(subject.name);
+  std::vector<cli::Option> options;
+  for (const cli::Option& option : cli::check_command.options) {
+    if (option.name != "plugin" && option.name != "exec") options.push_back(option);
+  }
+  const std::string program = printable(cli::registering_program());
+  return "Tries the laws of kvcheck on the subjects that this program registers.\n\n"
+         "Usage:  " +
+         program +
+         " [SUBJECT] [OPTIONS]   every law; the only subject may stay unnamed\n"
+         "        " +
+         program +
+         " SUBJECT --law LAW     one law, as CTest runs it\n"
+         "        " +
+         program +
+         " --list                the laws; --explain LAW tells of one\n"
+         "        " +
+         program +
+         " --list-tests          a line per subject and law\n"
+         "\nSubjects: " +
+         join(names, ", ") + "\n\n" + cli::option_table(options) +
+         "\nExit status: 0 every law holds, 1 a law is broken, 2 usage or bad input, 77 the law of "
+         "--law did not run.\n";
+}
+
 // Options that take no subject.
 bool wants_none(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    for (const char* other : {"--list", "-l", "--explain", "--help", "-h"}) {
+    for (const char* other : {"--list", "-l", "--explain"}) {
       if (word.starts_with(other)) return true;
     }
   }
@@ -57,6 +92,10 @@ bool wants_none(const std::vector<std::string>& words) {
 
 int run(std::vector<std::string> words, cli::Streams& streams) {
   if (words.size() == 1 && words[0] == "--list-tests") return list_tests(streams.out);
+  if (asks_for_help(words)) {
+    streams.out << help_text();
+    return 0;
+  }
   const auto subjects = registered_subjects();
   if (subjects.empty()) {
     streams.err << "error: no subject is registered; see KVCHECK_SUBJECT\n";

@@ -43,7 +43,8 @@ class SinkWindow : public kv::SimpleCache {
 
 KVCHECK_SUBJECT(SinkWindow)
 
-// The same, but it says that it holds the budget before it does.
+// The same, but it says that it holds the budget before it does, so that you see a finding: CTest
+// fails on it until you take it out.
 class Broken : public SinkWindow {
  public:
   using SinkWindow::SinkWindow;

@@ -8,6 +8,7 @@ namespace {
 
 using test::Prefix;
 using testing::HasSubstr;
+using testing::Not;
 
 class Examples : public testing::Test {
  protected:
@@ -97,6 +98,12 @@ TEST_F(Examples, ProjectInCpp) {
   EXPECT_THAT(caught.output, HasSubstr("cpp-build/my_laws Broken --reproduce"));
   const auto unknown = prefix_.run("'" + build + "/my_laws' Brokn 2>&1");
   EXPECT_THAT(unknown.output, HasSubstr("unknown subject 'Brokn'; did you mean 'Broken'?"));
+
+  const auto help = prefix_.run("'" + build + "/my_laws' Broken --help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.output, HasSubstr("cpp-build/my_laws [SUBJECT] [OPTIONS]"));
+  EXPECT_THAT(help.output, HasSubstr("Subjects: SinkWindow, Broken\n"));
+  EXPECT_THAT(help.output, Not(HasSubstr("--plugin")));
 
   const auto listed = prefix_.run("cd '" + build + "' && ctest -N");
   EXPECT_THAT(listed.output, HasSubstr("my_laws.SinkWindow.survives"));
