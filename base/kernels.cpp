@@ -1,13 +1,9 @@
 #include "base/kernels.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "base/kernels_detail.h"
-#include "base/words.h"
 
 namespace kv {
 namespace {
@@ -35,18 +31,6 @@ const Kernels& choose() {
 }
 
 }  // namespace
-
-Result<void> check_kernel_choice() {
-  const char* wanted = std::getenv("KV_KERNEL");
-  if (wanted == nullptr || *wanted == 0 || kernels().name == wanted) return {};
-  constexpr std::array<std::string_view, 2> names = {"avx512", "scalar"};
-  if (std::ranges::find(names, wanted) == names.end()) {
-    return malformed(unknown_word("KV_KERNEL", wanted, names));
-  }
-  return Error{Error::Kind::unsupported, "KV_KERNEL asks for " + std::string(wanted) +
-                                             ", which this machine does not run; expected " +
-                                             std::string(kernels().name)};
-}
 
 std::span<const Kernels* const> supported_kernels() {
   static const std::vector<const Kernels*> found = find_supported();

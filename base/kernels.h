@@ -13,7 +13,6 @@
 #include <span>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/position.h"
 
 namespace kv {
@@ -103,10 +102,6 @@ struct Kernels {
 // The best kernels this machine runs, or those named by the environment variable KV_KERNEL
 // ("scalar", "avx512"), unless this machine lacks them.
 const Kernels& kernels();
-
-// An error if KV_KERNEL is set but names no kernels, or some that this machine lacks, so that no
-// program measures what it was not asked for.
-Result<void> check_kernel_choice();
 
 // All kernels that this machine runs, best first; scalar is always last.
 std::span<const Kernels* const> supported_kernels();

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <vector>
 
-#include "base/kernels.h"
+#include "base/kernel_choice.h"
 #include "base/printable.h"
 #include "base/version.h"
 #include "base/words.h"

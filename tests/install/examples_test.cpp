@@ -102,7 +102,7 @@ TEST_F(Examples, ProjectInCpp) {
   const auto help = prefix_.run("'" + build + "/my_laws' Broken --help");
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.output, HasSubstr("cpp-build/my_laws [SUBJECT] [OPTIONS]"));
-  EXPECT_THAT(help.output, HasSubstr("Subjects: SinkWindow, Broken\n"));
+  EXPECT_THAT(help.output, HasSubstr("Subjects: Broken, SinkWindow\n"));
   EXPECT_THAT(help.output, Not(HasSubstr("--plugin")));
 
   const auto listed = prefix_.run("cd '" + build + "' && ctest -N");
