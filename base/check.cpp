@@ -13,6 +13,11 @@ void check_failed(const char* condition, const char* file, int line) {
   std::abort();
 }
 
+void promise_broken(const char* words) {
+  std::fprintf(stderr, "kvcheck: %s\n", words);
+  std::abort();
+}
+
 void throw_exception_from_error(const Error& error, const boost::source_location& at) {
   check_failed(error.message.c_str(), at.file_name(), static_cast<int>(at.line()));
 }

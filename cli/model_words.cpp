@@ -122,6 +122,10 @@ Result<Cell> model_cell(const Words& words) {
   const auto cells = model_cells(words, {});
   if (!cells) return cells.error();
   if (cells->size() != 1) return usage_error("--policy all is several policies; expected one");
+  if (!budgets->empty() && !cells->front().spec.bounded()) {
+    return usage_error("--budget has nothing to bound: " + words.value("policy") +
+                       " evicts nothing; expected a --policy that does");
+  }
   return cells->front();
 }
 

@@ -1,6 +1,8 @@
 #include "cli/policies_text.h"
 
 #include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_text.h"
@@ -150,6 +152,41 @@ std::string canonical_of(const Preset& preset) {
   return parse_spec(preset.spec).value().canonical();
 }
 
+// What goes together: tokens one by one, or as many as an option says.
+std::string granularity_of(const Spec& spec) {
+  for (const Parameter& parameter : spec.policy->parameters) {
+    for (const char* name : {"page", "block", "length"}) {
+      if (parameter.name == name) return spec.options.at(name) + " tokens together";
+    }
+  }
+  return "tokens one by one";
+}
+
+// A spec's answers to the eight questions, a line each.
+std::string answers_text(const Spec& spec) {
+  const std::string unit(word_of(spec.unit));
+  const std::string timing(word_of(spec.timing));
+  const std::array<std::pair<std::string, std::string>, 8> answers = {{
+      {"who goes", std::string(spec.policy->name)},
+      {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
+                                         std::to_string(spec.recent) + " recent tokens"
+                                   : "everything"},
+      {"budget", spec.bounded() ? std::to_string(spec.budget) + " tokens for each " + unit + ", " +
+                                      spec.budgets.text()
+                                : "none"},
+      {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
+      {"visibility", std::string(word_of(spec.visibility))},
+      {"positions", std::string(word_of(spec.positions))},
+      {"granularity", granularity_of(spec)},
+      {"storage", "the model's: --storage and --keys of eval, generate and speed"},
+  }};
+  std::string out;
+  for (const auto& [question, answer] : answers) {
+    out += definition(&question == &answers[0].first ? "answers" : "", question + ": " + answer);
+  }
+  return out;
+}
+
 std::string json_list(const std::vector<std::string>& json) {
   return "[" + join(json, ",") + "]";
 }
@@ -172,7 +209,7 @@ std::string field_json(const Field& field) {
 
 std::string policy_text(const PolicyEntry& policy) {
   return policy_head(policy) + definition("claims", list_of(policy.claims)) +
-         definition("source", policy.source);
+         definition("source", policy.source) + definition("cost", policy.cost);
 }
 
 std::string policy_details(const PolicyEntry& policy) {
@@ -193,7 +230,9 @@ std::string preset_text(const Preset& preset) {
 }
 
 std::string preset_details(const Preset& preset) {
-  return preset_text(preset) + definition("canonical", canonical_of(preset));
+  std::string out = preset_text(preset) + definition("canonical", canonical_of(preset));
+  if (!preset.numbers.empty()) out += definition("numbers", preset.numbers);
+  return out + answers_text(parse_spec(preset.spec).value());
 }
 
 std::string policy_json(const PolicyEntry& policy) {
@@ -221,6 +260,7 @@ std::string preset_json(const Preset& preset) {
       .add("canonical", canonical_of(preset))
       .add("source", preset.source)
       .add("differs", preset.differs)
+      .add("numbers", preset.numbers)
       .text();
 }
 

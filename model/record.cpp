@@ -182,6 +182,11 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
     return usage_error(
         "traces of q/k/v cannot express this model's stretched rotation; expected kind attention");
   }
+  if (options.kind == TraceKind::qkv && options.cell->spec.vectors == Vectors::re_evaluated) {
+    return usage_error(
+        "with vectors=re-evaluated a token has several keys and values, and a trace holds one; "
+        "expected kind attention");
+  }
   TraceInfo info = describe_model(config);
   info.kind = options.kind;
   info.tokens = tokens;

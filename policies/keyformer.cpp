@@ -126,8 +126,9 @@ PolicyEntry keyformer_policy() {
               "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
           .differs =
               "that code never lets a token of the answer become a key token, which its "
-              "text does not say; noise is keyed by query and token, there unseeded; among "
-              "equals the older goes",
+              "text does not say; tau rises with every query, the prompt's too and without end "
+              "(6.1 after 512 at the default), there with every generated token; noise is keyed "
+              "by query and token, there unseeded; among equals the older goes",
           .cost = "O(residents) time and draws a query; 12 bytes per resident",
           .make = [](const Options& options) {
             return make_keyformer(options.at("noise") == "gumbel", options.real("step"));

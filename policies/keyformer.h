@@ -14,7 +14,8 @@
 // Differs: that code's mask keeps every token of the answer from ever becoming a key token, which
 // the text does not say and is left out. Its noise is not seeded; here it is keyed by the query and
 // the token. Heads of a unit are averaged before the noise. The budget is the cache's: there it is
-// 60 % of the prompt.
+// 60 % of the prompt. A cache does not know where a prompt ends, so tau rises with every query and
+// without end, there with every generated token: choose the step by the length of the stream.
 // Cost: O(residents) time and draws a query; 12 bytes per resident.
 #pragma once
 

@@ -18,10 +18,16 @@
 
 namespace kv {
 
-// Changes when the headers that a policy is compiled against do: its number and its sizes.
-inline constexpr std::uint64_t policy_interface =
-    (std::uint64_t{1} << 48) | (std::uint64_t{sizeof(PolicyEntry)} << 32) |
-    (std::uint64_t{sizeof(Observation)} << 16) | std::uint64_t{sizeof(Candidates)};
+// Changes when the headers that a policy is compiled against do: a number that we count up when
+// virtual functions change, and the sizes of what passes between.
+inline constexpr std::uint64_t policy_interface = [] {
+  std::uint64_t mixed = 2;
+  for (const std::size_t size : {sizeof(PolicyEntry), sizeof(Parameter), sizeof(Options),
+                                 sizeof(Observation), sizeof(Candidates), sizeof(Draws)}) {
+    mixed = mixed * 1099511628211U + size;
+  }
+  return mixed;
+}();
 
 }  // namespace kv
 

@@ -1,6 +1,7 @@
 #include "policies/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,27 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, fits);
 }
 
+Result<void> check_parameters(const PolicyEntry& entry) {
+  constexpr std::array<std::string_view, 3> taken = {"sinks", "recent", "budget"};
+  for (const Parameter& parameter : entry.parameters) {
+    const std::string whose =
+        "parameter '" + std::string(parameter.name) + "' of '" + std::string(entry.name) + "'";
+    if (!is_name(parameter.name) || std::ranges::find(taken, parameter.name) != taken.end() ||
+        std::ranges::count(entry.parameters, parameter.name, &Parameter::name) > 1) {
+      return usage_error(whose +
+                         " cannot be told from others; expected a name of its own, of a-z, 0-9 "
+                         "and '-', and none of sinks, recent and budget");
+    }
+    const auto value = legal_value(parameter, parameter.default_value);
+    if (!value) return usage_error(whose + " has an illegal default: " + value.error().message);
+    if (*value != parameter.default_value) {
+      return usage_error(whose + " has the default '" + std::string(parameter.default_value) +
+                         "'; expected it as specs write it, '" + *value + "'");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const PolicyEntry> policy_registry() {
@@ -88,6 +110,10 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
     }
     if (std::ranges::find(table, name, &PolicyEntry::name) != table.end()) {
       return usage_error("there is a policy '" + name + "' already; expected another name");
+    }
+    if (Result<void> legal = check_parameters(entry); !legal) return legal;
+    if (entry.make(Options(entry.parameters)) == nullptr) {
+      return usage_error("the maker of '" + name + "' gives no policy at its defaults");
     }
     table.push_back(entry);
   }

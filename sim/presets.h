@@ -7,10 +7,11 @@
 namespace kv {
 
 struct Preset {
-  std::string_view name;     // without the @
-  std::string_view spec;     // what it stands for
-  std::string_view source;   // paper or code
-  std::string_view differs;  // known differences from the source's code
+  std::string_view name;       // without the @
+  std::string_view spec;       // what it stands for
+  std::string_view source;     // paper or code
+  std::string_view differs;    // known differences from the source's code
+  std::string_view numbers{};  // what the source published, and where; empty if nothing comparable
 };
 
 // All presets, in the order that help shows them.

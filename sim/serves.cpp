@@ -26,8 +26,10 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
     // Rows of probabilities hold for the positions they were recorded at; others need q and k.
     if (spec.positions != Positions::absolute) {
       return usage_error("'" + spec.label() + "' asks for in-cache positions, but '" + info.name +
-                         "' records attention rows, which hold for absolute positions " +
-                         "only; record q/k/v, or add ;positions=absolute");
+                         "' records attention rows, which hold for " +
+                         (policy_recorded(info).empty() ? "absolute positions only"
+                                                        : "the positions they were recorded at") +
+                         "; record q/k/v, or add ;positions=absolute to take them as they are");
     }
     if (needs.vectors()) {
       return usage_error("'" + spec.label() + "' looks at " + vectors_asked(needs) + ", but '" +

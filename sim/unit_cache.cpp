@@ -13,7 +13,8 @@ constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
-    : policy_(spec.policy->make(spec.options)),
+    : policy_name_(spec.policy->name),
+      policy_(spec.policy->make(spec.options)),
       draws_(std::move(draws)),
       bounded_(spec.bounded()),
       timing_(spec.timing),
@@ -112,13 +113,28 @@ void UnitCache::evict_next() {
   first_gap_ = std::min(first_gap_, rank);
 }
 
+void UnitCache::check_victims() const {
+  const std::size_t least = middle_.size() - capacity_;
+  const auto unordered = std::ranges::adjacent_find(victims_, std::greater_equal());
+  std::string found;
+  if (victims_.size() < least) found = "only " + std::to_string(victims_.size());
+  if (unordered != victims_.end()) {
+    found = std::to_string(unordered[0]) + " and then " + std::to_string(unordered[1]);
+  }
+  if (found.empty() && victims_.back() >= middle_.size()) found = std::to_string(victims_.back());
+  if (found.empty()) return;
+  const std::string words =
+      "policy '" + std::string(policy_name_) + "' names victims that are none: found " + found +
+      "; expected at least " + std::to_string(least) + " in increasing order, below the " +
+      std::to_string(middle_.size()) + " candidates";
+  promise_broken(words.c_str());
+}
+
 void UnitCache::decide(std::size_t newcomers) {
   victims_.clear();
   const std::size_t first_rank = sinks_held();
   policy_->evict({middle_, newcomers, capacity_, first_rank, entered_}, *draws_, victims_);
-  KV_CHECK(victims_.size() >= middle_.size() - capacity_);
-  KV_CHECK(std::ranges::adjacent_find(victims_, std::greater_equal()) == victims_.end());
-  KV_CHECK(victims_.back() < middle_.size());
+  check_victims();
 
   ranks_.clear();
   for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
@@ -141,7 +157,8 @@ void UnitCache::free_rows() {
 }
 
 UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
-    : policy_(other.policy_->clone()),
+    : policy_name_(other.policy_name_),
+      policy_(other.policy_->clone()),
       draws_(std::move(draws)),
       bounded_(other.bounded_),
       timing_(other.timing_),

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -135,9 +136,13 @@ class UnitCache {
   // Asks the policy who goes, now that the middle is over its capacity.
   void decide(std::size_t newcomers);
 
+  // Ends the program if the policy's answer is none: it may be a user's.
+  void check_victims() const;
+
   // Frees the rows of evicted residents and counts what that cost.
   void free_rows();
 
+  std::string_view policy_name_;
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Draws> draws_;
   bool bounded_;

@@ -282,6 +282,9 @@ TEST_F(ModelCommands, RecordUnderAPolicySaysSo) {
   EXPECT_THAT(run({"replay", path, "--policy", "h2o", "--budget", "4", "--quiet"}).out,
               HasSubstr("closed loop: recorded under 'streaming:sinks=1,recent=7"));
   expect_refused(under("all"), "--policy all is several policies; expected one");
+  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", path, "--policy",
+                      "@window-recompute", "--budget", "8"}),
+                 "a token has several keys and values");
 }
 
 TEST_F(ModelCommands, OnePolicyHasOneBudget) {
@@ -289,6 +292,8 @@ TEST_F(ModelCommands, OnePolicyHasOneBudget) {
     expect_refused(run({"generate", "--model", model_, "--policy", policy, "--budget", "3,4"}),
                    "several budgets are given; expected one");
   }
+  expect_refused(run({"generate", "--model", model_, "--budget", "8"}),
+                 "--budget has nothing to bound: dense evicts nothing");
 }
 
 }  // namespace

@@ -37,6 +37,22 @@ TEST(Registry, RefusesPoliciesThatCannotBe) {
   EXPECT_THAT(refusal({"Mine"}, true), testing::HasSubstr("'Mine' is no policy"));
   EXPECT_THAT(refusal({""}, true), testing::HasSubstr("expected a maker, and a name"));
   EXPECT_THAT(refusal({"mine"}, false), testing::HasSubstr("'mine' is no policy"));
+  PolicyEntry mine = *find_policy("window");
+  mine.name = "mine";
+  const auto error = [&] { return register_policies({&mine, 1}).error().message; };
+  mine.make = [](const Options&) { return std::unique_ptr<Policy>(); };
+  EXPECT_EQ(error(), "the maker of 'mine' gives no policy at its defaults");
+  mine.make = find_policy("window")->make;
+  std::array<Parameter, 2> parameters = {{{.name = "budget", .default_value = "1", .meaning = ""},
+                                          {.name = "size", .default_value = "3", .meaning = ""}}};
+  mine.parameters = parameters;
+  EXPECT_THAT(error(), testing::StartsWith("parameter 'budget' of 'mine' cannot be told from"));
+  parameters[0].name = "size";
+  EXPECT_THAT(error(), testing::StartsWith("parameter 'size' of 'mine' cannot be told from"));
+  parameters[0] = {.name = "length", .default_value = "9", .meaning = "", .range = counts(1, 4)};
+  EXPECT_THAT(error(), testing::HasSubstr("'length' of 'mine' has an illegal default: "));
+  parameters[0] = {.name = "length", .default_value = "3.50", .meaning = "", .range = reals(1, 4)};
+  EXPECT_THAT(error(), testing::HasSubstr("expected it as specs write it, '3.5'"));
   EXPECT_EQ(policy_registry().size(), before);
   EXPECT_EQ(find_policy("mine"), nullptr);
 }

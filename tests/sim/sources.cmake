@@ -13,4 +13,5 @@ list(APPEND kv_test_sources
   sim/top_k_test.cpp
   sim/unit_cache_test.cpp
   sim/visible_limits_test.cpp
-  sim/worked_examples_test.cpp)
+  sim/worked_examples_test.cpp
+  sim/wrong_victims_test.cpp)
