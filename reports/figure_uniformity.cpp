@@ -87,8 +87,7 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
                 "that keep it'\n"
                 "set xrange [" +
                 shortest(first - 0.5) + ":" + shortest(first + static_cast<double>(n) - 0.5) +
-                "]\nset yrange [0:" + shortest(1.25 * highest) + "]\n" + "plot " +
-                points +
+                "]\nset yrange [0:" + shortest(1.25 * highest) + "]\n" + "plot " + points +
                 " using 1:4:5 with filledcurves lc rgb '#c9ddf0' title "
                 "'95 % band', " +
                 points + " using 1:3 with lines lc rgb '#444444' lw 1.2 title 'uniform', " +
