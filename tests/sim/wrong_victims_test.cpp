@@ -33,7 +33,7 @@ void run_with() {
   entry.make = [](const Options&) -> std::unique_ptr<Policy> {
     return std::make_unique<Fixed>(std::vector<std::size_t>{victims...});
   };
-  Spec spec = parse_spec("fifo:recent=1,budget=4").value();
+  Spec spec = parse_spec("fifo:sinks=0,recent=1,budget=4").value();
   spec.policy = &entry;
   UnitCache cache(spec, std::make_unique<CounterDraws>(Rng(1)));
   for (int token = 0; token < 6; ++token) {
