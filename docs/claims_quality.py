@@ -141,8 +141,9 @@ def four_suffice(run):
         ["streaming:sinks=4,recent=60", "streaming:sinks=8,recent=60", "streaming:sinks=4,recent=64"]))]
     by_sinks, by_recents = masses[1] - masses[0], masses[2] - masses[0]
     text = ("60 recent tokens and 1, 4, 8, 16 sinks: perplexity on the stream "
-            f"{listed(stream.items(), '{:.2f}')}; in windows of 256 {listed(windows.items(), '{:.2f}')}. On the "
-            f"recorded attention, beside 4 + 60, four more sinks bring {by_sinks:+.4f} of the mass, four more recent tokens {by_recents:+.4f}")
+            f"{listed(stream.items(), '{:.2f}')}; in windows of 256 {listed(windows.items(), '{:.2f}')}. On "
+            f"the recorded attention, beside 4 + 60, four more sinks bring {by_sinks:+.4f} of the mass, "
+            f"four more recent tokens {by_recents:+.4f}")
     if stream[1] < 1.03 * stream[4]:
         text += ("; one is enough for the bundled model, whose texts all begin with the token that it was "
                  "trained to rest on")
@@ -166,8 +167,8 @@ def window_sizes(run):
             + listed(zip(("8 + 64", "8 + 128", "8 + 256"), (row["retained_mass"] for row in masses)),
                      "{:.3f}"))
     rule = (f"scaled, the smaller window is more than {NEARLY - 1:.0%} above dense and the larger one at "
-            "most that (the source's own 8 + 512 was: 7.72 against 6.97), and at the literal sizes the larger one "
-            "is better; the condition: a cache no longer than what the model was trained on")
+            "most that (the source's own 8 + 512 was: 7.72 against 6.97), and at the literal sizes the "
+            "larger one is better; the condition: a cache no longer than what the model was trained on")
     if eighth <= NEARLY * dense or quarter > NEARLY * dense:
         return text, FAILS, rule
     return text, HOLDS if whole[4] < whole[3] else CONDITION, rule
@@ -187,7 +188,8 @@ def semantic_blocks(run):
                     UNMEASURED, "cosine and dot product differ, else nothing was chosen")
         text.append(f"{size.replace(',', ', ')}: perplexity {perplexity[1]:.3f} against "
                     f"{perplexity[0]:.3f} for sinks + recent, retained mass {masses[1]:.4f} against "
-                    f"{masses[0]:.4f} (by dot product instead of cosine {perplexity[2]:.3f} and {masses[2]:.4f}: the score decides)")
+                    f"{masses[0]:.4f} (by dot product instead of cosine {perplexity[2]:.3f} "
+                    f"and {masses[2]:.4f}: the score decides)")
         better += [perplexity[1] < perplexity[0], masses[1] > masses[0]]
     return ("; ".join(text) + ". 24 tokens of the middle are 6 blocks of 4, the source's 128 are 8 of 16",
             some_of(better), "better in all four; the condition: only in some of them")
@@ -223,7 +225,7 @@ def first_tokens_work(run):
     for rows in (run.replay(words), run.replay(words, "SCRATCH/bundled.safetensors")):
         shares.append(rows[0]["retained_mass"] - rows[1]["retained_mass"])
     text = (f"the first four tokens get {shares[0]:.1%} of all attention in the recorded one, "
-            f"{shares[1]:.1%} in that of the bundled model, which was trained to rest on the first (the difference of two "
-            "caches, with and without them)")
+            f"{shares[1]:.1%} in that of the bundled model, which was trained to rest on the first (the "
+            "difference of two caches, with and without them)")
     return text, some_of([s > 0.5 for s in shares]), \
         "more than half in both models; the condition: a model that has learned to rest there"
