@@ -140,7 +140,7 @@ In `semantic-blocks` {blocks}.
 ## Shapes that the field knows
 
 "Reproduced" is said where the 95 % interval of the difference, over texts or heads, leaves no doubt of its
-sign, or the count is exact.
+sign; of old tokens, where lives beyond the least are below a tenth of those with sums divided by age.
 
 {shapes}
 """

@@ -11,7 +11,7 @@ def draw(rows):
         f'{row.recall(64, 128)}'
         for i, row in enumerate(rows))
     height = 110 + 15 * len(rows)
-    panels = [("share of the optimum", 3, 0.23, 0.47, "set xtics 0.05"),
+    panels = [("share of the optimum", 3, 0.24, 0.47, "set xtics 0.05"),
               ("perplexity", 4, 0.49, 0.72,
                "set logscale x; set xrange [2:10]; set xtics (2, 3, 5, 10)"),
               ("recalled, 64 to 128 tokens old", 5, 0.74, 0.98,
