@@ -1,0 +1,142 @@
+"""How docs/claims.py measures what is claimed of memory and time."""
+from claims_runs import CONDITION, FAILS, HOLDS, UNDECIDED, exponent, quoted
+from measuring import median
+
+SIZES = "sinks=4,recent=28,budget=64"
+
+# Order statistics of so many runs that enclose their median with 96 % (binomial).
+REPEATS, OUTSIDE = 9, 1
+
+
+def constant_memory(run):
+    specs = ["dense", "streaming:sinks=4,recent=60", f"reservoir:{SIZES}"]
+    rows = run.speed(f"{quoted(specs)} --length 256,1024,4096 --tokens 2")
+    held = {}
+    for row in rows:
+        held.setdefault(row["spec"].split(":")[0].split(";")[0], []).append(row["kv_bytes"])
+    constant = all(len(set(sizes)) == 1 for name, sizes in held.items() if name != "dense")
+    text = "; ".join(f"{name} " + ", ".join(f"{b / 1024:.0f}" for b in sizes)
+                     for name, sizes in held.items())
+    return (f"KiB of keys and values after 256, 1,024 and 4,096 tokens: {text}",
+            HOLDS if constant else FAILS, "the bounded ones do not grow")
+
+
+def attention_exponent(run, spec, lengths):
+    rows = run.speed(f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 32")
+    return exponent([(row["length"], row["attention_s"]) for row in rows])
+
+
+def token_exponent(run, spec, budgets, key):
+    rows = []
+    for budget in budgets:
+        rows += run.speed(f"--policy '{spec}' --budget {budget} --length {2 * budget} --chunk 64 --tokens 32")
+    return exponent([(budget, row[key]) for budget, row in zip(budgets, rows)])
+
+
+LENGTHS = (1024, 2048, 4096, 8192)
+BUDGETS = (512, 1024, 2048)
+
+
+def dense_complexity(run):
+    slope = attention_exponent(run, "dense;chunk=64", LENGTHS)
+    return (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}",
+            HOLDS if 0.75 < slope < 1.25 else FAILS, "the exponent per token is within 1 +- 0.25")
+
+
+def bounded_complexity(spec):
+    def measure(run):
+        over_t = attention_exponent(run, spec + ";chunk=64", LENGTHS)
+        over_l = token_exponent(run, spec, BUDGETS, "attention_s")
+        good = abs(over_t) < 0.15 and 0.75 < over_l < 1.25
+        return (f"attention per token grows as T^{over_t:.2f} and L^{over_l:.2f}: T tokens cost "
+                f"T^{1 + over_t:.2f} L^{over_l:.2f}",
+                HOLDS if good else FAILS, "exponents within 0 +- 0.15 and 1 +- 0.25")
+    return measure
+
+
+def recompute_complexity(run):
+    budgets = (128, 256, 512, 1024)
+    over_l = token_exponent(run, "@window-recompute", budgets, "token_s")
+    rows = run.speed("--policy '@window-recompute' --budget 128 --length 256,512,1024 --chunk 64 --tokens 24")
+    over_t = exponent([(row["length"], row["token_s"]) for row in rows])
+    text = (f"a token costs T^{over_t:.2f} L^{over_l:.2f}: the products with weights are linear in L, "
+            "attention is quadratic")
+    if abs(over_t) > 0.15 or over_l < 0.75:
+        return text, FAILS, "exponents of a token within 0 +- 0.15 and at least 0.75"
+    return text, HOLDS if over_l > 1.75 else CONDITION, \
+        "exponent of L at least 1.75; the condition: L so long that attention outweighs the weights"
+
+
+def lazy(run):
+    base = "streaming:sinks=8,recent=56"
+    rows = run.replay(quoted([base, base + ";timing=lazy:64"]))
+    eager, lazily = rows
+    ratio = eager["moved"] / lazily["moved"]
+    return (f"rows moved {eager['moved']:,} against {lazily['moved']:,}: {ratio:.0f} times fewer; "
+            f"trims {eager['trims']:,} against {lazily['trims']:,}",
+            HOLDS if ratio > 20 else FAILS, "at least 20 times fewer rows are moved")
+
+
+def constant_attention(run):
+    lengths = (1024, 2048, 8192)
+    rows = run.speed(f"--policy 'dense;chunk=64' --policy 'streaming:sinks=4,recent=252;chunk=64' "
+                     f"--length {','.join(map(str, lengths))} --tokens 64")
+    dense = [row["attention_s"] for row in rows if row["spec"].startswith("dense")]
+    stream = [row["attention_s"] for row in rows if row["spec"].startswith("streaming")]
+    text = ("microseconds per token after 1,024, 2,048 and 8,192 tokens: sinks + recent "
+            + ", ".join(f"{s * 1e6:.0f}" for s in stream) + "; dense "
+            + ", ".join(f"{s * 1e6:.0f}" for s in dense))
+    good = max(stream) < 1.25 * min(stream) and dense[-1] > 4 * dense[0]
+    return text, HOLDS if good else FAILS, "within 25 %, while dense grows at least 4 times"
+
+
+def amortised(run):
+    budget = 128
+    specs = [f"streaming:sinks=4,budget={budget};timing=trim-then-attend;positions=in-cache",
+             f"@discard-half:recent={budget // 2 - 2};timing=lazy:{budget // 2 - 3}",
+             f"window:budget={budget};timing=trim-then-attend;positions=in-cache;"
+             "vectors=re-evaluated"]
+    rows = run.speed(f"{quoted(specs)} --chunk 1 --length 768 --tokens 1")
+    kept, discard, recompute = [row["first_token_s"] for row in rows]
+    text = (f"768 tokens one by one, context {budget}: discarding half {discard / kept:.1f} times "
+            f"sinks + recent, recomputing at every token {recompute / kept:.0f} times")
+    return text, HOLDS if discard < 3 * kept and recompute > 5 * discard else FAILS, \
+        "discarding costs below 3 times, recomputing at least 5 times as much as discarding"
+
+
+def shifting_ratios(run, storage):
+    """What shifting adds, of runs side by side: one of each kind at a time, REPEATS times."""
+    base = "streaming:sinks=4,budget=256;timing=trim-then-attend"
+    words = (f"{quoted([base + ';positions=in-cache', base + ';positions=shifted'])} "
+             f"--chunk 1 --length 2048 --tokens 1 --storage {storage}")
+    ratios = []
+    for _ in range(REPEATS):
+        fresh, shifted = (row["first_token_s"] for row in run.speed(words, fresh=True))
+        ratios.append(shifted / fresh - 1)
+    return sorted(ratios)
+
+
+def shifting_cost(run):
+    text, below, above = [], [], []
+    for storage in ("f32", "f16"):
+        ratios = shifting_ratios(run, storage)
+        low, high = ratios[OUTSIDE], ratios[-1 - OUTSIDE]
+        below.append(high < 0.1)
+        above.append(low > 0.1)
+        text.append(f"{median(ratios):+.1%} with {storage} keys (96 % interval {low:+.1%} to {high:+.1%})")
+    verdict = HOLDS if all(below) else FAILS if any(above) else UNDECIDED
+    return (f"2,048 tokens one by one, 256 residents, against turning the query once per run and no key "
+            f"ever; the median of {REPEATS} pairs of runs: " + ", ".join(text), verdict,
+            "the whole interval lies below a tenth, for both storages; an interval that encloses a tenth "
+            "decides nothing")
+
+
+def exponential(run):
+    rows = run.speed(f"--policy 'dense;chunk=64' --length {','.join(map(str, LENGTHS))} --tokens 32")
+    size = exponent([(row["length"], row["kv_bytes"]) for row in rows])
+    steps = [b["attention_s"] / a["attention_s"] for a, b in zip(rows, rows[1:])]
+    text = (f"dense, from 1,024 to 8,192 tokens: bytes grow as T^{size:.2f}; at each doubling the attention "
+            "time of the next token grows " + ", ".join(f"{step:.1f}" for step in steps) + " times")
+    return text, HOLDS if steps[-1] > steps[0] ** 2 else FAILS, \
+        ("the factor of the last doubling is above the square of the first's: an exponential squares it at "
+         "every doubling, a power of T has the same at each")
