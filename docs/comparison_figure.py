@@ -23,7 +23,7 @@ def draw(rows):
 set lmargin at screen {left}
 set rmargin at screen {right}
 {extra}
-{'' if index == 0 else 'set ytics format "" scale 0'}
+{'' if index == 0 else 'set ytics 1 format "" scale 0'}
 set title '{title}'
 plot $data using {column}:2{labels} with points pt 7 ps 0.55 lc rgb '#2166ac' notitle
 """
