@@ -204,7 +204,7 @@ TEST(AttendKernels, GrowingLogitsAgree) {
   for (std::size_t i = 0; i < 256; ++i) {
     for (std::size_t j = 0; j < 16; ++j) {
       const float value = j == 0 ? static_cast<float>(i) : 0;
-      std::memcpy(given.keys.bytes.data() + (given.slots[i] * 16 + j) * 4, &value, 4);
+      std::memcpy(given.keys.bytes.data() + (std::size_t{given.slots[i]} * 16 + j) * 4, &value, 4);
       given.keys.read(given.slots[i], static_cast<Eigen::Index>(j)) = static_cast<double>(value);
     }
   }

@@ -76,7 +76,7 @@ TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {
 TEST(TextStreams, WindowsHoldWholeLinesWhereTheyFit) {
   const std::string folder = test::small_llama_that_reads("window-model");
   const auto tokenizer = open_tokenizer(folder, "", 258).value();
-  const auto sizes = [&](std::string_view text, TextOptions options) {
+  const auto sizes = [&](std::string_view text, const TextOptions& options) {
     std::vector<std::size_t> all;
     for (const auto& stream : streams_of(text, *tokenizer, options).value()) {
       all.push_back(stream.size());

@@ -15,8 +15,8 @@ namespace {
 using test::SmallModel;
 
 std::string find_python() {
-  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
-    if (std::system((candidate + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) {
+  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
+    if (std::system((std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) {
       return candidate;
     }
   }
@@ -76,7 +76,7 @@ std::string write_case(const LanguageModel& model, const Case& wanted, std::size
     const auto bytes = std::as_bytes(decoder.logits());
     logits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  const std::string folder = test::fresh_folder("forward-" + std::to_string(index));
+  std::string folder = test::fresh_folder("forward-" + std::to_string(index));
   test::write_into(folder, "tokens.txt", text);
   test::write_into(folder, "visible.txt", witness.lines());
   test::write_into(folder, "positions.txt", are_ranks(spec.positions) ? "in-cache" : "absolute");

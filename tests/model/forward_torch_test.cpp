@@ -13,8 +13,8 @@ namespace {
 
 // Debian's PyTorch belongs to Debian's interpreter, which need not be the first in the path.
 std::string python_with_torch() {
-  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
-    if (std::system((candidate + " -c 'import torch' >/dev/null 2>&1").c_str()) == 0) {
+  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
+    if (std::system((std::string(candidate) + " -c 'import torch' >/dev/null 2>&1").c_str()) == 0) {
       return candidate;
     }
   }

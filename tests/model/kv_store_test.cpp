@@ -64,7 +64,7 @@ TEST(KvStore, Int8KeepsZeroAndTheLargestNumber) {
 TEST(KvStore, BytesCountTheScales) {
   KvStore store(Storage::int8, 64);
   store.reserve(10);
-  EXPECT_EQ(store.bytes(), 10 * 2 * (64 + sizeof(float)));
+  EXPECT_EQ(store.bytes(), std::size_t{10} * 2 * (64 + sizeof(float)));
   KvStore halves(Storage::f16, 64);
   halves.reserve(10);
   EXPECT_EQ(halves.bytes(), 10 * 2 * 64 * 2);

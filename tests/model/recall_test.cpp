@@ -24,7 +24,7 @@ class Recall : public Test {
     tokenizer_ = open_tokenizer("x", test::temporary_file("tokenizer.json", json), 20).value();
   }
 
-  std::vector<RecallQuestion> questions(std::string_view text) const {
+  [[nodiscard]] std::vector<RecallQuestion> questions(std::string_view text) const {
     return recall_questions(tokenizer_->encode(text).value(), *tokenizer_);
   }
 

@@ -216,7 +216,7 @@ TEST_F(Record, ThePublishedModelsRecordingIsReproduced) {
   model_ = open_model(folder + "/stories260K.bin").value();
   tokenizer_ = open_tokenizer("", folder + "/tok512.bin", 512).value();
   const Trace trace = recorded({.number = Number::f32});
-  const std::size_t count = 4 * 512 * 8;
+  const std::size_t count = std::size_t{4} * 512 * 8;
   std::vector<float> found(count);
   std::vector<float> expected(count);
   for (const std::size_t layer : {0U, 4U}) {

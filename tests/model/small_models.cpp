@@ -105,7 +105,7 @@ std::string SmallModel::safetensors(Number number, const std::vector<std::string
 }
 
 std::string SmallModel::write(const std::string& name, Number number) const {
-  const std::string folder = fresh_folder(name);
+  std::string folder = fresh_folder(name);
   write_into(folder, "config.json", config);
   write_into(folder, "model.safetensors", safetensors(number));
   return folder;
@@ -203,13 +203,13 @@ std::string small_llama_that_reads(const std::string& name) {
   SmallModel model = small_llama();
   model.set("vocab_size\":32", "vocab_size\":258");
   model.add("model.embed_tokens.weight", {258, 16}, 1).add("lm_head.weight", {258, 16});
-  const std::string folder = model.write(name);
+  std::string folder = model.write(name);
   write_into(folder, "tokenizer.json", small_tokenizer_json());
   return folder;
 }
 
 std::string fresh_folder(const std::string& name) {
-  const std::string folder = temporary_path(name);
+  std::string folder = temporary_path(name);
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
