@@ -74,13 +74,13 @@ TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
     const Case what = source.at(i).value();
     const kv::Setup& setup = what.setup;
     const std::uint64_t tokens = what.tokens();
-    seen["wraps"] += tokens > 2 * setup.budget;
-    seen["exact"] += tokens == setup.budget;
-    seen["one over"] += tokens == setup.budget + 1;
-    seen["one under"] += tokens + 1 == setup.budget;
-    seen["below sinks"] += tokens < setup.sinks;
-    seen["nothing first"] += what.calls.front().amount == 0;
-    seen["one chunk"] += what.calls.size() == 1 && tokens > setup.budget;
+    seen["wraps"] += (tokens > std::uint64_t{2} * setup.budget) ? 1 : 0;
+    seen["exact"] += (tokens == setup.budget) ? 1 : 0;
+    seen["one over"] += (tokens == setup.budget + 1) ? 1 : 0;
+    seen["one under"] += (tokens + 1 == setup.budget) ? 1 : 0;
+    seen["below sinks"] += (tokens < setup.sinks) ? 1 : 0;
+    seen["nothing first"] += (what.calls.front().amount == 0) ? 1 : 0;
+    seen["one chunk"] += (what.calls.size() == 1 && tokens > setup.budget) ? 1 : 0;
     bool single = true;
     bool window = false;
     bool over_window = false;
@@ -91,10 +91,10 @@ TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
       over_window = over_window || call.amount == setup.recent + 1;
       over_budget = over_budget || call.amount == setup.budget + 1;
     }
-    seen["single"] += single;
-    seen["window"] += window;
-    seen["over window"] += over_window;
-    seen["over budget"] += over_budget;
+    seen["single"] += single ? 1 : 0;
+    seen["window"] += window ? 1 : 0;
+    seen["over window"] += over_window ? 1 : 0;
+    seen["over budget"] += over_budget ? 1 : 0;
   }
   EXPECT_GT(seen["wraps"], 200);
   EXPECT_LT(seen["wraps"], 360);
@@ -138,11 +138,11 @@ TEST(CaseSource, PutsInWhatIsWanted) {
     for (const Call& call : what.calls) {
       kinds.insert(call.kind);
       variants.insert(call.variant);
-      hostile += call.kind == Kind::truncate && call.amount < 0;
+      hostile += (call.kind == Kind::truncate && call.amount < 0) ? 1 : 0;
     }
     for (const Kind kind : kinds) ++cases[kind];
-    layers += what.setup.layers > 1;
-    groups += what.setup.group > 1;
+    layers += (what.setup.layers > 1) ? 1 : 0;
+    groups += (what.setup.group > 1) ? 1 : 0;
     EXPECT_LE(what.setup.layers * what.setup.query_heads() * what.setup.sequences, 12U);
   }
   for (const Kind kind :
@@ -160,7 +160,7 @@ TEST(CaseSource, GivesTheSameCaseForTheSameIndexAndOthersForOtherSeeds) {
   EXPECT_EQ(source.at(17).value(), source_with({}).at(17).value());
   int same = 0;
   for (std::uint64_t i = 0; i < 20; ++i) {
-    same += source.at(i).value() == source_with({}, true, 2).at(i).value();
+    same += (source.at(i).value() == source_with({}, true, 2).at(i).value()) ? 1 : 0;
   }
   EXPECT_LE(same, 1);
 }

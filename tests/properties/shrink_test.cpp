@@ -45,7 +45,7 @@ TEST(Shrink, KeepsWhatTheFailureNeeds) {
             "sinks=0,recent=0,budget=1;stream=ties;calls=f4");
   EXPECT_EQ(smallest([](const Case& what) {
               return what.setup.sinks >= 1 && what.setup.recent >= 2 && what.setup.layers >= 2 &&
-                     what.tokens() > 2 * what.setup.budget;
+                     what.tokens() > std::uint64_t{2} * what.setup.budget;
             }),
             "sinks=1,recent=2,budget=3,layers=2;stream=ties;calls=f7");
   EXPECT_EQ(smallest([](const Case& what) {
@@ -55,10 +55,12 @@ TEST(Shrink, KeepsWhatTheFailureNeeds) {
 }
 
 TEST(Shrink, FindsWhatFailsAtAnExactLengthOnly) {
-  EXPECT_EQ(shrink(CaseTree(parsed("sinks=1,recent=2,budget=6;stream=ties;calls=f6,f6"), true),
-                   [](const Case& what) { return what.tokens() == 2 * what.setup.budget; }, {})
-                .smallest.text(),
-            "sinks=0,recent=0,budget=1;stream=ties;calls=f2");
+  EXPECT_EQ(
+      shrink(CaseTree(parsed("sinks=1,recent=2,budget=6;stream=ties;calls=f6,f6"), true),
+             [](const Case& what) { return what.tokens() == std::uint64_t{2} * what.setup.budget; },
+             {})
+          .smallest.text(),
+      "sinks=0,recent=0,budget=1;stream=ties;calls=f2");
 }
 
 TEST(Shrink, DropsABranchWithItsFork) {

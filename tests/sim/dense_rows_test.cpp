@@ -82,7 +82,7 @@ TEST(DenseRows, NameTheRowWhoseValuesAreNotFinite) {
     for (Trace::Layer& layer : layers) {
       layer.q = floats->tensor({4, 40, 8}, [](std::size_t) { return 1.0F; });
       layer.k = floats->tensor({2, 40, 8}, [](std::size_t) { return 1.0F; });
-      layer.v = floats->tensor({2, 40, 8}, [&](std::size_t i) { return i == 8 * 7 ? bad : 1.0F; });
+      layer.v = floats->tensor({2, 40, 8}, [&](std::size_t i) { return i == 56 ? bad : 1.0F; });
     }
     const Trace trace(memory_info(shape, TraceKind::qkv), std::move(layers), {}, floats);
     EXPECT_NE(error_of(trace).find("query 7: the attention output is not finite"),
@@ -97,7 +97,7 @@ TEST(DenseRows, NameTheRowWhoseProductsAreNotFinite) {
   for (Trace::Layer& layer : layers) {
     layer.q = floats->tensor({4, 40, 8}, [](std::size_t) { return 1.0F; });
     layer.k = floats->tensor({2, 40, 8}, [](std::size_t i) {
-      return i == 8 * 11 ? std::numeric_limits<float>::infinity() : 1.0F;
+      return i == 88 ? std::numeric_limits<float>::infinity() : 1.0F;
     });
     layer.v = floats->tensor({2, 40, 8}, [](std::size_t) { return 1.0F; });
   }

@@ -16,8 +16,8 @@ int run(const std::string& command) {
 
 // A Python with NumPy, or nothing.
 std::string find_python() {
-  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
-    if (run(candidate + " -c 'import numpy' >/dev/null 2>&1") == 0) return candidate;
+  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
+    if (run(std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1") == 0) return candidate;
   }
   return {};
 }

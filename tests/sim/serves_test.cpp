@@ -73,8 +73,7 @@ TEST(Replay, ShowsPoliciesTheTracesOwnVectors) {
         "expected-attention:recent=4,budget=12",
         "expected-attention:recent=4,budget=12,covariance=full;unit=layer;chunk=5",
         "semantic-blocks:recent=4,budget=12,block=2",
-        "semantic-blocks:recent=4,budget=13,block=3;"
-        "unit=layer;chunk=2"}) {
+        "semantic-blocks:recent=4,budget=13,block=3;unit=layer;chunk=2"}) {
     const Cell cell = {spec_of(text), 1};
     const ReplayResult result = replay(trace, std::array{cell}, {}).value();
     EXPECT_EQ(result.cells[0].kept, kept_by_model(trace, cell.spec)) << text;
