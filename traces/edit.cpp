@@ -39,7 +39,7 @@ Result<void> check_list(std::string_view what,
 // The kv-heads of the selected query heads.
 Result<std::vector<std::size_t>> groups_of(const TraceInfo& info,
                                            const std::vector<std::size_t>& heads) {
-  const std::size_t group = info.query_heads / info.kv_heads;
+  const std::size_t group = std::max<std::size_t>(1, info.query_heads / info.kv_heads);
   std::vector<std::size_t> groups;
   for (std::size_t i = 0; i < heads.size(); i += group) {
     const std::size_t first = heads[i] / group * group;

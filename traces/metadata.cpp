@@ -27,7 +27,7 @@ class Reader {
 
   [[nodiscard]] bool has(const std::string& name) const { return entries_.contains(name); }
 
-  std::string text(const std::string& name, const std::string& otherwise) const {
+  [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise) const {
     const auto at = entries_.find(name);
     return at == entries_.end() ? otherwise : at->second;
   }

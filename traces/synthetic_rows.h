@@ -41,14 +41,14 @@ class SyntheticRows {
  private:
   using Noise = std::array<double, noise_dims>;
 
-  Noise draw_noise(std::size_t head, Position t, Purpose purpose) const;
+  [[nodiscard]] Noise draw_noise(std::size_t head, Position t, Purpose purpose) const;
 
   // As draw_noise, turned as the replay will turn it at position t.
-  Noise turned_noise(std::size_t head, Position t, Purpose purpose) const;
+  [[nodiscard]] Noise turned_noise(std::size_t head, Position t, Purpose purpose) const;
 
   // Fills logits_[0..t] with the weights' logarithms, and returns each part's offset.
   std::array<double, part_count> weigh(std::size_t head, Position t);
-  double weight_of(Position t, Position j, const Noise& query_noise) const;
+  [[nodiscard]] double weight_of(Position t, Position j, const Noise& query_noise) const;
 
   const SyntheticSpec& spec_;
   std::size_t layer_;
