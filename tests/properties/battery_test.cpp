@@ -76,7 +76,7 @@ TEST(Battery, SaysWhatALawNeverSaw) {
   for (const LawResult& result : report->laws) {
     if (result.status != Status::not_run) continue;
     EXPECT_FALSE(result.why.empty()) << result.law->id;
-    unseen += result.why.starts_with("no case showed") ? 1 : 0;
+    unseen += result.why.starts_with("no case showed") ? 1U : 0U;
     if (result.law->must_see.eviction && result.coverage.eviction) {
       EXPECT_EQ(result.why.find("eviction"), std::string::npos) << result.law->id;
     }
