@@ -209,9 +209,7 @@ TEST(ParseSpec, AnswersEveryTextWithASpecOrOneSentence) {
       RC_ASSERT(parse_spec(spec.value().canonical()).value() == spec.value());
     } else {
       RC_ASSERT(spec.error().message.size() < 1000U);
-      for (const char c : spec.error().message) {
-        RC_ASSERT(static_cast<unsigned char>(c) >= 0x20);
-      }
+      RC_ASSERT(std::ranges::none_of(spec.error().message, [](unsigned char c) { return c < 32; }));
     }
   }));
 }
