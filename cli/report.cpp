@@ -12,7 +12,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 5> table = {{
+constexpr std::array<Option, 6> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
@@ -20,6 +20,11 @@ constexpr std::array<Option, 5> table = {{
     {.name = "selftest",
      .value = "FILE",
      .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
+    {.name = "logs",
+     .value = "DIR",
+     .help = "also draw the logs of a model that another program ran: DIR/*.csv, one file a curve, "
+             "with the columns input_length and nll",
+     .list = true},
     {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -43,7 +48,8 @@ constexpr std::string_view help =
     "  kvcheck report run.db --list\n"
     "  kvcheck report run.db --run 2 -o report-2\n"
     "  kvcheck selftest --json matrix.json; kvcheck report run.db --selftest matrix.json -o "
-    "report\n";
+    "report\n"
+    "  kvcheck report run.db --logs llama_2_7b --logs pythia_6.9b -o report\n";
 
 std::string line_of(const RunSummary& run) {
   const auto counted = [](std::size_t n, const char* noun) {
@@ -74,14 +80,21 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
         "no folder for the report; name one with -o DIR, or see the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
+  ReportExtras extras;
+  for (const std::string& logs : words.values("logs")) {
+    auto read = read_loss_logs(logs);
+    if (!read) return read.error();
+    extras.logs.push_back(*std::move(read));
+  }
   KillMatrix matrix;
   const std::string selftest = words.value("selftest");
   if (!selftest.empty()) {
     auto read = read_kill_matrix(selftest);
     if (!read) return read.error();
     matrix = *std::move(read);
+    extras.matrix = &matrix;
   }
-  const auto done = write_report(path, run, folder, selftest.empty() ? nullptr : &matrix);
+  const auto done = write_report(path, run, folder, extras);
   if (!done) return done.error();
   streams.out << "Report: " << folder << "/index.html\n";
   return {};
@@ -94,7 +107,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string& path = words->operands()[0];
   if (!words->given("list")) return write(*words, path, streams);
-  for (const std::string_view other : {"output", "run", "selftest"}) {
+  for (const std::string_view other : {"output", "run", "selftest", "logs"}) {
     if (words->given(other)) {
       return usage_error("--list and --" + std::string(other) + " do not go together");
     }

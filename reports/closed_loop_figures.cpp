@@ -10,11 +10,11 @@
 #include "reports/closed_loop_text.h"
 #include "reports/labels.h"
 #include "reports/plot_text.h"
+#include "reports/position_plot.h"
 
 namespace kv {
 namespace {
 
-constexpr std::size_t most_points = 32;
 constexpr std::size_t far = 64;  // tokens, from which on recall against budget counts
 
 // A result's cells as lines of one policy each, over its budgets.
@@ -59,52 +59,21 @@ std::string at_budget(const Curves& curves) {
   return curves.budget == 0 ? "" : ", at budget " + std::to_string(curves.budget);
 }
 
-std::string keys_of(const std::vector<Line>& lines) {
-  std::vector<std::string> parts;
-  for (const Line& line : lines) {
-    parts.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
-                    legend_title(line.label));
-  }
-  return join(parts, ", ");
-}
-
-std::string grid_lines() {
-  return "set grid ytics lc rgb '#e4e4e4' lw 1\n";
-}
-
-// Lines with markers at every eighth point, each policy's at points of its own.
-std::string position_curve(const Look& look, const std::string& block, std::size_t i) {
-  return block + " using 1:2 with lines" + line_style(look) + " notitle, " + block +
-         " using 1:2 every 8::" + std::to_string(i % 8) + " with points" + point_style(look) +
-         " notitle";
-}
-
 Figure position_figure(const Curves& curves) {
   Figure figure{.name = "perplexity", .title = "Perplexity against position", .caption = {}};
   const std::vector<Line> lines = curves.lines_shown();
   std::size_t points = 0;
-  for (const Line& line : lines) points = std::max(points, curves.shown(line)->series.size());
-  if (points < 2) return figure;
-  const std::size_t per_bin = (points + most_points - 1) / most_points;
-  const std::size_t width = per_bin * curves.result->series_width;
-  FigureData data({"middle_target", "perplexity"});
-  std::vector<std::string> parts;
+  std::vector<PositionCurve> positions;
   for (const Line& line : lines) {
-    const std::string block = data.begin(line.label);
     const std::vector<LossPoint>& series = curves.shown(line)->series;
-    for (std::size_t begin = 0; begin < series.size(); begin += per_bin) {
-      LossPoint sum{.first = series[begin].first};
-      for (std::size_t i = begin; i < std::min(begin + per_bin, series.size()); ++i) {
-        sum.targets += series[i].targets;
-        sum.nats += series[i].nats;
-      }
-      // A last point of few targets would wobble more than the others.
-      if (begin > 0 && 2 * sum.targets < width) continue;
-      const double middle = static_cast<double>(sum.first) + static_cast<double>(width) / 2;
-      data.row({middle, perplexity_of(sum.nats, sum.targets)});
-    }
-    parts.push_back(position_curve(line.look, block, parts.size()));
+    points = std::max(points, series.size());
+    positions.push_back({.label = line.label, .look = line.look, .series = series});
   }
+  if (points < 2) return figure;
+  const std::size_t step = curves.result->series_width;
+  const std::size_t width = targets_of_point(points * step, step);
+  FigureData data(position_columns());
+  const std::string panel = position_panel(positions, width, data);
   data.finish(figure);
   Grid grid{.panel_width = 640, .panel_height = 320};
   grid.right = legend_width(lines);
@@ -113,8 +82,8 @@ Figure position_figure(const Curves& curves) {
   figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
                 "set logscale y\nset ylabel 'perplexity'\nset xlabel 'position, tokens'\n"
                 "set xrange [0:" +
-                std::to_string(curves.result->longest) + "]\nplot " + join(parts, ", ") + ", " +
-                keys_of(lines) + "\n";
+                std::to_string(curves.result->longest) + "]\n" + panel + ", " + legend_of(lines) +
+                "\n";
   figure.caption = "Perplexity over runs of " + std::to_string(width) + " targets" +
                    (curves.result->streams > 1 ? ", all streams together" : "") +
                    at_budget(curves) + "; the axis is logarithmic. The model was trained on " +
@@ -153,7 +122,7 @@ std::string budget_panel(const Curves& curves,
         block +
         (bounded ? " using 1:2 with linespoints" + point_style(line.look) + " notitle" : level));
   }
-  return "plot " + join(parts, ", ") + (titled ? ", " + keys_of(curves.lines) : "") + "\n";
+  return "plot " + join(parts, ", ") + (titled ? ", " + legend_of(curves.lines) : "") + "\n";
 }
 
 std::string budget_axis(const std::set<std::uint32_t>& budgets) {
@@ -242,7 +211,7 @@ Figure recall_figure(const Curves& curves) {
       "set yrange [0:1]\nset ylabel 'share answered rightly'\nset xrange [-0.3:" +
       shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" + join(tics, ",") +
       ")\nset xlabel 'tokens since the fact was last mentioned (questions)' offset 0,-1\nplot " +
-      join(parts, ", ") + ", " + keys_of(lines) + "\n";
+      join(parts, ", ") + ", " + legend_of(lines) + "\n";
   figure.caption =
       "Questions whose likeliest next token was the answer" + at_budget(curves) +
       ", by the distance in tokens to the latest mention of the fact; in parentheses how many "

@@ -20,10 +20,6 @@ std::string rounded(double value) {
   return text.data();
 }
 
-Entry perplexity_entry(double value) {
-  return {rounded(value), shortest(value)};
-}
-
 Entry share_entry(const RecallBin& bin) {
   if (bin.asked == 0) return {"-", ""};
   return {rounded(bin.share()), shortest(bin.share())};
@@ -76,7 +72,7 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
 
 std::string json_segments(const ClosedLoopCell& cell, std::size_t width) {
   std::vector<std::string> parts;
-  for (const Segment& segment : segments_of(cell, width)) {
+  for (const Segment& segment : segments_of(cell.series, width)) {
     parts.push_back(JsonObject()
                         .add("first", std::uint64_t{segment.first})
                         .add("last", std::uint64_t{segment.last})
@@ -131,12 +127,16 @@ std::vector<std::string> labels_of_cells(const ClosedLoopResult& result) {
   return labels_of(specs);
 }
 
+Entry perplexity_entry(double value) {
+  return {rounded(value), shortest(value)};
+}
+
 Table perplexity_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});
   table.columns.push_back({.title = "perplexity", .name = "perplexity", .number = true});
   const auto segments = result.cells.empty() ? std::vector<Segment>()
-                                             : segments_of(result.cells.front(), result.segment);
+                                             : segments_of(result.cells.front().series, result.segment);
   for (const Segment& segment : segments) {
     const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
     table.columns.push_back({.title = range, .name = "perplexity_" + range, .number = true});
@@ -150,7 +150,7 @@ Table perplexity_table(const ClosedLoopResult& result) {
     std::vector<Entry> row = spec_entries(cell, labels[i]);
     row.push_back({"", std::to_string(cell.cell.seed)});
     row.push_back(perplexity_entry(cell.perplexity()));
-    for (const Segment& segment : segments_of(cell, result.segment)) {
+    for (const Segment& segment : segments_of(cell.series, result.segment)) {
       row.push_back(perplexity_entry(segment.perplexity()));
     }
     if (asks) row.push_back(share_entry(cell.recall_in_all()));

@@ -24,6 +24,9 @@ Table perplexity_table(const ClosedLoopResult& result);
 // the title. Without rows where the text asks nothing.
 Table recall_table(const ClosedLoopResult& result);
 
+// Rounded for readers, exact in CSV.
+Entry perplexity_entry(double value);
+
 // "recall.txt, 4,096 tokens in 1 stream" or "... in 17 windows of at most 256 tokens"
 std::string text_of(const ClosedLoopResult& result);
 

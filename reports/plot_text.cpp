@@ -82,6 +82,19 @@ double legend_width(const std::vector<Line>& lines) {
   return 60 + character * static_cast<double>(std::min(longest, longest_legend));
 }
 
+std::string legend_of(const std::vector<Line>& lines) {
+  std::vector<std::string> parts;
+  for (const Line& line : lines) {
+    parts.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
+                    legend_title(line.label));
+  }
+  return join(parts, ", ");
+}
+
+std::string grid_lines() {
+  return "set grid ytics lc rgb '#e4e4e4' lw 1\n";
+}
+
 std::string legend_right_of(const Grid& grid) {
   const double x = static_cast<double>(grid.width()) - grid.right + 12;
   const double y = static_cast<double>(grid.height()) - grid.top;

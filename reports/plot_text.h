@@ -56,6 +56,12 @@ Grid small_multiples(std::size_t panels, double panel_width, double panel_height
 double legend_width(const std::vector<Line>& lines);
 std::string legend_right_of(const Grid& grid);
 
+// What a plot ends in, so that the legend shows each line with its marker.
+std::string legend_of(const std::vector<Line>& lines);
+
+// Light lines across, at the tics of the y axis.
+std::string grid_lines();
+
 // A panel's title, shortened to `pixels`.
 std::string panel_title(const std::string& label, double pixels);
 

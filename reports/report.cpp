@@ -145,6 +145,18 @@ Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
   return drawn;
 }
 
+Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const ReportFolder& place) {
+  LogsSection section{.models = models, .folder = "logs", .figure = {}};
+  if (models.empty()) return section;
+  const Table table = loss_log_table(models);
+  const NamedTexts files = {{"perplexities.csv", to_csv(table)},
+                            {"perplexities.md", to_markdown(table)}};
+  auto drawn = write_section(files, {loss_log_figure(models)}, place, section.folder);
+  if (!drawn) return drawn.error();
+  section.figure = std::move(drawn->front());
+  return section;
+}
+
 Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder& place) {
   MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
   const std::string folder = place.path() + "/" + section.folder;
@@ -161,7 +173,7 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder&
 }
 
 Result<void> fill(const std::vector<StoredRun>& runs,
-                  const KillMatrix* matrix,
+                  const ReportExtras& extras,
                   const ReportFolder& place) {
   std::vector<RunSummary> summaries;
   std::vector<TraceSection> traces;
@@ -191,13 +203,15 @@ Result<void> fill(const std::vector<StoredRun>& runs,
       timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
     }
   }
+  const auto logs = write_logs(extras.logs, place);
+  if (!logs) return logs.error();
   MatrixSection laws;
-  if (matrix != nullptr) {
-    auto section = write_matrix(*matrix, place);
+  if (extras.matrix != nullptr) {
+    auto section = write_matrix(*extras.matrix, place);
     if (!section) return section.error();
     laws = *std::move(section);
   }
-  const std::string page = report_page(summaries, traces, evaluations, timings, laws);
+  const std::string page = report_page(summaries, traces, evaluations, timings, *logs, laws);
   return write_file(place.path() + "/index.html", page);
 }
 
@@ -215,7 +229,7 @@ Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
                           const std::string& folder,
-                          const KillMatrix* matrix) {
+                          const ReportExtras& extras) {
   const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
   const StoredRun& first = stored->front();
@@ -227,7 +241,7 @@ Result<void> write_report(const std::string& results_path,
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);
-  if (const auto done = fill(*stored, matrix, place); !done) {
+  if (const auto done = fill(*stored, extras, place); !done) {
     return Error{done.error().kind, place.about_target(done.error().message)};
   }
   return place.commit();

@@ -7,6 +7,8 @@
 //   DIR/trace-2/...       and so on for the run's other traces
 //   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
 //                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
+//   DIR/logs/             if logs of other programs are given: perplexity.svg, .png and .csv,
+//                         perplexities.csv and .md
 //   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
 //                         mutants.csv, laws.csv
 //
@@ -16,20 +18,27 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "reports/kill_matrix.h"
+#include "reports/loss_log.h"
 
 namespace kv {
+
+// What a report tells beside its runs.
+struct ReportExtras {
+  const KillMatrix* matrix = nullptr;  // of the laws; null: nothing
+  std::vector<LossLogs> logs{};        // of other programs, a folder each
+};
 
 // Writes the report of a run of a results file; 0: of the newest run that holds traces together
 // with the newest that holds evaluations. The folder is written beside its place and moved there
 // whole; an older report in its place is replaced. Errors: those of read_run(), a place that holds
-// anything but a report, no permission, a full disk. `matrix`: what the report tells of the laws;
-// null: nothing.
+// anything but a report, no permission, a full disk.
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,
                           const std::string& folder,
-                          const KillMatrix* matrix = nullptr);
+                          const ReportExtras& extras = {});
 
 }  // namespace kv

@@ -161,6 +161,7 @@ std::string head_of(const std::vector<RunSummary>& runs,
                     const std::vector<TraceSection>& traces,
                     const std::vector<EvaluationSection>& evaluations,
                     const std::vector<TimingSection>& timings,
+                    const LogsSection& logs,
                     const MatrixSection& matrix) {
   std::string out =
       "<h1>" + std::string(heading_of(!traces.empty(), !evaluations.empty())) + "</h1>\n<dl>\n";
@@ -176,6 +177,9 @@ std::string head_of(const std::vector<RunSummary>& runs,
                   [](const EvaluationSection& section) { return text_of(*section.result); });
   out += links_to("time and memory", timings,
                   [](const TimingSection& section) { return section.result->model; });
+  if (!logs.models.empty()) {
+    out += "<dt>logs</dt><dd>" + link_to("#" + logs.folder, "of other programs") + "</dd>\n";
+  }
   if (matrix.matrix != nullptr) {
     out += "<dt>laws</dt><dd>" + link_to("#" + matrix.folder, "what they catch") + "</dd>\n";
   }
@@ -191,6 +195,7 @@ std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations,
                         const std::vector<TimingSection>& timings,
+                        const LogsSection& logs,
                         const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
@@ -198,12 +203,12 @@ std::string report_page(const std::vector<RunSummary>& runs,
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out +=
-      "</style>\n</head>\n<body>\n<main>\n" + head_of(runs, traces, evaluations, timings, matrix);
+  out += "</style>\n</head>\n<body>\n<main>\n" +
+         head_of(runs, traces, evaluations, timings, logs, matrix);
   for (const TraceSection& section : traces) out += section_of(section);
   for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
   for (const TimingSection& section : timings) out += timing_section(section);
-  out += matrix_section(matrix);
+  out += logs_section(logs) + matrix_section(matrix);
   out += "</main>\n<script>";
   out += report_script;
   return out + "</script>\n</body>\n</html>\n";

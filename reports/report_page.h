@@ -6,6 +6,7 @@
 
 #include "reports/figure.h"
 #include "reports/kill_matrix.h"
+#include "reports/loss_log.h"
 #include "reports/results.h"
 #include "reports/tables.h"
 
@@ -31,6 +32,13 @@ struct MatrixSection {
   DrawnFigure figure;
 };
 
+// Logs of other programs, if the report is to show any.
+struct LogsSection {
+  std::vector<LossLogs> models;
+  std::string folder;
+  DrawnFigure figure;
+};
+
 struct EvaluationSection {
   const ClosedLoopResult* result = nullptr;
   std::string folder;
@@ -48,12 +56,14 @@ std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations = {},
                         const std::vector<TimingSection>& timings = {},
+                        const LogsSection& logs = {},
                         const MatrixSection& matrix = {});
 
-// An evaluation's part of the page, a timing's, and the matrix's, which is empty where there is
-// none.
+// An evaluation's part of the page, a timing's, the logs', and the matrix's; the latter two are
+// empty where there are none.
 std::string evaluation_section(const EvaluationSection& section);
 std::string timing_section(const TimingSection& section);
+std::string logs_section(const LogsSection& section);
 std::string matrix_section(const MatrixSection& section);
 
 // A figure with its caption and links to its files in `folder`.

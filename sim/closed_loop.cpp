@@ -58,9 +58,9 @@ double Segment::perplexity() const {
   return perplexity_of(nats, targets);
 }
 
-std::vector<Segment> segments_of(const ClosedLoopCell& cell, std::size_t width) {
+std::vector<Segment> segments_of(std::span<const LossPoint> series, std::size_t width) {
   std::vector<Segment> segments;
-  for (const LossPoint& point : cell.series) {
+  for (const LossPoint& point : series) {
     while (segments.empty() || point.first >= segments.back().last) {
       const std::size_t first = segments.empty() ? 0 : segments.back().last;
       segments.push_back({.first = first, .last = segments.empty() ? width : 2 * first});

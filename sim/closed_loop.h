@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,7 +89,7 @@ struct Segment {
 
 // [0, width), [width, 2 width), [2 width, 4 width), ... as far as there are targets. Requires that
 // the points' width divides `width`.
-std::vector<Segment> segments_of(const ClosedLoopCell& cell, std::size_t width);
+std::vector<Segment> segments_of(std::span<const LossPoint> series, std::size_t width);
 
 // exp of the mean; 1 where there are no targets.
 double perplexity_of(double nats, std::size_t targets);

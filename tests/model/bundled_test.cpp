@@ -55,7 +55,7 @@ TEST_F(Bundled, NeedsItsSink) {
 }
 
 TEST_F(Bundled, DenseBreaksPastItsContext) {
-  const auto segments = segments_of(run("dense;chunk=64", 1024, 0), 256);
+  const auto segments = segments_of(run("dense;chunk=64", 1024, 0).series, 256);
   ASSERT_EQ(segments.size(), 3U);
   EXPECT_LT(segments[0].perplexity(), 4);
   EXPECT_GT(segments[2].perplexity(), 2 * segments[0].perplexity());

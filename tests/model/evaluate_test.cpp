@@ -116,7 +116,7 @@ TEST_F(StoryText, DenseBreaksPastTheTrainedContextAndAWindowDoesNot) {
   const TextOptions stream = {.separator = "<|endoftext|>", .begin = 1, .tokens = 4097};
   const Evaluation whole = run("dense;chunk=64", stream);
   const ClosedLoopCell cell = closed_loop_cell(Cell(), whole, {}, 256);
-  const std::vector<Segment> dense = segments_of(cell, 256);
+  const std::vector<Segment> dense = segments_of(cell.series, 256);
   ASSERT_EQ(dense.size(), 5U);
   const auto window = run("window:recent=128;visibility=window;chunk=64", stream);
   std::string words;

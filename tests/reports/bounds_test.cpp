@@ -129,7 +129,7 @@ TEST(Bounds, AreATableAndAFigureOfTheReport) {
   ASSERT_TRUE(writer.add(with_bounds()));
   ASSERT_TRUE(writer.finish());
   const std::string out = folder.path("out");
-  ASSERT_TRUE(write_report(path, 0, out, nullptr));
+  ASSERT_TRUE(write_report(path, 0, out));
   const std::string page = read_text(out + "/index.html");
   EXPECT_THAT(page, HasSubstr("What any cache could have retained"));
   EXPECT_THAT(page, HasSubstr("What any cache could keep"));

@@ -5,6 +5,7 @@ list(APPEND kv_test_sources
   reports/fake_replay.cpp
   reports/inclusion_test.cpp
   reports/kill_matrix_test.cpp
+  reports/loss_log_test.cpp
   reports/report_test.cpp
   reports/results_errors_test.cpp
   reports/results_test.cpp reports/schema_doc_test.cpp

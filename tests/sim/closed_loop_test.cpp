@@ -14,7 +14,7 @@ ClosedLoopCell cell_of(const std::vector<LossPoint>& series) {
 
 TEST(ClosedLoop, SegmentsDouble) {
   const ClosedLoopCell cell = cell_of({{0, 4, 6}, {2, 3, 4}, {4, 2, 2}, {6, 2, 2}, {8, 1, 3}});
-  const std::vector<Segment> segments = segments_of(cell, 2);
+  const std::vector<Segment> segments = segments_of(cell.series, 2);
   ASSERT_EQ(segments.size(), 4U);
   EXPECT_EQ(segments[0].targets, 4U);
   EXPECT_NEAR(segments[0].perplexity(), std::exp(1.5), 1e-12);
@@ -25,7 +25,7 @@ TEST(ClosedLoop, SegmentsDouble) {
   EXPECT_EQ(segments[3].targets, 1U);
   EXPECT_EQ(cell.targets(), 12U);
   EXPECT_NEAR(cell.perplexity(), std::exp(17.0 / 12), 1e-12);
-  EXPECT_TRUE(segments_of(ClosedLoopCell(), 2).empty());
+  EXPECT_TRUE(segments_of({}, 2).empty());
   EXPECT_EQ(ClosedLoopCell().perplexity(), 1);
 }
 

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/words.h"
+#include "policies/registry.h"
+#include "reports/closed_loop_text.h"
+#include "reports/labels.h"
+#include "reports/loss_log.h"
+#include "reports/plot_text.h"
+#include "reports/position_plot.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t step = 64;             // a multiple of it is a point of the figure
+constexpr std::size_t first_segment = 1024;  // of the table
+
+constexpr auto benchmark_names = std::array<std::pair<std::string_view, std::string_view>, 3>{{
+    {"transformers", "dense"},
+    {"windowed", "window"},
+    {"attention_sinks", "streaming"},
+}};
+
+// The policy of that name; else the next of the registry that no label has named.
+const PolicyEntry* policy_of(std::string_view label, std::set<const PolicyEntry*>& taken) {
+  const auto known = std::ranges::find(benchmark_names, label,
+                                       &std::pair<std::string_view, std::string_view>::first);
+  const PolicyEntry* named = find_policy(known == benchmark_names.end() ? label : known->second);
+  if (named != nullptr) return named;
+  for (const PolicyEntry& entry : policy_registry()) {
+    if (taken.insert(&entry).second) return &entry;
+  }
+  return &policy_registry().front();
+}
+
+// One line per label, whichever models have it.
+std::vector<Line> lines_of_logs(std::span<const LossLogs> models) {
+  std::set<std::string> labels;
+  for (const LossLogs& model : models) {
+    for (const LossLog& log : model.logs) labels.insert(log.label);
+  }
+  std::set<const PolicyEntry*> taken;
+  for (const std::string& label : labels) taken.insert(find_policy(label));
+  for (const auto& [name, policy] : benchmark_names) taken.insert(find_policy(policy));
+  std::vector<Line> lines;
+  for (const std::string& label : labels) {
+    const PolicyEntry* policy = policy_of(label, taken);
+    lines.push_back({.label = label, .policy = policy, .look = look_of(policy, 0), .specs = {}});
+  }
+  return lines;
+}
+
+std::vector<PositionCurve> curves_of(const LossLogs& model, const std::vector<Line>& lines) {
+  std::vector<PositionCurve> curves;
+  for (const LossLog& log : model.logs) {
+    const auto line = std::ranges::find(lines, log.label, &Line::label);
+    curves.push_back({.label = log.label, .look = line->look, .series = log.series});
+  }
+  return curves;
+}
+
+std::size_t longest_of(const LossLogs& model) {
+  std::size_t longest = 0;
+  for (const LossLog& log : model.logs) longest = std::max(longest, log.length());
+  return longest;
+}
+
+}  // namespace
+
+Figure loss_log_figure(std::span<const LossLogs> models) {
+  Figure figure{.name = "perplexity", .title = "Perplexity of logged models", .caption = {}};
+  const std::vector<Line> lines = lines_of_logs(models);
+  std::size_t longest = 0;
+  for (const LossLogs& model : models) longest = std::max(longest, longest_of(model));
+  const std::size_t width = targets_of_point(longest, step);
+  Grid grid = small_multiples(models.size(), models.size() == 1 ? 640 : 360, 300);
+  grid.right = legend_width(lines);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  FigureData data(position_columns());
+  figure.body =
+      "set multiplot\n" + plain_axes() + grid_lines() + "set logscale y\n" + legend_right_of(grid);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const LossLogs& model = models[i];
+    figure.body += grid.place(i) + panel_title(model.name, grid.panel_width) +
+                   axis_label('y', grid.first_in_row(i), "perplexity") +
+                   axis_label('x', true, "position, tokens") +
+                   "set xrange [0:" + std::to_string(longest_of(model)) + "]\n" +
+                   token_tics('x', longest_of(model), 5) +
+                   position_panel(curves_of(model, lines), width, data, model.name);
+    if (i == 0) figure.body += ", " + legend_of(lines);
+    figure.body += "\nunset key\n";
+  }
+  data.finish(figure);
+  figure.caption = "Perplexity over runs of " + with_commas(width) +
+                   " targets, on a logarithmic axis, from logs that other programs wrote of models "
+                   "that kvcheck did not run.";
+  return figure;
+}
+
+Table loss_log_table(std::span<const LossLogs> models) {
+  Table table{.columns = {{.title = "model", .name = "model"},
+                          {.title = "log", .name = "log"},
+                          {.title = "targets", .name = "targets", .number = true},
+                          {.title = "perplexity", .name = "perplexity", .number = true}},
+              .rows = {}};
+  std::vector<Segment> most;
+  for (const LossLogs& model : models) {
+    for (const LossLog& log : model.logs) {
+      const std::vector<Segment> segments = segments_of(log.series, first_segment);
+      if (segments.size() > most.size()) most = segments;
+    }
+  }
+  for (const Segment& segment : most) {
+    const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
+    table.columns.push_back({.title = range, .name = "perplexity_" + range, .number = true});
+  }
+  for (const LossLogs& model : models) {
+    for (const LossLog& log : model.logs) {
+      LossPoint all;
+      for (const LossPoint& point : log.series) {
+        all.targets += point.targets;
+        all.nats += point.nats;
+      }
+      std::vector<Entry> row = {{model.name, model.name},
+                                {log.label, log.label},
+                                {with_commas(all.targets), std::to_string(all.targets)},
+                                perplexity_entry(perplexity_of(all.nats, all.targets))};
+      for (const Segment& segment : segments_of(log.series, first_segment)) {
+        row.push_back(segment.targets == 0 ? Entry{} : perplexity_entry(segment.perplexity()));
+      }
+      row.resize(table.columns.size());
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace kv
