@@ -75,6 +75,30 @@ template <std::size_t n, typename F>
   each_of(std::make_index_sequence<n>{}, f);
 }
 
+// Asks for `bytes` from `at` on; into the second level unless told, as the lines that the first can
+// wait for are too few to keep memory busy. Always inline, and never in a lambda of its own: g++ 12
+// takes a function that does nothing but prefetch for one without effect, and drops its calls.
+template <_mm_hint level = _MM_HINT_T1>
+[[gnu::always_inline]] inline void ask_for(const std::byte* at, std::size_t bytes) {
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(at + line), level);
+  }
+}
+
+// Calls some<T, leads>(t) for T of the `tokens` from t on: fours, then ones. The first one leads.
+template <typename F>
+[[gnu::always_inline]] inline void tokens_by_four(std::size_t tokens, const F& some) {
+  std::size_t t = 0;
+  if (tokens >= 4) {
+    some.template operator()<4, true>(t);
+    t += 4;
+  } else if (tokens > 0) {
+    some.template operator()<1, true>(t++);
+  }
+  for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
+  for (; t < tokens; ++t) some.template operator()<1, false>(t);
+}
+
 }  // namespace
 }  // namespace kv
 

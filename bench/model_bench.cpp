@@ -43,7 +43,7 @@ class Layers {
     copies_ = std::max<std::size_t>(1, (std::size_t{512} << 20) / layer);
     memory_.resize(copies_ * layer + 64);
     base_ = (64 - reinterpret_cast<std::uintptr_t>(memory_.data()) % 64) % 64;
-    // Normal numbers of the storage: products with subnormal ones take a hundred times as long.
+    // Normal numbers of the storage: products with subnormal ones take far longer.
     for (std::size_t i = 0; i < copies_ * layer; i += size) {
       const float number = static_cast<float>(i % 977 + 1) / 977;
       const std::uint16_t half = kv::f32_to_f16(number);
@@ -62,7 +62,7 @@ class Layers {
   void attend(std::size_t copy) {
     const std::size_t group = shape_.heads / shape_.kv_heads;
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
-      const std::byte* keys = memory_.data() + base_ + ((copy * shape_.kv_heads + h) * 2) * bytes_;
+      const std::byte* keys = keys_of(copy, h);
       const auto rows = [&](const std::byte* from) {
         return kv::SlotRows{shape_.storage, from, shape_.dim, slots_.data(), slots_.size()};
       };
@@ -91,7 +91,7 @@ class Layers {
     const std::size_t row = shape_.dim * kv::bytes_of(shape_.storage);
     bool any = false;
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
-      const std::byte* keys = memory_.data() + base_ + ((copy * shape_.kv_heads + h) * 2) * bytes_;
+      const std::byte* keys = keys_of(copy, h);
       for (const std::byte* rows : {keys, keys + bytes_}) {
         for (const kv::Slot slot : slots_) any |= kv::kernels().any_bit(rows + slot * row, row);
       }
@@ -102,6 +102,11 @@ class Layers {
   [[nodiscard]] std::size_t copies() const { return copies_; }
 
  private:
+  // Of one kv-head; its values follow.
+  [[nodiscard]] const std::byte* keys_of(std::size_t copy, std::size_t head) const {
+    return memory_.data() + base_ + (copy * shape_.kv_heads + head) * 2 * bytes_;
+  }
+
   Shape shape_;
   std::size_t bytes_ = 0;  // of one kv-head's keys
   std::size_t copies_ = 0;

@@ -87,14 +87,6 @@ std::string help_of(const Command& command) {
   return text;
 }
 
-bool asks_for_help(std::span<const std::string> words) {
-  for (const std::string& word : words) {
-    if (word == "--") return false;
-    if (word == "--help" || word == "-h") return true;
-  }
-  return false;
-}
-
 // What reached standard output counts: a table that a full disk swallowed is no success.
 int flushed(std::string_view who, int status, Streams& streams) {
   errno = 0;
@@ -211,6 +203,14 @@ int run_command(const Command& command, std::span<const std::string> words, Stre
     return run_named(*verb, who, words.subspan(1), streams);
   }
   return run_named(command, who, words, streams);
+}
+
+bool asks_for_help(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
 }
 
 int run_main(std::span<const std::string> words, Streams& streams) {

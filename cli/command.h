@@ -53,6 +53,9 @@ Result<Outcome> done_unless_error(std::span<const std::string> words, Streams& s
 // All commands, in the order of --help.
 std::span<const Command* const> commands();
 
+// Whether --help or -h is among the words, before any --.
+bool asks_for_help(std::span<const std::string> words);
+
 // What main() does with the words after the program's name. Exit status:
 //   0    done, or every law holds
 //   1    a law is broken

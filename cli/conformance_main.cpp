@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <ostream>
 
@@ -47,11 +46,6 @@ int one_law(const std::string& subject, const std::string& law, cli::Streams& st
   return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
 }
 
-bool asks_for_help(const std::vector<std::string>& words) {
-  return std::ranges::any_of(
-      words, [](const std::string& word) { return word == "--help" || word == "-h"; });
-}
-
 // Of kvcheck check, but for those that bring a subject.
 std::string help_text() {
   std::vector<std::string> names;
@@ -92,7 +86,7 @@ bool wants_none(const std::vector<std::string>& words) {
 
 int run(std::vector<std::string> words, cli::Streams& streams) {
   if (words.size() == 1 && words[0] == "--list-tests") return list_tests(streams.out);
-  if (asks_for_help(words)) {
+  if (cli::asks_for_help(words)) {
     streams.out << help_text();
     return 0;
   }

@@ -56,19 +56,8 @@ const std::byte* row_at(const SlotRows& rows, std::size_t i) {
   return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
 }
 
-// Asks for `bytes` from `at` on; into the second level, as the lines that the first can wait for
-// are too few to keep memory busy. While a tile's keys are read, its values come; while those are
-// read, the next tile's keys do: a little at every step, so that memory never rests.
-//
-// Always inline: g++ 12 takes a function that does nothing but prefetch for one without effect, and
-// drops its calls.
-[[gnu::always_inline]] inline void prefetch(const std::byte* at, std::size_t bytes) {
-  for (std::size_t line = 0; line < bytes; line += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T1);
-  }
-}
-
-// T vectors at work on one tile.
+// T vectors at work on one tile. While its keys are read, its values are asked for; while those are
+// read, the next tile's keys are: a little at every step, so that memory never rests.
 template <std::size_t T>
 struct Block {
   std::size_t at;                 // the first vector
@@ -103,7 +92,7 @@ void dots(const AttendJob& job,
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
     if (block.leads && j * size_of<storage> % 64 == 0) {
-      for (std::size_t r = 0; r < at_once; ++r) prefetch(value[r] + j * size_of<storage>, 1);
+      for (std::size_t r = 0; r < at_once; ++r) ask_for(value[r] + j * size_of<storage>, 1);
     }
     each<at_once>([&](auto r) {
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
@@ -186,7 +175,7 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
   });
   for (std::size_t i = 0; i < block.most_rows; ++i) {
     if (const std::size_t next = begin + attend_tile + i; block.leads && next < job.keys.count) {
-      prefetch(row_at<storage>(job.keys, next) + j * size_of<storage>, C * 16 * size_of<storage>);
+      ask_for(row_at<storage>(job.keys, next) + j * size_of<storage>, C * 16 * size_of<storage>);
     }
     const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
     __m512 value[C];

@@ -34,8 +34,7 @@ void dot_block(const std::byte* const (&rows)[R],
     each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
     if (leads && i * size_of<number> % 64 == 0) {
       for (std::size_t r = 0; r < R; ++r) {
-        const std::byte* behind = rows[r] + (R * n + i) * size_of<number>;
-        _mm_prefetch(reinterpret_cast<const char*>(behind), _MM_HINT_T1);
+        ask_for(rows[r] + (R * n + i) * size_of<number>, 1);
       }
     }
     each<R>([&](auto r) {
@@ -81,14 +80,7 @@ std::size_t multiply_rows(
       multiply_block<number, R, T, leads>(here, rows, columns, x + t * columns,
                                           out + t * rows + begin);
     };
-    std::size_t t = 0;
-    if (tokens == 1) some.template operator()<1, true>(t++);
-    if (tokens >= 4) {
-      some.template operator()<4, true>(t);
-      t += 4;
-    }
-    for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
-    for (; t < tokens; ++t) some.template operator()<1, false>(t);
+    tokens_by_four(tokens, some);
   }
   return begin;
 }
@@ -109,17 +101,13 @@ void multiply(const WeightRows& weights, const float* x, std::size_t tokens, flo
   }
 }
 
-// What the rows `ahead` of i in the list will need soon. Always inline: g++ 12 takes a function
-// that does nothing but prefetch for one without effect, and drops its calls.
+// What the rows `ahead` of i in the list will need soon. Always inline: see ask_for().
 template <Number number>
-[[gnu::always_inline]] inline void prefetch(const SlotRows& rows, std::size_t i) {
+[[gnu::always_inline]] inline void ask_ahead(const SlotRows& rows, std::size_t i) {
   constexpr std::size_t ahead = 12;
   if (i + ahead >= rows.count) return;
   const std::size_t bytes = rows.dim * size_of<number>;
-  const std::byte* row = rows.rows + rows.slots[i + ahead] * bytes;
-  for (std::size_t line = 0; line < bytes; line += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(row + line), _MM_HINT_T0);
-  }
+  ask_for<_MM_HINT_T0>(rows.rows + rows.slots[i + ahead] * bytes, bytes);
 }
 
 // Keys by R at a time; gives how many were met.
@@ -135,7 +123,7 @@ std::size_t logits_of(const SlotRows& keys,
     const std::byte* row[R];
     for (std::size_t r = 0; r < R; ++r) {
       row[r] = keys.rows + keys.slots[begin + r] * keys.dim * size_of<number>;
-      prefetch<number>(keys, begin + r);
+      ask_ahead<number>(keys, begin + r);
     }
     std::size_t h = 0;
     for (; h + 2 <= heads; h += 2) {
@@ -196,7 +184,7 @@ void weigh_block(
   each<C>([&](auto c) { live[c] = first(values.dim - j - 16 * c); });
   each<H * C>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   for (std::size_t i = 0; i < values.count; ++i) {
-    if (j == 0) prefetch<number>(values, i);
+    if (j == 0) ask_ahead<number>(values, i);
     const std::byte* row = values.rows + (values.slots[i] * values.dim + j) * size_of<number>;
     each<C>([&](auto c) {
       const __m512 here = load_wide<number>(row + 16 * c * size_of<number>, live[c]);

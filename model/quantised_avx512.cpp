@@ -59,8 +59,7 @@ void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float
     each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
     if (const std::size_t at = code_bytes(Row::kind, i); leads && at % 64 == 0) {
       for (std::size_t r = 0; r < R; ++r) {
-        const std::byte* behind = row[r].codes + R * code_bytes(Row::kind, n) + at;
-        _mm_prefetch(reinterpret_cast<const char*>(behind), _MM_HINT_T1);
+        ask_for(row[r].codes + R * code_bytes(Row::kind, n) + at, 1);
       }
     }
     each<R>([&](auto r) {
@@ -115,14 +114,7 @@ std::size_t multiply_rows(const QuantisedRows& weights,
       multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns,
                                        out + t * weights.rows);
     };
-    std::size_t t = 0;
-    if (tokens == 1) some.template operator()<1, true>(t++);
-    if (tokens >= 4) {
-      some.template operator()<4, true>(t);
-      t += 4;
-    }
-    for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
-    for (; t < tokens; ++t) some.template operator()<1, false>(t);
+    tokens_by_four(tokens, some);
   }
   return begin;
 }

@@ -44,8 +44,7 @@ std::string loop_of(const TraceInfo& trace) {
     return "closed: the attention was recorded from a model that ran on what " +
            std::string(policy) +
            " left. What that had evicted has no attention here, so retained mass is a share of "
-           "what "
-           "was left then.";
+           "what was left then.";
   }
   if (generated(trace)) {
     return "open: the attention was made by the generator, with nothing evicted. A policy changes "
