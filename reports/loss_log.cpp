@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -16,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 32;
+constexpr double largest_loss = 700;  // beyond it a perplexity is no number any more
 
 // Where the two columns stand.
 struct LogColumns {
@@ -52,7 +52,7 @@ Result<LossPoint> point_of(std::string_view line, const LogColumns& columns) {
   }
   const auto length = parse_count(fields[columns.length], "input_length", 1, longest_text);
   if (!length) return length.error();
-  const auto nats = parse_real(fields[columns.loss], "nll", 0, std::numeric_limits<double>::max());
+  const auto nats = parse_real(fields[columns.loss], "nll", 0, largest_loss);
   if (!nats) return nats.error();
   return LossPoint{.first = *length - 1, .targets = 1, .nats = *nats};
 }

@@ -37,7 +37,7 @@ struct LossLogs {
 };
 
 // Errors name the line, what was found and what was expected: a missing column, no number, a count
-// of tokens that does not grow, a loss that is negative or not finite, no targets.
+// of tokens that does not grow, a loss that is negative or above 700, no targets.
 Result<std::vector<LossPoint>> parse_loss_log(std::string_view csv);
 
 // Every *.csv of the folder. Errors name the folder, or the file; no such file is one.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -67,6 +69,24 @@ std::size_t longest_of(const LossLogs& model) {
   return longest;
 }
 
+// One range for all panels, in whole powers of ten.
+std::string perplexity_range(std::span<const LossLogs> models, std::size_t width) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 1;
+  for (const LossLogs& model : models) {
+    for (const LossLog& log : model.logs) {
+      for (const LossPoint& run : runs_of(log.series, width)) {
+        const double perplexity = perplexity_of(run.nats, run.targets);
+        least = std::min(least, perplexity);
+        most = std::max(most, perplexity);
+      }
+    }
+  }
+  const double bottom = std::pow(10, std::floor(std::log10(least)));
+  const double top = std::max(10 * bottom, std::pow(10, std::ceil(std::log10(most))));
+  return "set yrange [" + shortest(bottom) + ":" + shortest(top) + "]\n";
+}
+
 }  // namespace
 
 Figure loss_log_figure(std::span<const LossLogs> models) {
@@ -76,12 +96,14 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
   for (const LossLogs& model : models) longest = std::max(longest, longest_of(model));
   const std::size_t width = targets_of_point(longest, step);
   Grid grid = small_multiples(models.size(), models.size() == 1 ? 640 : 360, 300);
+  grid.left = 100;  // for six digits
+  grid.gap = 44;
   grid.right = legend_width(lines);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data(position_columns());
-  figure.body =
-      "set multiplot\n" + plain_axes() + grid_lines() + "set logscale y\n" + legend_right_of(grid);
+  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + "set logscale y\n" +
+                perplexity_range(models, width) + legend_right_of(grid);
   for (std::size_t i = 0; i < models.size(); ++i) {
     const LossLogs& model = models[i];
     figure.body += grid.place(i) + panel_title(model.name, grid.panel_width) +

@@ -35,8 +35,8 @@ bool report_file(const fs::path& path) {
 }
 
 bool section_folder(std::string_view name) {
-  if (name == "laws") return true;
-  for (const std::string_view begin : {"trace-", "evaluation-"}) {
+  if (name == "laws" || name == "logs") return true;
+  for (const std::string_view begin : {"trace-", "evaluation-", "timing-"}) {
     if (!name.starts_with(begin)) continue;
     const std::string_view number = name.substr(begin.size());
     return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;

@@ -58,7 +58,7 @@ TEST(LossLog, SaysWhatIsWrongAndWhere) {
               AllOf(HasSubstr("line 3"), HasSubstr("input_length"), HasSubstr("'0'")));
   EXPECT_EQ(error_of("input_length,nll\n2,1\n2,1\n"),
             "line 3: input_length 2 after 2; expected a larger one");
-  for (const std::string wrong : {"nan", "inf", "-1", "", "1e999", "many"}) {
+  for (const std::string wrong : {"nan", "inf", "-1", "", "1e999", "701", "many"}) {
     EXPECT_THAT(error_of("input_length,nll\n1," + wrong + "\n"),
                 AllOf(HasSubstr("line 2"), HasSubstr("nll")))
         << wrong;
@@ -115,6 +115,7 @@ TEST(LossLog, DrawsKnownNamesAsTheirPolicies) {
     EXPECT_THAT(figure.body, HasSubstr(std::string(look_of(find_policy(policy), 0).colour)))
         << policy;
   }
+  EXPECT_THAT(figure.body, HasSubstr("set yrange [1:10]"));
   EXPECT_THAT(figure.csv, HasSubstr("transformers,big,32,2.718281828459045\n"));
 }
 
@@ -148,6 +149,7 @@ TEST(LossLog, StandsInTheReport) {
                                  "perplexities.csv", "perplexities.md"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/logs/" + name)) << name;
   }
+  // Such a report may be replaced like any other.
   ASSERT_TRUE(write_report(db, 0, out));
   EXPECT_FALSE(std::filesystem::exists(out + "/logs"));
 }

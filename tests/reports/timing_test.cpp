@@ -106,6 +106,8 @@ TEST(Timings, AreASectionOfTheReport) {
   EXPECT_EQ(read_text(folder.path("report/timing-1/timings.csv")),
             to_csv(timing_table(fake_timing())));
   EXPECT_TRUE(std::filesystem::exists(folder.path("report/timing-1/speed.svg")));
+  // Such a report may be replaced like any other.
+  EXPECT_TRUE(write_report(stored(folder), 0, folder.path("report")));
 }
 
 TEST(RankCorrelation, IsThatOfRanks) {
