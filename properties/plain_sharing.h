@@ -8,7 +8,7 @@
 
 namespace kv {
 
-// Wants options.shares, a policy that goes by scores, and no lazy timing.
+// Wants options.shares, h2o or tova, and no lazy timing.
 class PlainSharing : public PlainSubject {
  public:
   using PlainSubject::PlainSubject;
