@@ -13,26 +13,26 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Going = std::vector<std::vector<std::size_t>>;
 
-struct Unit {
+struct Contents {
   std::vector<double> scores;
   std::vector<Position> positions;
 };
 
-Going lowest(const std::vector<Unit>& units, std::size_t mean, std::size_t floor) {
+Going lowest(const std::vector<Contents>& units, std::size_t mean, std::size_t floor) {
   std::vector<PooledUnit> pool;
-  for (const Unit& unit : units) pool.push_back({unit.scores, unit.positions});
+  for (const Contents& unit : units) pool.push_back({unit.scores, unit.positions});
   return lowest_of_pool(pool, mean, floor);
 }
 
 TEST(PooledScores, TheLowestOfAllGo) {
-  const std::vector<Unit> units = {{{5, 1, 6}, {3, 4, 8}}, {{2, 7, 3}, {3, 4, 8}}};
+  const std::vector<Contents> units = {{{5, 1, 6}, {3, 4, 8}}, {{2, 7, 3}, {3, 4, 8}}};
   EXPECT_THAT(lowest(units, 2, 0), ElementsAre(ElementsAre(1), ElementsAre(0)));
   EXPECT_THAT(lowest(units, 1, 0), ElementsAre(ElementsAre(0, 1), ElementsAre(0, 2)));
   EXPECT_THAT(lowest(units, 3, 0), ElementsAre(IsEmpty(), IsEmpty()));
 }
 
 TEST(PooledScores, AUnitKeepsWhatItIsSureOf) {
-  const std::vector<Unit> units = {{{1, 2, 3, 4}, {0, 1, 2, 3}}, {{9, 8, 7, 6}, {0, 1, 2, 3}}};
+  const std::vector<Contents> units = {{{1, 2, 3, 4}, {0, 1, 2, 3}}, {{9, 8, 7, 6}, {0, 1, 2, 3}}};
   EXPECT_THAT(lowest(units, 2, 0), ElementsAre(ElementsAre(0, 1, 2, 3), IsEmpty()));
   EXPECT_THAT(lowest(units, 2, 1), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3)));
   EXPECT_THAT(lowest(units, 2, 2), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
@@ -40,14 +40,14 @@ TEST(PooledScores, AUnitKeepsWhatItIsSureOf) {
 
 // Of equals the older, and of those equally old the last unit's.
 TEST(PooledScores, EqualsGoByAgeAndThenByUnit) {
-  const std::vector<Unit> units = {{{1, 1}, {5, 6}}, {{1, 1}, {4, 6}}};
+  const std::vector<Contents> units = {{{1, 1}, {5, 6}}, {{1, 1}, {4, 6}}};
   EXPECT_THAT(lowest(units, 1, 0), ElementsAre(ElementsAre(0), ElementsAre(0)));
-  const std::vector<Unit> alike = {{{1, 1}, {5, 6}}, {{1, 1, 1}, {5, 6, 7}}};
+  const std::vector<Contents> alike = {{{1, 1}, {5, 6}}, {{1, 1, 1}, {5, 6, 7}}};
   EXPECT_THAT(lowest(alike, 2, 0), ElementsAre(IsEmpty(), ElementsAre(0)));
 }
 
 // Strikes out one after the other.
-Going one_by_one(const std::vector<Unit>& units, std::size_t mean, std::size_t floor) {
+Going one_by_one(const std::vector<Contents>& units, std::size_t mean, std::size_t floor) {
   Going going(units.size());
   std::vector<std::vector<std::size_t>> left(units.size());
   std::size_t all = 0;
@@ -82,8 +82,8 @@ TEST(PooledScores, AreWhatStrikingOutLeaves) {
     return *rc::gen::resize(100, rc::gen::inRange<std::uint32_t>(0, n));
   };
   EXPECT_TRUE(rc::check([&] {
-    std::vector<Unit> units(1 + below(4));
-    for (Unit& unit : units) {
+    std::vector<Contents> units(1 + below(4));
+    for (Contents& unit : units) {
       const std::uint32_t n = below(9);
       for (std::uint32_t i = 0; i < n; ++i) {
         unit.scores.push_back(below(5));

@@ -222,8 +222,8 @@ TEST(SharedBudgets, StayBelowTheOracleOfTheLargestShare) {
 }
 
 // Two caches of a layer that see different attention.
-struct Layer {
-  explicit Layer(const std::string& words) {
+struct SharingLayer {
+  explicit SharingLayer(const std::string& words) {
     const Spec spec = parse_spec(words).value();
     for (int i = 0; i < 2; ++i) {
       caches.emplace_back(spec, std::make_unique<CounterDraws>(Rng(1)));
@@ -262,12 +262,12 @@ struct Layer {
 
 TEST(SharedBudgets, GoOnAlikeAfterForksAndSaves) {
   const std::string words = "h2o:sinks=1,recent=3,budget=12;timing=lazy:2;budgets=adaptive:0.2";
-  Layer layer(words);
+  SharingLayer layer(words);
   for (int i = 0; i < 12; ++i) layer.feed(3);
   EXPECT_NE(layer.caches[0].residents(), layer.caches[1].residents());
 
-  Layer forked(words);
-  Layer loaded(words);
+  SharingLayer forked(words);
+  SharingLayer loaded(words);
   std::vector<UnitCache> forks;
   for (std::size_t head = 0; head < 2; ++head) {
     forks.push_back(layer.caches[head].fork(std::make_unique<CounterDraws>(Rng(1))));
@@ -287,7 +287,7 @@ TEST(SharedBudgets, GoOnAlikeAfterForksAndSaves) {
 }
 
 TEST(SharedBudgetsDeathTest, ADeciderAloneIsABug) {
-  Layer layer("h2o:recent=3,budget=12;budgets=adaptive:0.2");
+  SharingLayer layer("h2o:recent=3,budget=12;budgets=adaptive:0.2");
   EXPECT_DEATH(layer.caches[0].begin_chunk(1), "shares_");
 }
 
