@@ -12,7 +12,7 @@ namespace {
 std::vector<HeadGroup> groups_of(const ModelConfig& config,
                                  const std::vector<Lane>& lanes,
                                  const UnitShape& shape,
-                                 Storage storage) {
+                                 const KvFormat& storage) {
   std::vector<HeadGroup> groups;
   const std::size_t per_kv_head = config.heads / config.kv_heads;
   for (const std::size_t index : shape.lanes) {
@@ -50,7 +50,7 @@ TraceInfo describe_model(const ModelConfig& config) {
 CachedAttention::CachedAttention(const ModelConfig& config,
                                  const Spec& spec,
                                  std::uint64_t seed,
-                                 Storage storage,
+                                 const KvFormat& storage,
                                  KeyStorage keys)
     : config_(config),
       spec_(spec),
@@ -218,6 +218,7 @@ void CachedAttention::attend(ModelUnit& unit,
   for (HeadGroup& group : unit.groups) {
     if (group.layer != layer) continue;
     if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
+    group.store.settle(query.position, visible, slots_);
     mass_.resize(group.heads * n);
     attend_group(group, visible, query, shows_rows);
     for (std::size_t h = 0; h < group.heads && shows_rows; ++h) {
