@@ -81,6 +81,10 @@ void KvStore::put(Slot slot, const float* key, const float* value) {
   if (!direct()) {
     tiered_keys_->put(slot, key);
     tiered_values_->put(slot, value);
+    if (format_.has_tiers()) return;
+    const std::span<const Slot> only(&slot, 1);
+    tiered_keys_->lower(only);
+    tiered_values_->lower(only);
     return;
   }
   put_key(slot, key);
@@ -97,7 +101,7 @@ void KvStore::put_key(Slot slot, const float* key) {
 }
 
 void KvStore::settle(Position query, const Visible& visible, std::span<const Slot> slots) {
-  if (direct()) return;
+  if (!format_.has_tiers()) return;
   const auto lower = [&](TieredRows& rows, Position first, Position last) {
     going_.clear();
     for (Position position = first; position < last; ++position) {

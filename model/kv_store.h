@@ -28,13 +28,13 @@ class KvStore {
   void reserve(std::size_t slots);
 
   // Rounds both vectors [dim] to the store's numbers: int8 to the nearest of 255 steps from minus
-  // to plus the largest, so by at most half a step each. With tiers, both come in full precision.
+  // to plus the largest, so by at most half a step each. Where the newest or the first tokens are
+  // stored otherwise than the rest, both come in full precision.
   // Requires room for the slot.
   void put(Slot slot, const float* key, const float* value);
 
   // Quantises what is no longer to be in full precision when the token at `query` attends:
-  // `visible` is what it sees, `slots` where. Once for every query, in stream order; nothing is
-  // done without tiers.
+  // `visible` is what it sees, `slots` where. Once for every query, in stream order.
   void settle(Position query, const Visible& visible, std::span<const Slot> slots);
 
   // Whether queries of a chunk meet the same numbers as they do one by one: nothing is quantised

@@ -36,32 +36,32 @@ TieredRows::TieredRows(const KvFormat& format, bool shares, std::size_t dim)
   KV_CHECK(!format.direct());
 }
 
-void TieredRows::release(Place& place) {
-  if (place.tier == Tier::full) full_.give_back(place.row);
-  if (place.tier == Tier::low) {
-    codes_.give_back(place.row);
-    if (shares_ && --users_[place.shared] == 0) shared_.give_back(place.shared);
+void TieredRows::release(Home& home) {
+  if (home.tier == Tier::full) full_.give_back(home.row);
+  if (home.tier == Tier::low) {
+    codes_.give_back(home.row);
+    if (shares_ && --users_[home.shared] == 0) shared_.give_back(home.shared);
   }
-  place = {};
+  home = {};
 }
 
 void TieredRows::put(Slot slot, const float* vector) {
   if (slot >= rows_.size()) rows_.resize(slot + 1);
-  Place& place = rows_[slot];
-  release(place);
-  place = {Tier::full, full_.take(), 0};
-  write_numbers({vector, dim_}, number_, full_.at(place.row));
+  Home& home = rows_[slot];
+  release(home);
+  home = {Tier::full, full_.take(), 0};
+  write_numbers({vector, dim_}, number_, full_.at(home.row));
 }
 
 void TieredRows::replace(Slot slot, const float* vector) {
-  Place& place = rows_[slot];
-  KV_CHECK(!shares_ && place.tier != Tier::none);
-  if (place.tier == Tier::full) {
-    write_numbers({vector, dim_}, number_, full_.at(place.row));
+  Home& home = rows_[slot];
+  KV_CHECK(!shares_ && home.tier != Tier::none);
+  if (home.tier == Tier::full) {
+    write_numbers({vector, dim_}, number_, full_.at(home.row));
     return;
   }
-  release(place);
-  lower_alone(place, {vector, dim_});
+  release(home);
+  lower_alone(home, {vector, dim_});
 }
 
 void TieredRows::lower(std::span<const Slot> slots) {
@@ -78,9 +78,9 @@ void TieredRows::lower(std::span<const Slot> slots) {
   }
 }
 
-void TieredRows::lower_alone(Place& place, std::span<const float> vector) {
-  place = {Tier::low, codes_.take(), 0};
-  std::byte* const codes = codes_.at(place.row);
+void TieredRows::lower_alone(Home& home, std::span<const float> vector) {
+  home = {Tier::low, codes_.take(), 0};
+  std::byte* const codes = codes_.at(home.row);
   for (std::size_t begin = 0; begin < dim_; begin += group_) {
     const std::size_t end = std::min(begin + group_, dim_);
     const auto [least, most] = std::ranges::minmax_element(vector.subspan(begin, end - begin));
@@ -124,22 +124,22 @@ void TieredRows::lower_together(std::span<const Slot> slots) {
 }
 
 CodeSteps TieredRows::steps_of(Slot slot, std::size_t channel) const {
-  const Place& place = rows_[slot];
-  KV_CHECK(place.tier == Tier::low);
+  const Home& home = rows_[slot];
+  KV_CHECK(home.tier == Tier::low);
   const std::byte* const from =
-      shares_ ? shared_.at(place.shared) + channel * kind_.step_bytes()
-              : codes_.at(place.row) + code_bytes_ + group_of(channel) * kind_.step_bytes();
+      shares_ ? shared_.at(home.shared) + channel * kind_.step_bytes()
+              : codes_.at(home.row) + code_bytes_ + group_of(channel) * kind_.step_bytes();
   return read_steps(kind_, from);
 }
 
 void TieredRows::read(Slot slot, float* out) const {
-  const Place& place = rows_[slot];
-  KV_CHECK(place.tier != Tier::none);
-  if (place.tier == Tier::full) {
-    read_numbers(full_.at(place.row), number_, {out, dim_});
+  const Home& home = rows_[slot];
+  KV_CHECK(home.tier != Tier::none);
+  if (home.tier == Tier::full) {
+    read_numbers(full_.at(home.row), number_, {out, dim_});
     return;
   }
-  const std::byte* const codes = codes_.at(place.row);
+  const std::byte* const codes = codes_.at(home.row);
   const std::size_t run = shares_ ? 1 : group_;
   for (std::size_t begin = 0; begin < dim_; begin += run) {
     const CodeSteps steps = steps_of(slot, begin);

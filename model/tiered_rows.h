@@ -29,7 +29,7 @@ class TieredRows {
   // Quantises those of these vectors that are in full precision, together if they share.
   void lower(std::span<const Slot> slots);
 
-  // Puts another vector in the place of one, in its tier. Requires that none shares steps.
+  // Puts another vector in the home of one, in its tier. Requires that none shares steps.
   void replace(Slot slot, const float* vector);
 
   [[nodiscard]] bool is_full(Slot slot) const { return rows_[slot].tier == Tier::full; }
@@ -49,14 +49,14 @@ class TieredRows {
  private:
   enum class Tier : std::uint8_t { none, full, low };
 
-  struct Place {
+  struct Home {
     Tier tier = Tier::none;
     std::uint32_t row = 0;     // of full_ or codes_
     std::uint32_t shared = 0;  // of shared_, where steps are shared
   };
 
-  void release(Place& place);
-  void lower_alone(Place& place, std::span<const float> vector);
+  void release(Home& home);
+  void lower_alone(Home& home, std::span<const float> vector);
   void lower_together(std::span<const Slot> slots);
 
   [[nodiscard]] std::size_t group_of(std::size_t channel) const { return channel / group_; }
@@ -67,7 +67,7 @@ class TieredRows {
   std::size_t dim_;
   std::size_t group_;       // channels
   std::size_t code_bytes_;  // of a vector's codes, which its own steps follow
-  std::vector<Place> rows_;
+  std::vector<Home> rows_;
   RowPool full_;
   RowPool codes_;
   RowPool shared_;                    // steps of all channels

@@ -1,6 +1,8 @@
 // Words for how keys and values are stored: what they mean, and what means nothing.
 #include "model/kv_format.h"
 
+#include "sim/presets.h"
+
 namespace kv {
 namespace {
 
@@ -38,6 +40,16 @@ TEST(KvFormat, IsReadByKernelsWhereAllTokensAreStoredAlikeAsTheyKnowThem) {
   EXPECT_EQ(parse_kv_format("int8").value(), KvFormat(Storage::int8));
   for (const std::string_view words : {"int8:recent=1", "int8:sinks=1", "int8:group=8", "int4"}) {
     EXPECT_FALSE(parse_kv_format(words).value().direct()) << words;
+  }
+}
+
+TEST(KvFormat, OfPresetsIsUnderstood) {
+  EXPECT_EQ(find_preset("kivi")->storage, "kivi2");
+  for (const Preset& preset : presets()) {
+    if (preset.storage.empty()) continue;
+    const KvFormat format = parse_kv_format(preset.storage).value();
+    EXPECT_EQ(format.text(), preset.storage);
+    EXPECT_TRUE(check_format(parse_spec(preset.spec).value(), format)) << preset.name;
   }
 }
 
