@@ -32,6 +32,21 @@ bool stand_at_ranks(const ModelConfig& config, const Spec& spec, KeyStorage keys
   return spec.positions == Positions::shifted || spec.vectors == Vectors::re_evaluated;
 }
 
+// Whether what is stored is not quantised between the queries of a chunk.
+bool settles(const ModelUnit& unit) {
+  return unit.groups.front().store.settles_at_once();
+}
+
+// One token's part of a layer's vectors.
+LayerVectors token_of(const ModelConfig& config, const LayerVectors& vectors, std::size_t index) {
+  LayerVectors one = vectors;
+  one.tokens = 1;
+  one.q += index * config.query_width();
+  one.k += index * config.kv_width();
+  one.v += index * config.kv_width();
+  return one;
+}
+
 }  // namespace
 
 TraceInfo describe_model(const ModelConfig& config) {
@@ -135,13 +150,18 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   };
   for (ModelUnit& unit : units_) {
     if (!here(unit)) continue;
-    store(unit, vectors, unit.cache.residents() - vectors.tokens);
+    if (settles(unit)) store(unit, vectors, unit.cache.residents() - vectors.tokens);
     if (unit.cache.needs().vectors()) keep_vectors(unit, vectors);
   }
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
     for (ModelUnit& unit : units_) {
-      if (here(unit) && !at_once(unit, observer)) attend(unit, vectors.layer, query, observer);
+      if (!here(unit) || at_once(unit, observer)) continue;
+      // Nobody before it sees it: so no more than the residual is ever in full precision.
+      if (!settles(unit)) {
+        store(unit, token_of(config_, vectors, i), unit.cache.residents() - vectors.tokens + i);
+      }
+      attend(unit, vectors.layer, query, observer);
     }
   }
   for (ModelUnit& unit : units_) {
@@ -155,10 +175,11 @@ void CachedAttention::replace(const LayerVectors& vectors) {
   }
 }
 
-// The vectors are those of the residents from `first_rank` on.
+// The vectors are those of the residents from `first_rank` on, and where they are rotated for the
+// stream these are its last.
 void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank) {
   const std::size_t dim = config_.head_dim;
-  const auto first = seen() - static_cast<Position>(vectors.tokens);
+  const auto first = seen() - static_cast<Position>(unit.cache.residents() - first_rank);
   queries_.resize(dim);
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const std::size_t rank = first_rank + i;

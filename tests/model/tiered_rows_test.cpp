@@ -78,7 +78,9 @@ void run(std::string_view words, bool shares, std::size_t dim) {
     ASSERT_NO_FATAL_FAILURE(watched.check()) << words << " " << step;
   }
   // A vector of one number is the end of its own range.
-  if (dim > 1) EXPECT_GT(watched.furthest, 0.45) << words;
+  if (dim > 1) {
+    EXPECT_GT(watched.furthest, 0.45) << words;
+  }
 }
 
 TEST(TieredRows, LoseAtMostHalfAStepOfTheirOwnGroup) {
