@@ -96,7 +96,7 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   }
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
-  plan.about.storage = words.value("storage");
+  plan.about.storage = plan.options.storage.text();
   return {};
 }
 

@@ -74,13 +74,12 @@ Result<Number> storage_number(const Words& words) {
 
 Result<DecoderOptions> decoder_options(const Words& words) {
   constexpr std::array<std::string_view, 3> keys = {"rotated", "raw", "rotated-f16"};
-  constexpr std::array<std::string_view, 4> storages = {"f32", "f16", "bf16", "int8"};
-  const auto storage = word_of(words, "storage", storages);
+  const Result<KvFormat> storage = parse_kv_format(words.value("storage"));
   if (!storage) return storage.error();
   const auto key = word_of(words, "keys", keys);
   if (!key) return key.error();
   DecoderOptions options;
-  options.storage = static_cast<Storage>(*storage);
+  options.storage = *storage;
   options.keys = static_cast<KeyStorage>(*key);
   return options;
 }

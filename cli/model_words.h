@@ -73,9 +73,12 @@ inline constexpr Option weights_option = {
         "row, or in half a byte with a scale per 64"};
 inline constexpr Option storage_option = {
     .name = "storage",
-    .value = "f32|f16|bf16|int8",
+    .value = "WORD[:FIELD=N,...]",
     .default_value = "f32",
-    .help = "how keys and values are stored; int8 has a scale per vector"};
+    .help =
+        "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
+        "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with recent=N and "
+        "sinks=N tokens in full precision, full=f32|f16|bf16 and group=N"};
 inline constexpr Option keys_option = {
     .name = "keys",
     .value = "WORD",

@@ -163,8 +163,13 @@ std::string granularity_of(const Spec& spec) {
   return "tokens one by one";
 }
 
+std::string storage_answer(std::string_view published) {
+  const std::string any = "the model's: --storage and --keys of eval, generate and speed";
+  return published.empty() ? any : any + "; published with --storage " + std::string(published);
+}
+
 // A spec's answers to the eight questions, a line each.
-std::string answers_text(const Spec& spec) {
+std::string answers_text(const Spec& spec, std::string_view published = {}) {
   const std::string unit(word_of(spec.unit));
   const std::string timing(word_of(spec.timing));
   const std::array<std::pair<std::string, std::string>, 8> answers = {{
@@ -179,7 +184,7 @@ std::string answers_text(const Spec& spec) {
       {"visibility", std::string(word_of(spec.visibility))},
       {"positions", std::string(word_of(spec.positions))},
       {"granularity", granularity_of(spec)},
-      {"storage", "the model's: --storage and --keys of eval, generate and speed"},
+      {"storage", storage_answer(published)},
   }};
   std::string out;
   for (const auto& [question, answer] : answers) {
@@ -233,7 +238,7 @@ std::string preset_text(const Preset& preset) {
 std::string preset_details(const Preset& preset) {
   std::string out = preset_text(preset) + definition("canonical", canonical_of(preset));
   if (!preset.numbers.empty()) out += definition("numbers", preset.numbers);
-  return out + answers_text(parse_spec(preset.spec).value());
+  return out + answers_text(parse_spec(preset.spec).value(), preset.storage);
 }
 
 std::string policy_json(const PolicyEntry& policy) {
@@ -262,6 +267,7 @@ std::string preset_json(const Preset& preset) {
       .add("source", preset.source)
       .add("differs", preset.differs)
       .add("numbers", preset.numbers)
+      .add("storage", preset.storage)
       .text();
 }
 

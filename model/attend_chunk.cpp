@@ -1,7 +1,8 @@
 // A chunk's queries over one kv-head at once, so that keys and values are read once for all of
 // them: the part of model/cached_attention.h that prompts spend their time in.
 //
-// Only where nobody looks at what is computed and every query sees all that is stored up to itself.
+// Only where nobody looks at what is computed every query sees all that is stored up to itself,
+// and none finds a token quantised that another found in full precision.
 // The visible sets are nested then: ranks are those of the last query's, and each query has its
 // limit. Results are the same bits as one by one.
 #include <algorithm>
@@ -14,7 +15,9 @@ namespace kv {
 bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* observer) const {
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
-  return chunk_ > 1 && causal && !raw && observer == nullptr && !unit.cache.needs().any();
+  const bool settled = unit.groups.front().store.settles_at_once();
+  return chunk_ > 1 && settled && causal && !raw && observer == nullptr &&
+         !unit.cache.needs().any();
 }
 
 void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out) {
@@ -30,6 +33,8 @@ void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors,
   for (HeadGroup& group : unit.groups) {
     if (group.layer != vectors.layer) continue;
     if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
+    group.store.settle(last, visible, slots_);
+    widen(group);
     const std::size_t most = std::max<std::size_t>(1, most_vectors / group.heads);
     for (std::size_t first = 0; first < vectors.tokens; first += most) {
       attend_tokens(group, vectors, first, std::min(most, vectors.tokens - first), out);
@@ -64,8 +69,8 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
   }
   state_.resize(count * attend_state);
   outs_.resize(count * dim);
-  attend_kernels().attend({.keys = group.store.keys(slots_),
-                           .values = group.store.values(slots_),
+  attend_kernels().attend({.keys = keys_of(group),
+                           .values = values_of(group),
                            .runs = runs_,
                            .vectors = count,
                            .limits = limits_.data(),

@@ -27,9 +27,10 @@ void CachedAttention::attend_group(const HeadGroup& group,
     raw_logits(group, visible, query);
   } else {
     turn_queries(group, visible, query);
+    widen(group);
     state_.resize(group.heads * attend_state);
-    attend_kernels().attend({.keys = group.store.keys(slots_),
-                             .values = group.store.values(slots_),
+    attend_kernels().attend({.keys = keys_of(group),
+                             .values = values_of(group),
                              .runs = runs_,
                              .vectors = group.heads,
                              .scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim)),
@@ -44,14 +45,41 @@ void CachedAttention::attend_group(const HeadGroup& group,
 }
 
 void CachedAttention::weigh_values(const HeadGroup& group, std::size_t n, float* out) {
-  SlotRows values = group.store.values(slots_);
-  if (values.storage == Storage::int8) {
+  SlotRows values;
+  if (group.store.turns_in_place()) {
+    values = group.store.values(slots_);
+  } else {
     const std::size_t dim = config_.head_dim;
     for (std::size_t i = 0; i < n; ++i) group.store.value(slots_[i], turned_.data() + i * dim);
     values = {Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
               identity_.data(), n};
   }
   model_kernels().weigh(values, mass_.data(), group.heads, n, out);
+}
+
+// Widens what is visible, where kernels do not read what is stored.
+void CachedAttention::widen(const HeadGroup& group) {
+  if (group.store.direct()) return;
+  const std::size_t dim = config_.head_dim;
+  wide_keys_.resize(slots_.size() * dim);
+  wide_values_.resize(slots_.size() * dim);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    group.store.key(slots_[i], wide_keys_.data() + i * dim);
+    group.store.value(slots_[i], wide_values_.data() + i * dim);
+  }
+  while (identity_.size() < slots_.size()) identity_.push_back(static_cast<Slot>(identity_.size()));
+}
+
+SlotRows CachedAttention::keys_of(const HeadGroup& group) const {
+  if (group.store.direct()) return group.store.keys(slots_);
+  return {Storage::f32, reinterpret_cast<const std::byte*>(wide_keys_.data()), config_.head_dim,
+          identity_.data(), slots_.size()};
+}
+
+SlotRows CachedAttention::values_of(const HeadGroup& group) const {
+  if (group.store.direct()) return group.store.values(slots_);
+  return {Storage::f32, reinterpret_cast<const std::byte*>(wide_values_.data()), config_.head_dim,
+          identity_.data(), slots_.size()};
 }
 
 // The runs of residents, and by how much the query at that position is turned for each.

@@ -12,7 +12,7 @@ namespace {
 std::vector<HeadGroup> groups_of(const ModelConfig& config,
                                  const std::vector<Lane>& lanes,
                                  const UnitShape& shape,
-                                 Storage storage) {
+                                 const KvFormat& storage) {
   std::vector<HeadGroup> groups;
   const std::size_t per_kv_head = config.heads / config.kv_heads;
   for (const std::size_t index : shape.lanes) {
@@ -30,6 +30,21 @@ std::vector<HeadGroup> groups_of(const ModelConfig& config,
 bool stand_at_ranks(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
   if (keys == KeyStorage::raw || config.rope.layout == RopeLayout::none) return false;
   return spec.positions == Positions::shifted || spec.vectors == Vectors::re_evaluated;
+}
+
+// Whether what is stored is not quantised between the queries of a chunk.
+bool settles(const ModelUnit& unit) {
+  return unit.groups.front().store.settles_at_once();
+}
+
+// One token's part of a layer's vectors.
+LayerVectors token_of(const ModelConfig& config, const LayerVectors& vectors, std::size_t index) {
+  LayerVectors one = vectors;
+  one.tokens = 1;
+  one.q += index * config.query_width();
+  one.k += index * config.kv_width();
+  one.v += index * config.kv_width();
+  return one;
 }
 
 }  // namespace
@@ -50,7 +65,7 @@ TraceInfo describe_model(const ModelConfig& config) {
 CachedAttention::CachedAttention(const ModelConfig& config,
                                  const Spec& spec,
                                  std::uint64_t seed,
-                                 Storage storage,
+                                 const KvFormat& storage,
                                  KeyStorage keys)
     : config_(config),
       spec_(spec),
@@ -152,14 +167,19 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   };
   for (ModelUnit& unit : units_) {
     if (!here(unit)) continue;
-    store(unit, vectors, unit.cache.residents() - vectors.tokens);
+    if (settles(unit)) store(unit, vectors, unit.cache.residents() - vectors.tokens);
     if (unit.cache.needs().vectors()) keep_vectors(unit, vectors);
   }
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
     decide_for_next_query(vectors.layer);
     for (ModelUnit& unit : units_) {
-      if (here(unit) && !at_once(unit, observer)) attend(unit, vectors.layer, query, observer);
+      if (!here(unit) || at_once(unit, observer)) continue;
+      // Nobody before it sees it: so no more than the residual is ever in full precision.
+      if (!settles(unit)) {
+        store(unit, token_of(config_, vectors, i), unit.cache.residents() - vectors.tokens + i);
+      }
+      attend(unit, vectors.layer, query, observer);
     }
   }
   for (ModelUnit& unit : units_) {
@@ -173,10 +193,11 @@ void CachedAttention::replace(const LayerVectors& vectors) {
   }
 }
 
-// The vectors are those of the residents from `first_rank` on.
+// The vectors are those of the residents from `first_rank` on, and where they are rotated for the
+// stream these are its last.
 void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank) {
   const std::size_t dim = config_.head_dim;
-  const auto first = seen() - static_cast<Position>(vectors.tokens);
+  const auto first = seen() - static_cast<Position>(unit.cache.residents() - first_rank);
   queries_.resize(dim);
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const std::size_t rank = first_rank + i;
@@ -236,6 +257,7 @@ void CachedAttention::attend(ModelUnit& unit,
   for (HeadGroup& group : unit.groups) {
     if (group.layer != layer) continue;
     if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
+    group.store.settle(query.position, visible, slots_);
     mass_.resize(group.heads * n);
     attend_group(group, visible, query, shows_rows);
     for (std::size_t h = 0; h < group.heads && shows_rows; ++h) {

@@ -85,7 +85,7 @@ class CachedAttention {
   CachedAttention(const ModelConfig& config,
                   const Spec& spec,
                   std::uint64_t seed,
-                  Storage storage,
+                  const KvFormat& storage,
                   KeyStorage keys);
 
   // A chunk begins in every unit. `classes` are its tokens'; empty if the policy does not ask.
@@ -138,6 +138,9 @@ class CachedAttention {
                     const Visible& visible,
                     const Query& query,
                     bool shows_rows);
+  void widen(const HeadGroup& group);
+  [[nodiscard]] SlotRows keys_of(const HeadGroup& group) const;
+  [[nodiscard]] SlotRows values_of(const HeadGroup& group) const;
   void find_runs(const Visible& visible, Position query);
   void turn_queries(const HeadGroup& group, const Visible& visible, const Query& query);
   void weigh_values(const HeadGroup& group, std::size_t n, float* out);
@@ -162,9 +165,11 @@ class CachedAttention {
   std::vector<QueryRun> runs_;
   std::vector<Position> turns_;  // of the runs' queries
   std::vector<std::size_t> limits_;
-  std::vector<float> outs_;    // of several tokens
-  std::vector<float> state_;   // attend's scratch
-  std::vector<float> turned_;  // [visible, head_dim]
+  std::vector<float> outs_;       // of several tokens
+  std::vector<float> state_;      // attend's scratch
+  std::vector<float> turned_;     // [visible, head_dim]
+  std::vector<float> wide_keys_;  // [visible, head_dim], of a store that kernels do not read
+  std::vector<float> wide_values_;
 };
 
 // What a replay would know of a trace recorded from this model; tokens and names are left open.

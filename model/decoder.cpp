@@ -33,6 +33,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();
   }
+  if (Result<void> stored = check_format(spec, options.storage); !stored) return stored.error();
   const bool equal = spec.budgets.law == Budgets::Law::equal;
   if (!equal && are_ranks(spec.positions) && model.config.learned_positions()) {
     return usage_error(

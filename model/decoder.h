@@ -20,8 +20,8 @@
 namespace kv {
 
 struct DecoderOptions {
-  std::uint64_t seed = 1;          // of policies that draw
-  Storage storage = Storage::f32;  // of keys and values
+  std::uint64_t seed = 1;  // of policies that draw
+  KvFormat storage{};      // of keys and values
   KeyStorage keys = KeyStorage::rotated;
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};

@@ -31,8 +31,8 @@ void KeyShift::turn(KvStore& store, std::span<const Slot> slots, const Step& ste
     rows.pairs = frequencies_.size();
     return rows;
   };
-  if (store.storage() == Storage::int8) {
-    // Widened, turned, and rounded to whole numbers again, with another scale.
+  if (!store.turns_in_place()) {
+    // Widened, turned, and made codes again, with other scales; as numbers in full precision.
     constexpr Slot only = 0;
     key_.resize(store.dim());
     for (const Slot slot : slots) {

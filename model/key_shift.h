@@ -40,7 +40,7 @@ class KeyShift {
   Rope rope_;
   std::vector<double> frequencies_;
   bool in_f16_;
-  std::vector<float> key_;  // an int8 one, widened
+  std::vector<float> key_;  // one that is not turned in place, widened
   std::map<Position, Step> steps_;
 };
 

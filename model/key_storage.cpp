@@ -4,7 +4,7 @@ namespace kv {
 
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
-                        Storage storage,
+                        const KvFormat& format,
                         KeyStorage keys) {
   const bool shifted = spec.positions == Positions::shifted;
   if (shifted && config.rope.layout == RopeLayout::none) {
@@ -22,7 +22,7 @@ Result<void> check_keys(const ModelConfig& config,
     return usage_error("rotated-f16 is about how keys are shifted, and '" + spec.canonical() +
                        "' shifts none; expected positions=shifted");
   }
-  if (storage != Storage::f16) {
+  if (format != KvFormat(Storage::f16)) {
     return usage_error("rotated-f16 turns keys of f16; expected f16 as storage");
   }
   return {};

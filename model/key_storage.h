@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "model/config.h"
-#include "model/model_kernels.h"
+#include "model/kv_format.h"
 #include "sim/spec.h"
 
 namespace kv {
@@ -18,7 +18,7 @@ enum class KeyStorage {
 // or are raw; f16 arithmetic where nothing is shifted, or in another storage.
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
-                        Storage storage,
+                        const KvFormat& format,
                         KeyStorage keys);
 
 }  // namespace kv

@@ -24,7 +24,7 @@ namespace kv {
 class ReEvaluation {
  public:
   // `model` outlives it. Storage and keys are those of the cache.
-  ReEvaluation(const LanguageModel& model, Storage storage, KeyStorage keys)
+  ReEvaluation(const LanguageModel& model, const KvFormat& storage, KeyStorage keys)
       : model_(&model), storage_(storage), keys_(keys) {}
 
   // Once per chunk, after it began in `attention`: `coming` are its tokens. If residents went since
@@ -41,7 +41,7 @@ class ReEvaluation {
   void keep(const Visible& residents);
 
   const LanguageModel* model_;
-  Storage storage_;
+  KvFormat storage_;
   KeyStorage keys_;
   std::vector<Held> held_;     // in stream order, the chunk's included
   std::uint64_t evicted_ = 0;  // when vectors were last made

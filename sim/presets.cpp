@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 24> table = {{
+constexpr std::array<Preset, 25> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -56,7 +56,8 @@ constexpr std::array<Preset, 24> table = {{
                "the oldest slot behind the sinks, all other keys turned back by one",
      .differs =
          "slots are mapped, not a ring; keys may be f32, f16 or bf16 (--storage; there bf16, "
-         "turned by f16 angles: --keys rotated-f16); prompts may be chunked"},
+         "turned by f16 angles: --keys rotated-f16); prompts may be chunked",
+     .storage = "bf16"},
     {.name = "discard-half",
      .spec = "streaming:sinks=4,recent=254;timing=lazy:253;positions=in-cache;vectors=re-evaluated",
      .source =
@@ -164,6 +165,15 @@ constexpr std::array<Preset, 24> table = {{
      .spec = "dense",
      .source = "plain causal attention over everything",
      .differs = "nothing"},
+    {.name = "kivi",
+     .spec = "dense",
+     .source =
+         "Liu et al., \"KIVI: A Tuning-Free Asymmetric 2bit Quantization for KV Cache\", ICML "
+         "2024, arXiv:2402.02750: nobody is evicted; keys are quantised per channel in groups "
+         "of 32 tokens, values per token in groups of 32 channels, the newest 128 are exact",
+     .differs = "groups of 32 keys leave the residual one by one, there 128 keys at once; scales "
+                "and zero points are bf16",
+     .storage = "kivi2"},
     {.name = "window",
      .spec = "window",
      .source = "Xiao et al., arXiv:2309.17453, section 3.1: the window-attention baseline",

@@ -12,6 +12,8 @@ struct Preset {
   std::string_view source;     // paper or code
   std::string_view differs;    // known differences from the source's code
   std::string_view numbers{};  // what the source published, and where; empty if nothing comparable
+  std::string_view storage{};  // --storage as the source has it; empty: any. It is no part of a
+                               // spec, and so is to be given beside the preset
 };
 
 // All presets, in the order that help shows them.

@@ -99,6 +99,10 @@ bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool tell_l
   return std::system(command.c_str()) == 0;
 }
 
+KvFormat format_of(std::string_view words) {
+  return parse_kv_format(words).value();
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"dense"},
@@ -125,6 +129,12 @@ const std::vector<Case>& cases() {
       {"streaming:sinks=2,recent=9", {.storage = Storage::bf16, .keys = KeyStorage::raw}, 4e-2},
       {"streaming:sinks=2,recent=9;positions=in-cache", {.storage = Storage::int8}, 4e-2},
       {"h2o:recent=4,budget=12", {.storage = Storage::int8, .keys = KeyStorage::raw}, 4e-2},
+      {"h2o:recent=4,budget=12;chunk=3", {.storage = format_of("int8:recent=3,sinks=2")}, 4e-2},
+      {"streaming:sinks=2,recent=9;chunk=5", {.storage = format_of("int4:recent=16")}, 2e-5},
+      {"streaming:sinks=2,recent=9;chunk=4", {.storage = format_of("int8:group=4")}, 4e-2},
+      {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache",
+       {.storage = format_of("kivi4:recent=2,group=4"), .keys = KeyStorage::raw},
+       0.5},
   };
   return all;
 }
@@ -148,6 +158,9 @@ const std::vector<Case>& shifted_cases() {
        5e-3},
       {"streaming:sinks=2,recent=9;positions=shifted", {.storage = Storage::bf16}, 4e-2},
       {"streaming:sinks=2,recent=9;positions=shifted", {.storage = Storage::int8}, 8e-2},
+      {"streaming:sinks=2,recent=9;positions=shifted",
+       {.storage = format_of("int8:recent=4,sinks=2")},
+       8e-2},
   };
   return all;
 }

@@ -6,7 +6,9 @@ list(APPEND kv_test_sources
   model/evaluate_test.cpp
   model/forward_test.cpp
   model/forward_torch_test.cpp
+  model/group_codes_test.cpp
   model/kernels_test.cpp
+  model/kv_format_test.cpp
   model/kv_store_test.cpp
   model/long_run_test.cpp
   model/onnx_files.cpp
@@ -16,8 +18,10 @@ list(APPEND kv_test_sources
   model/re_evaluation_test.cpp
   model/recall_test.cpp
   model/record_test.cpp
+  model/residual_test.cpp
   model/rope_cache_test.cpp
   model/small_models.cpp
+  model/tiered_rows_test.cpp
   model/token_sampler_test.cpp
   model/tokenizer_test.cpp
   model/turn_kernels_test.cpp

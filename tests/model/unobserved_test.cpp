@@ -58,8 +58,8 @@ TEST(Unobserved, RunsOfEveryPolicyGiveTheSameBits) {
         EXPECT_EQ(policy.name, "dense") << spec.error().message;
         continue;
       }
-      for (const Storage storage : {Storage::f32, Storage::int8}) {
-        options.storage = storage;
+      for (const std::string_view storage : {"f32", "int8", "int4:sinks=2", "int4:recent=5"}) {
+        options.storage = parse_kv_format(storage).value();
         options.observer = nullptr;
         const std::vector<float> alone = logits_of(model, *spec, options);
         Blind observer;
