@@ -14,7 +14,9 @@ namespace kv {
 bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* observer) const {
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
-  return chunk_ > 1 && causal && !raw && observer == nullptr && !unit.cache.needs().any();
+  const bool chooses = unit.groups.front().pages.has_value();
+  return chunk_ > 1 && causal && !chooses && !raw && observer == nullptr &&
+         !unit.cache.needs().any();
 }
 
 void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out) {
@@ -47,6 +49,7 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
   const std::size_t dim = config_.head_dim;
   const std::size_t width = config_.query_width();
   const std::size_t count = tokens * group.heads;
+  const Readers readers{group.store, group.first_head, group.heads};
   limits_.clear();
   queries_.resize(runs_.size() * count * dim);
   for (std::size_t i = 0; i < tokens; ++i) {
@@ -56,7 +59,7 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
     for (std::size_t run = 0; run < runs_.size(); ++run) {
       const auto turn = static_cast<Position>(turns_[run] - before_last);
       float* turned = queries_.data() + (run * count + i * group.heads) * dim;
-      rotate_queries(group, query, turn, turned);
+      rotate_queries(readers, query, turn, turned);
     }
   }
   for (std::size_t run = 0; run < runs_.size(); ++run) {

@@ -73,9 +73,10 @@ Place SpecCells::place_of(std::size_t unit) const {
 
 SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
   const auto unit = cell * units_per_cell();
-  return {UnitCache(spec_at(spec_, spec_.unit, setup_, place_of(unit)),
-                    draws_(static_cast<std::uint32_t>(unit))),
-          {}};
+  const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
+  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}};
+  if (own.chooses()) made.pages.emplace(own.top_pages, brought_dim);
+  return made;
 }
 
 Facts SpecCells::feed(const Feed& feed) {
@@ -97,6 +98,8 @@ Facts SpecCells::feed(const Feed& feed) {
       out.visible = told.visible;
       out.query_positions = told.query_positions;
       out.key_positions = told.key_positions;
+      out.page_bounds = told.page_bounds;
+      out.page_width = told.page_width;
       if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
       tell_state(unit, out);
     }
@@ -113,13 +116,16 @@ SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
   facts.returned = stored_in(cell);
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
+  if (cell.pages) meet_keys(index, feed);
   const bool in_cache = are_ranks(spec_.positions);
   if (in_cache) facts.key_positions.resize(chunk * width, not_told);
   const bool weighs = feed.tell_weights || cell.cache.wants_rows();
   if (weighs) facts.weights.resize(units_per_cell());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
   for (std::size_t query = 0; query < chunk; ++query) {
-    const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
+    const Visible& all = cell.cache.next_query();
+    const auto rows =
+        rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
     for (std::size_t rank = 0; rank < rows.size(); ++rank) {
       const std::size_t at = query * width + rows[rank];
       facts.visible[at] = 1;

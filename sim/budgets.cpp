@@ -144,6 +144,10 @@ std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std:
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
   Spec own = spec;
   own.budgets = Budgets();
+  if (own.chooses() && unit.layer < own.top_pages.dense_layers) {
+    own.visibility = Visibility::causal;
+    own.top_pages = TopPages();
+  }
   if (spec.budgets.law == Budgets::Law::pyramid) {
     const auto shares = pyramid(spec.middle(), spec.budgets.beta, grid.layers);
     own.budget = spec.sinks + spec.recent + shares.at(unit.layer);
