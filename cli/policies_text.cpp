@@ -92,9 +92,11 @@ std::vector<Field> settings() {
        "but only once more than budget + N tokens are stored"},
       {"visibility",
        word(usual.visibility),
-       {word(Visibility::causal), word(Visibility::window)},
-       "what a query sees inside a chunk: everything stored up to itself, or exactly what it would "
-       "see were the chunk fed token by token, never more than the budget"},
+       {word(Visibility::causal), word(Visibility::window), "top-pages:N/PAGE/DENSE"},
+       "what a query sees inside a chunk: everything stored up to itself; or exactly what it would "
+       "see were the chunk fed token by token, never more than the budget; or, of all tokens (the "
+       "policy is dense), N in the pages of PAGE (16) whose keys may fit it best, but everything "
+       "in the first DENSE (2) layers"},
       {"positions",
        word(usual.positions),
        {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
@@ -168,6 +170,14 @@ std::string storage_answer(std::string_view published) {
   return published.empty() ? any : any + "; published with --storage " + std::string(published);
 }
 
+std::string visibility_of(const Spec& spec) {
+  if (!spec.chooses()) return std::string(word_of(spec.visibility));
+  const TopPages& sizes = spec.top_pages;
+  return spec.visibility_text() + ": each query head attends to " + std::to_string(sizes.pages()) +
+         " pages of " + std::to_string(sizes.page) + " tokens; the first " +
+         std::to_string(sizes.dense_layers) + " layers to everything";
+}
+
 // A spec's answers to the eight questions, a line each.
 std::string answers_text(const Spec& spec, std::string_view published = {}) {
   const std::string unit(word_of(spec.unit));
@@ -181,7 +191,7 @@ std::string answers_text(const Spec& spec, std::string_view published = {}) {
                                       spec.budgets.text()
                                 : "none"},
       {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
-      {"visibility", std::string(word_of(spec.visibility))},
+      {"visibility", visibility_of(spec)},
       {"positions", std::string(word_of(spec.positions))},
       {"granularity", granularity_of(spec)},
       {"storage", storage_answer(published)},

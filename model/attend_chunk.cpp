@@ -16,7 +16,8 @@ bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* ob
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
   const bool settled = unit.groups.front().store.settles_at_once();
-  return chunk_ > 1 && settled && causal && !raw && observer == nullptr &&
+  const bool chooses = unit.groups.front().pages.has_value();
+  return chunk_ > 1 && settled && causal && !chooses && !raw && observer == nullptr &&
          !unit.cache.needs().any();
 }
 
@@ -52,6 +53,7 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
   const std::size_t dim = config_.head_dim;
   const std::size_t width = config_.query_width();
   const std::size_t count = tokens * group.heads;
+  const Readers readers{group.store, group.first_head, group.heads};
   limits_.clear();
   queries_.resize(runs_.size() * count * dim);
   for (std::size_t i = 0; i < tokens; ++i) {
@@ -61,7 +63,7 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
     for (std::size_t run = 0; run < runs_.size(); ++run) {
       const auto turn = static_cast<Position>(turns_[run] - before_last);
       float* turned = queries_.data() + (run * count + i * group.heads) * dim;
-      rotate_queries(group, query, turn, turned);
+      rotate_queries(readers, query, turn, turned);
     }
   }
   for (std::size_t run = 0; run < runs_.size(); ++run) {

@@ -1,4 +1,5 @@
-// One query's attention over one kv-head: the part of model/cached_attention.h that computes.
+// One query's attention over rows of one kv-head: the part of model/cached_attention.h that
+// computes.
 #include <cmath>
 
 #include "model/cached_attention.h"
@@ -16,23 +17,23 @@ Position position_of(std::size_t rank, const Visible& visible) {
 }  // namespace
 
 // Output, and the rows of attention where they are to be shown.
-void CachedAttention::attend_group(const HeadGroup& group,
-                                   const Visible& visible,
-                                   const Query& query,
-                                   bool shows_rows) {
+void CachedAttention::attend_rows(const Readers& readers,
+                                  const Visible& visible,
+                                  const Query& query,
+                                  bool shows_rows) {
   const std::size_t n = visible.size();
-  float* out = query.out + group.first_head * config_.head_dim;
+  float* out = query.out + readers.first_head * config_.head_dim;
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   if (raw) {
-    raw_logits(group, visible, query);
+    raw_logits(readers, visible, query);
   } else {
-    turn_queries(group, visible, query);
-    widen(group);
-    state_.resize(group.heads * attend_state);
-    attend_kernels().attend({.keys = keys_of(group),
-                             .values = values_of(group),
+    turn_queries(readers, visible, query);
+    widen(readers.store);
+    state_.resize(readers.heads * attend_state);
+    attend_kernels().attend({.keys = keys_of(readers.store),
+                             .values = values_of(readers.store),
                              .runs = runs_,
-                             .vectors = group.heads,
+                             .vectors = readers.heads,
                              .scale = 1.0F / std::sqrt(static_cast<float>(config_.head_dim)),
                              .logits = shows_rows ? mass_.data() : nullptr,
                              .stride = n,
@@ -40,44 +41,44 @@ void CachedAttention::attend_group(const HeadGroup& group,
                              .out = out});
   }
   if (!raw && !shows_rows) return;
-  for (std::size_t h = 0; h < group.heads; ++h) kernels().softmax(mass_.data() + h * n, n);
-  if (raw) weigh_values(group, n, out);
+  for (std::size_t h = 0; h < readers.heads; ++h) kernels().softmax(mass_.data() + h * n, n);
+  if (raw) weigh_values(readers, n, out);
 }
 
-void CachedAttention::weigh_values(const HeadGroup& group, std::size_t n, float* out) {
+void CachedAttention::weigh_values(const Readers& readers, std::size_t n, float* out) {
   SlotRows values;
-  if (group.store.turns_in_place()) {
-    values = group.store.values(slots_);
+  if (readers.store.turns_in_place()) {
+    values = readers.store.values(slots_);
   } else {
     const std::size_t dim = config_.head_dim;
-    for (std::size_t i = 0; i < n; ++i) group.store.value(slots_[i], turned_.data() + i * dim);
+    for (std::size_t i = 0; i < n; ++i) readers.store.value(slots_[i], turned_.data() + i * dim);
     values = {Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
               identity_.data(), n};
   }
-  model_kernels().weigh(values, mass_.data(), group.heads, n, out);
+  model_kernels().weigh(values, mass_.data(), readers.heads, n, out);
 }
 
 // Widens what is visible, where kernels do not read what is stored.
-void CachedAttention::widen(const HeadGroup& group) {
-  if (group.store.direct()) return;
+void CachedAttention::widen(const KvStore& store) {
+  if (store.direct()) return;
   const std::size_t dim = config_.head_dim;
   wide_keys_.resize(slots_.size() * dim);
   wide_values_.resize(slots_.size() * dim);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    group.store.key(slots_[i], wide_keys_.data() + i * dim);
-    group.store.value(slots_[i], wide_values_.data() + i * dim);
+    store.key(slots_[i], wide_keys_.data() + i * dim);
+    store.value(slots_[i], wide_values_.data() + i * dim);
   }
   while (identity_.size() < slots_.size()) identity_.push_back(static_cast<Slot>(identity_.size()));
 }
 
-SlotRows CachedAttention::keys_of(const HeadGroup& group) const {
-  if (group.store.direct()) return group.store.keys(slots_);
+SlotRows CachedAttention::keys_of(const KvStore& store) const {
+  if (store.direct()) return store.keys(slots_);
   return {Storage::f32, reinterpret_cast<const std::byte*>(wide_keys_.data()), config_.head_dim,
           identity_.data(), slots_.size()};
 }
 
-SlotRows CachedAttention::values_of(const HeadGroup& group) const {
-  if (group.store.direct()) return group.store.values(slots_);
+SlotRows CachedAttention::values_of(const KvStore& store) const {
+  if (store.direct()) return store.values(slots_);
   return {Storage::f32, reinterpret_cast<const std::byte*>(wide_values_.data()), config_.head_dim,
           identity_.data(), slots_.size()};
 }
@@ -118,29 +119,29 @@ void CachedAttention::find_runs(const Visible& visible, Position query) {
   }
 }
 
-void CachedAttention::turn_queries(const HeadGroup& group,
+void CachedAttention::turn_queries(const Readers& readers,
                                    const Visible& visible,
                                    const Query& query) {
   find_runs(visible, query.position);
-  const std::size_t numbers = group.heads * config_.head_dim;
+  const std::size_t numbers = readers.heads * config_.head_dim;
   queries_.resize(runs_.size() * numbers);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     runs_[i].queries = queries_.data() + i * numbers;
-    rotate_queries(group, query, turns_[i], queries_.data() + i * numbers);
+    rotate_queries(readers, query, turns_[i], queries_.data() + i * numbers);
   }
 }
 
-void CachedAttention::rotate_queries(const HeadGroup& group,
+void CachedAttention::rotate_queries(const Readers& readers,
                                      const Query& query,
                                      Position turn,
                                      float* out) {
   const std::size_t dim = config_.head_dim;
-  for (std::size_t h = 0; h < group.heads; ++h) {
-    rope_.rotate(query.q + (group.first_head + h) * dim, dim, turn, out + h * dim);
+  for (std::size_t h = 0; h < readers.heads; ++h) {
+    rope_.rotate(query.q + (readers.first_head + h) * dim, dim, turn, out + h * dim);
   }
 }
 
-void CachedAttention::raw_logits(const HeadGroup& group,
+void CachedAttention::raw_logits(const Readers& readers,
                                  const Visible& visible,
                                  const Query& query) {
   const std::size_t n = visible.size();
@@ -149,18 +150,18 @@ void CachedAttention::raw_logits(const HeadGroup& group,
   queries_.resize(dim);
   turned_.resize(n * dim);
   for (std::size_t rank = 0; rank < n; ++rank) {
-    group.store.key(slots_[rank], queries_.data());
+    readers.store.key(slots_[rank], queries_.data());
     const Position at = ranks ? static_cast<Position>(rank) : position_of(rank, visible);
     rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
   }
-  queries_.resize(group.heads * dim);
-  rotate_queries(group, query, ranks ? static_cast<Position>(n - 1) : query.position,
+  queries_.resize(readers.heads * dim);
+  rotate_queries(readers, query, ranks ? static_cast<Position>(n - 1) : query.position,
                  queries_.data());
   while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
   const SlotRows keys{Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
                       identity_.data(), n};
   const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
-  model_kernels().logits(keys, queries_.data(), group.heads, scale, n, mass_.data());
+  model_kernels().logits(keys, queries_.data(), readers.heads, scale, n, mass_.data());
 }
 
 }  // namespace kv

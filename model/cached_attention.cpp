@@ -19,7 +19,8 @@ std::vector<HeadGroup> groups_of(const ModelConfig& config,
     const Lane& lane = lanes[index];
     const std::size_t kv_head = lane.head / per_kv_head;
     if (groups.empty() || groups.back().layer != lane.layer || groups.back().kv_head != kv_head) {
-      groups.push_back({lane.layer, kv_head, lane.head, 0, KvStore(storage, config.head_dim), {}});
+      groups.push_back(
+          {lane.layer, kv_head, lane.head, 0, KvStore(storage, config.head_dim), {}, {}});
     }
     ++groups.back().heads;
   }
@@ -81,15 +82,18 @@ CachedAttention::CachedAttention(const ModelConfig& config,
   for (const UnitShape& shape : units_of(info, lanes, spec.unit)) {
     const Lane& first = lanes[shape.lanes.front()];
     const Rng rng(seed_for(seed, spec.policy->name), stream_of_unit(info, first, spec.unit));
+    const Spec own = unit_spec(spec, grid_of(info), kv_head_of(info, first));
     units_.push_back({first.layer,
                       first.head,
                       shape.lanes.size(),
                       spec.unit == Unit::model,
                       groups_of(config, lanes, shape, storage),
-                      UnitCache(unit_spec(spec, grid_of(info), kv_head_of(info, first)),
-                                std::make_unique<CounterDraws>(rng)),
+                      UnitCache(own, std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
+    for (HeadGroup& group : units_.back().groups) {
+      if (own.chooses()) group.pages.emplace(own.top_pages, config.head_dim);
+    }
   }
   group_caches();
 }
@@ -213,6 +217,7 @@ void CachedAttention::store(ModelUnit& unit, const LayerVectors& vectors, std::s
       }
       group.store.put(slot, key, vectors.v + at);
       if (at_ranks_) group.places[slot] = place;
+      if (group.pages) add_to_pages(group, slot, place);
     }
   }
 }
@@ -249,6 +254,7 @@ void CachedAttention::attend(ModelUnit& unit,
                              const Query& query,
                              AttentionObserver* observer) {
   const Visible visible = view(unit, query, layer);
+  if (unit.groups.front().pages) return attend_pages(unit, query, observer);
   const std::size_t n = visible.size();
   unit.cache.slots().list(n, slots_);
   const bool wants_rows = unit.cache.wants_rows();
@@ -259,7 +265,7 @@ void CachedAttention::attend(ModelUnit& unit,
     if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
     group.store.settle(query.position, visible, slots_);
     mass_.resize(group.heads * n);
-    attend_group(group, visible, query, shows_rows);
+    attend_rows({group.store, group.first_head, group.heads}, visible, query, shows_rows);
     for (std::size_t h = 0; h < group.heads && shows_rows; ++h) {
       float* row = mass_.data() + h * n;
       if (wants_rows) kernels().add(unit.rows[query.index].data(), row, n);
@@ -281,7 +287,9 @@ Position CachedAttention::rank_of(Position query) const {
 std::size_t CachedAttention::bytes() const {
   std::size_t total = 0;
   for (const ModelUnit& unit : units_) {
-    for (const HeadGroup& group : unit.groups) total += group.store.bytes();
+    for (const HeadGroup& group : unit.groups) {
+      total += group.store.bytes() + (group.pages ? group.pages->bytes() : 0);
+    }
   }
   return total;
 }

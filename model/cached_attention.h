@@ -5,6 +5,8 @@
 // in-cache positions, rotated keys are never touched: a resident's rank minus its position is
 // constant over a run of residents, so the query is turned once per run instead (as the replay
 // does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
+// With visibility=top-pages each query head attends to the pages that it chooses among the keys of
+// its kv-head, as they are stored (sim/page_choice.h); nothing is evicted.
 // With positions=shifted, keys stand at their rank: they are turned in place whenever a gap before
 // them closes, and rounded each time.
 #pragma once
@@ -12,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/attend_kernels.h"
@@ -22,6 +25,7 @@
 #include "model/rope_cache.h"
 #include "sim/cache_group.h"
 #include "sim/cell_state.h"
+#include "sim/page_choice.h"
 #include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
 
@@ -34,7 +38,15 @@ struct HeadGroup {
   std::size_t first_head = 0;
   std::size_t heads = 0;
   KvStore store;
-  std::vector<Position> places{};  // slot -> the rank that its key is rotated for
+  std::vector<Position> places{};     // slot -> the rank that its key is rotated for
+  std::optional<PageChoice> pages{};  // where its queries choose
+};
+
+// Query heads that attend to the same rows of one store.
+struct Readers {
+  const KvStore& store;
+  std::size_t first_head = 0;
+  std::size_t heads = 0;
 };
 
 // One unit: its cache, and the vectors of its residents.
@@ -109,7 +121,7 @@ class CachedAttention {
   // The rank that a query of the chunk under way has among what it sees, in the first unit.
   [[nodiscard]] Position rank_of(Position query) const;
 
-  // Bytes of keys and values held.
+  // Bytes of keys and values held, and of the bounds of their pages.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -124,9 +136,11 @@ class CachedAttention {
   void decide_for_next_query(std::size_t layer);
   void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
   void keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
+  void add_to_pages(HeadGroup& group, Slot slot, Position place);
   void observe(ModelUnit& unit, std::size_t query);
   Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
   void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
+  void attend_pages(ModelUnit& unit, const Query& query, AttentionObserver* observer);
   [[nodiscard]] bool at_once(const ModelUnit& unit, const AttentionObserver* observer) const;
   void attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out);
   void attend_tokens(const HeadGroup& group,
@@ -134,19 +148,19 @@ class CachedAttention {
                      std::size_t first,
                      std::size_t tokens,
                      float* out);
-  void attend_group(const HeadGroup& group,
-                    const Visible& visible,
-                    const Query& query,
-                    bool shows_rows);
-  void widen(const HeadGroup& group);
-  [[nodiscard]] SlotRows keys_of(const HeadGroup& group) const;
-  [[nodiscard]] SlotRows values_of(const HeadGroup& group) const;
+  void attend_rows(const Readers& readers,
+                   const Visible& visible,
+                   const Query& query,
+                   bool shows_rows);
+  void widen(const KvStore& store);
+  [[nodiscard]] SlotRows keys_of(const KvStore& store) const;
+  [[nodiscard]] SlotRows values_of(const KvStore& store) const;
   void find_runs(const Visible& visible, Position query);
-  void turn_queries(const HeadGroup& group, const Visible& visible, const Query& query);
-  void weigh_values(const HeadGroup& group, std::size_t n, float* out);
-  void raw_logits(const HeadGroup& group, const Visible& visible, const Query& query);
+  void turn_queries(const Readers& readers, const Visible& visible, const Query& query);
+  void weigh_values(const Readers& readers, std::size_t n, float* out);
+  void raw_logits(const Readers& readers, const Visible& visible, const Query& query);
 
-  void rotate_queries(const HeadGroup& group, const Query& query, Position turn, float* out);
+  void rotate_queries(const Readers& readers, const Query& query, Position turn, float* out);
 
   const ModelConfig& config_;
   Spec spec_;

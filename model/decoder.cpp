@@ -43,6 +43,13 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   }
   const HeadGrid grid{model.config.layers, model.config.kv_heads};
   if (Result<void> there = check_grid(spec, grid); !there) return there.error();
+  if (spec.chooses() && spec.top_pages.dense_layers >= model.config.layers) {
+    return usage_error(
+        "'" + spec.label() + "' leaves the first " + std::to_string(spec.top_pages.dense_layers) +
+        " layers dense, and the model has " + std::to_string(model.config.layers) +
+        "; expected fewer, as in visibility=top-pages:" + std::to_string(spec.top_pages.attended) +
+        "/" + std::to_string(spec.top_pages.page) + "/0");
+  }
   if (needs_of(spec).token_classes && options.token_classes == nullptr) {
     return usage_error(
         "it looks at the words that tokens are, but the model has no tokenizer here");

@@ -194,7 +194,8 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;
-  if (options.cell->spec.bounded()) info.loop = "closed: " + options.cell->spec.canonical();
+  if (options.cell->spec.bounded() || options.cell->spec.chooses())
+    info.loop = "closed: " + options.cell->spec.canonical();
   info.model = options.model;
   info.source = options.source;
   info.licence = options.licence;

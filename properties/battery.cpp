@@ -21,7 +21,10 @@ std::string why_spared(const Law& law, const Contract& contract) {
   }
   const bool statistical = std::holds_alternative<Measure>(law.check);
   const bool must_evict = law.must_see.eviction || law.must_see.wrap;
-  if (!statistical && must_evict && contract.budget == 0) return "nothing is ever evicted";
+  const bool chooses = contract.visibility == Visibility::top_pages;
+  if (!statistical && must_evict && contract.budget == 0 && !chooses) {
+    return "nothing is ever evicted";
+  }
   const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
   if (law.must_see.wide_chunk && contract.longest_chunk > 0 && contract.longest_chunk <= window) {
     return "chunks wider than the window are refused";

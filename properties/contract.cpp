@@ -116,6 +116,7 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   contract.timing = spec.timing;
   contract.slack = spec.slack;
   contract.visibility = spec.visibility;
+  contract.top_pages = spec.top_pages;
   contract.positions = mode_of(spec.positions);
   contract.unit = spec.unit;
   for (const std::string_view claim : spec.policy->claims) {

@@ -45,6 +45,7 @@ struct Contract {
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
   std::uint32_t slack = 0;                     // of lazy
   Visibility visibility = Visibility::window;  // no query sees more than the budget
+  TopPages top_pages{};  // of visibility=top-pages: what a query attends to, each head for itself
   PositionMode positions = PositionMode::absolute;
   Unit unit = Unit::kv_head;
   std::uint32_t page = 1;           // rows that come and go together
@@ -81,6 +82,11 @@ struct Contract {
   [[nodiscard]] std::uint64_t most_visible(std::uint64_t stored,
                                            std::uint64_t chunk,
                                            std::uint64_t index) const;
+
+  // Whether queries of that layer choose a part of what is stored.
+  [[nodiscard]] bool chooses_in(std::uint32_t layer) const {
+    return visibility == Visibility::top_pages && layer >= top_pages.dense_layers;
+  }
 
   // Whether units may have budgets of their own.
   [[nodiscard]] bool uneven() const { return largest_budget > budget; }

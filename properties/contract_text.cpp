@@ -100,6 +100,13 @@ std::vector<std::string> deviations(const Contract& contract) {
         "visibility=causal: a query sees everything stored before it, which inside a chunk is more "
         "than the budget");
   }
+  if (contract.visibility == Visibility::top_pages) {
+    const TopPages& sizes = contract.top_pages;
+    lines.push_back("visibility=top-pages: nothing is evicted, and each query attends to " +
+                    rows(sizes.attended) + " at most, in whole pages of " +
+                    std::to_string(sizes.page) + ", chosen anew by each head; in the first " +
+                    std::to_string(sizes.dense_layers) + " layers to everything");
+  }
   position_line(contract, lines);
   sharing_line(contract, lines);
   flag_lines(contract, lines);

@@ -119,20 +119,30 @@ class Runner {
   std::size_t at_ = 0;
 };
 
-// What a history shows, from its facts alone.
+// Whether the last query left out some of the rows that it was given.
+bool leaves_out(const UnitFacts& unit) {
+  if (unit.mask_width == 0 || unit.visible.size() < unit.mask_width) return false;
+  const auto last = unit.visible.end() - static_cast<std::ptrdiff_t>(unit.mask_width);
+  return std::count(last, unit.visible.end(), 0) > 0;
+}
+
+// What a history shows, from its facts alone. Queries that choose leave out, which is the eviction
+// that their laws are about.
 Coverage coverage_of(const History& history) {
   Coverage seen;
   const Contract& contract = history.contract;
-  const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
+  const bool chooses = contract.visibility == Visibility::top_pages;
+  const std::uint32_t budget = chooses ? contract.top_pages.attended : contract.budget;
+  const std::uint32_t window = contract.recent > 0 ? contract.recent : budget;
   for (const Event& event : history.events) {
     seen.refusal |= event.refused;
-    if (event.refused || event.call.kind != Call::Kind::feed || contract.budget == 0) continue;
+    if (event.refused || event.call.kind != Call::Kind::feed || budget == 0) continue;
     seen.wide_chunk |= event.fed.size() > window;
-    seen.wrap |= event.branch.size() >= 2 * std::size_t{contract.budget};
+    seen.wrap |= event.branch.size() >= 2 * std::size_t{budget};
     for (const UnitFacts& unit : event.facts.units) {
       std::set<Token> stored;
       for (const Row& row : unit.stored) stored.insert(row.value);
-      seen.eviction |= stored.size() < event.branch.size();
+      seen.eviction |= stored.size() < event.branch.size() || (chooses && leaves_out(unit));
     }
   }
   return seen;

@@ -17,6 +17,7 @@ Model::Model(const Model& other)
     : spec_(other.spec_),
       draws_(other.draws_),
       rule_(other.rule_->clone()),
+      pages_(other.pages_),
       residents_(other.residents_),
       stored_(other.stored_),
       middle_(other.middle_),
@@ -79,6 +80,11 @@ std::vector<Position> Model::ask(std::uint64_t query,
   std::vector<Position> row;
   for (const Position p : residents_) {
     if (p <= query) row.push_back(p);
+  }
+  if (spec_.chooses()) {
+    const Brought own = brought_of(static_cast<Position>(query));
+    pages_.met(own);
+    row = pages_.chosen(row, own, spec_.top_pages);
   }
   if (rule_->wants_brought()) {
     rule_->met(static_cast<Position>(query), brought_of(static_cast<Position>(query)));

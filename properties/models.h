@@ -15,6 +15,7 @@
 #include "base/draws.h"
 #include "base/position.h"
 #include "properties/brought.h"
+#include "properties/page_rule.h"
 #include "sim/spec.h"
 
 namespace kv {
@@ -92,7 +93,7 @@ class Model {
   [[nodiscard]] Model with(std::shared_ptr<Draws> draws) const;
 
   // Takes a chunk in; returns what each of its queries sees. `mass_of` and `brought_of` are called
-  // for policies that want it only.
+  // for policies that want it only, `brought_of` also where queries choose.
   std::vector<std::vector<Position>> feed(std::size_t tokens,
                                           const MassOf& mass_of,
                                           const BroughtOf& brought_of);
@@ -128,6 +129,7 @@ class Model {
   Spec spec_;
   std::shared_ptr<Draws> draws_;
   std::unique_ptr<Rule> rule_;
+  PageRule pages_;                   // where queries choose
   std::vector<Position> residents_;  // who may be seen
   std::vector<Position> stored_;     // residents, and evicted rows that are not freed yet
   std::vector<Position> middle_;     // of the residents

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "properties/spec_cells.h"
+
 namespace kv {
 namespace {
 
@@ -39,7 +41,13 @@ std::string reference_of(const PlainOptions& options, const Contract& contract) 
   }
   text += ";timing=" + std::string(word_of(contract.timing));
   if (contract.timing == Timing::lazy) text += ":" + std::to_string(contract.slack);
-  text += ";visibility=" + std::string(word_of(contract.visibility)) + ";positions=";
+  text += ";visibility=" + std::string(word_of(contract.visibility));
+  if (contract.visibility == Visibility::top_pages) {
+    const TopPages& chosen = contract.top_pages;
+    text += ":" + std::to_string(chosen.attended) + "/" + std::to_string(chosen.page) + "/" +
+            std::to_string(chosen.dense_layers);
+  }
+  text += ";positions=";
   text += contract.positions == PositionMode::absolute ? "absolute" : "in-cache";
   text += ";unit=" + std::string(word_of(contract.unit));
   if (!options.shares) return text;
@@ -110,6 +118,9 @@ Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup)
   contract.timing = options.timing;
   contract.slack = options.timing == Timing::lazy ? options.slack : 0;
   contract.visibility = options.visibility;
+  if (options.visibility == Visibility::top_pages) {
+    contract.top_pages = pages_for(options.top_pages, setup);
+  }
   contract.positions = options.positions;
   contract.unit = options.unit;
   contract.page = options.page;

@@ -37,6 +37,7 @@ struct PlainOptions {
   Timing timing = Timing::attend_then_trim;
   std::uint32_t slack = 0;  // of lazy
   Visibility visibility = Visibility::window;
+  TopPages top_pages{};  // of visibility=top-pages
   PositionMode positions = PositionMode::absolute;
   Unit unit = Unit::kv_head;
   PlainSlots slots = PlainSlots::in_order;

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "properties/mutants.h"
+#include "properties/plain_choosing.h"
 #include "properties/plain_family.h"
 #include "properties/plain_sharing.h"
 #include "properties/plain_shifting.h"
@@ -232,6 +233,11 @@ std::span<const RightSubject> right_subjects() {
                                                                 .unit = Unit::head,
                                                                 .shares = true});
                    }});
+    out.push_back({"plain-choosing", "each query head attends to the pages that may fit it best",
+                   []() -> std::unique_ptr<Family> {
+                     return std::make_unique<PlainFamily<PlainChoosing>>("plain-choosing",
+                                                                         PlainChoosing::options());
+                   }});
     add_specs(out, std::make_index_sequence<policies.size() * settings.size()>());
     out.push_back({"h2o;unit=head", "each query head keeps its own",
                    [] { return make_preset("h2o;unit=head;visibility=window"); }});
@@ -242,6 +248,8 @@ std::span<const RightSubject> right_subjects() {
                          "snapkv:recent=2,select=once;unit=head;"
                          "budgets=adaptive:0.5;visibility=window");
                    }});
+    out.push_back({"quest", "the paper's pages: nothing is evicted, and little is seen",
+                   [] { return make_preset("@quest"); }});
     out.push_back({"tova;unit=layer", "the paper's sharing, the newest may go",
                    [] { return make_preset("tova;unit=layer"); }});
     out.push_back({"reservoir;unit=model", "one sample for all",

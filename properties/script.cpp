@@ -17,7 +17,11 @@ struct Edges {
         recent(contract.recent),
         budget(contract.budget),
         slack(contract.timing == Timing::lazy && contract.budget > 0 ? contract.slack : 0),
-        longest(contract.longest_chunk) {}
+        longest(contract.longest_chunk) {
+    if (contract.visibility != Visibility::top_pages) return;
+    recent = contract.top_pages.page;
+    budget = contract.top_pages.attended;
+  }
 
   // A chunk of one of the sizes at which something changes; 1 at least.
   std::uint32_t chunk(Drawer& draw) const {

@@ -77,9 +77,10 @@ Place SpecCells::place_of(std::size_t unit) const {
 
 SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
   const auto unit = cell * units_per_cell();
-  return {UnitCache(spec_at(spec_, spec_.unit, setup_, place_of(unit)),
-                    draws_(static_cast<std::uint32_t>(unit))),
-          {}};
+  const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
+  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}};
+  if (own.chooses()) made.pages.emplace(own.top_pages, brought_dim);
+  return made;
 }
 
 Facts SpecCells::feed(const Feed& feed) {
@@ -118,6 +119,8 @@ void SpecCells::tell(std::size_t cell, CellFacts told, Facts& facts) {
     out.visible = told.visible;
     out.query_positions = told.query_positions;
     out.key_positions = told.key_positions;
+    out.page_bounds = told.page_bounds;
+    out.page_width = told.page_width;
     if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
     tell_state(unit, out);
   }
@@ -130,6 +133,7 @@ void SpecCells::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts
   facts.returned = stored_in(cell);
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
+  if (cell.pages) meet_keys(index, feed);
   if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_told);
   const bool weighs = feed.tell_weights || cell.cache.wants_rows();
   if (weighs) facts.weights.resize(units_per_cell());
@@ -143,7 +147,9 @@ void SpecCells::feed_cell(std::size_t index,
   Cell& cell = cells_[index];
   const std::size_t width = facts.returned.size();
   const bool in_cache = are_ranks(spec_.positions);
-  const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
+  const Visible& all = cell.cache.next_query();
+  const auto rows =
+      rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const std::size_t at = query * width + rows[rank];
     facts.visible[at] = 1;

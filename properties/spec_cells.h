@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,13 +13,20 @@
 #include "base/error.h"
 #include "properties/subject.h"
 #include "sim/cache_group.h"
+#include "sim/page_choice.h"
+#include "sim/unit_cache.h"
 
 namespace kv {
 
 // `spec` with the sizes that `setup` wishes, as far as the policy takes them: a policy without
 // sinks gets none, and one without a middle gives its recent window what the sinks leave of the
-// budget. An error if no cache can have these sizes.
+// budget. Where queries choose, pages_for() says of what, and each query head is a unit. An error
+// if no cache can have these sizes.
 Result<Spec> spec_for(const Spec& spec, const Setup& setup);
+
+// What queries choose under `setup`'s wishes: the budget is what they attend to, the recent window
+// the page (no larger than it was), and the last layer at least is not dense.
+TopPages pages_for(const TopPages& sizes, const Setup& setup);
 
 // `spec` as the unit at this place runs it; of unit=head, places count query heads.
 Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place);
@@ -49,7 +57,8 @@ class SpecCells {
  private:
   struct Cell {
     UnitCache cache;
-    std::vector<Position> unfreed;  // evicted, but still stored; increasing
+    std::vector<Position> unfreed;      // evicted, but still stored; increasing
+    std::optional<PageChoice> pages{};  // where queries choose
   };
 
   // What a chunk did with one cell: the same for every unit that shares it, but for the weights.
@@ -59,6 +68,8 @@ class SpecCells {
     std::vector<double> query_positions;
     std::vector<double> key_positions;
     std::vector<std::vector<float>> weights;  // per unit of the cell; empty if nobody reads them
+    std::vector<double> page_bounds;          // where queries choose
+    std::size_t page_width = 0;
   };
 
   // Without cells: for fork().
@@ -84,6 +95,8 @@ class SpecCells {
              const std::vector<std::size_t>& rows,
              CellFacts& facts);
   void show(std::size_t index, const Feed& feed, std::size_t query);
+  void meet_keys(std::size_t index, const Feed& feed);
+  Visible choose(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
   static void note_evictions(Cell& cell);
   static std::vector<Position> stored_in(const Cell& cell);
   [[nodiscard]] Row row_of(Position position, std::size_t unit) const;

@@ -24,11 +24,23 @@ void put_text(ByteWriter& writer, const std::string& text) {
 
 }  // namespace
 
+TopPages pages_for(const TopPages& sizes, const Setup& setup) {
+  TopPages out;
+  out.page = std::clamp(setup.recent, 1U, sizes.page);
+  out.attended = std::max(1U, setup.budget / out.page) * out.page;
+  out.dense_layers = std::min(sizes.dense_layers, setup.layers - 1);
+  return out;
+}
+
 Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
   Spec out = spec;
   const Protection& protection = spec.policy->protection;
   if (setup.layers == 0 || setup.kv_heads == 0 || setup.group == 0 || setup.sequences == 0) {
     return usage_error("a cache has at least one layer, head and sequence");
+  }
+  if (out.chooses()) {
+    out.top_pages = pages_for(spec.top_pages, setup);
+    out.unit = Unit::head;
   }
   if (protection.middle == Protection::Middle::unbounded) return out;
   constexpr std::uint32_t most_heads = 8;
@@ -70,7 +82,7 @@ SpecCells SpecCells::fork() const {
 
 SpecCells::Cell SpecCells::copy_of(std::size_t from, std::size_t to) const {
   auto draws = draws_(static_cast<std::uint32_t>(to * units_per_cell()));
-  return {cells_[from].cache.fork(std::move(draws)), cells_[from].unfreed};
+  return {cells_[from].cache.fork(std::move(draws)), cells_[from].unfreed, cells_[from].pages};
 }
 
 bool SpecCells::reorder(std::span<const std::uint32_t> from) {

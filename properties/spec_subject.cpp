@@ -101,6 +101,12 @@ class SpecFamily final : public Family {
 
   [[nodiscard]] Setup wanted() const override {
     Setup setup{.sinks = spec_.sinks, .recent = spec_.recent, .budget = spec_.budget};
+    if (spec_.chooses()) {
+      setup.recent = spec_.top_pages.page;
+      setup.budget = spec_.top_pages.attended;
+      setup.layers = std::min(spec_.top_pages.dense_layers, 7U) + 1;
+      setup.group = 2;
+    }
     if (spec_.unit == Unit::head) setup.group = 2;
     if (spec_.unit == Unit::layer || spec_.unit == Unit::model) setup.kv_heads = 2;
     if (spec_.unit == Unit::model) setup.layers = 2;

@@ -99,6 +99,12 @@ struct UnitFacts {
   // A unit of several query heads tells their mean.
   std::vector<float> weights;
 
+  // [queries, page_width], where queries choose whole pages: the bound that query i had of the
+  // logits of page j, NaN where it had none; logits are plain products of the vectors that tokens
+  // bring (properties/brought.h). Empty: not told.
+  std::vector<double> page_bounds;
+  std::size_t page_width = 0;
+
   std::vector<Row> stored;                // after the call, in slot order
   std::optional<std::uint64_t> reported;  // what the cache says its length is; nothing: not told
   std::optional<std::uint64_t> moved;     // rows copied so far within or between buffers

@@ -193,6 +193,10 @@ Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
   Spec own = spec;
   if (spec.budgets.shared()) return own;
   own.budgets = Budgets();
+  if (own.chooses() && unit.layer < own.top_pages.dense_layers) {
+    own.visibility = Visibility::causal;
+    own.top_pages = TopPages();
+  }
   if (spec.budgets.law == Budgets::Law::pyramid) {
     const auto shares = pyramid(spec.middle(), spec.budgets.beta, grid.layers);
     own.budget = spec.sinks + spec.recent + shares.at(unit.layer);

@@ -111,10 +111,11 @@ CellState::CellState(const Trace& trace,
     const Lane& first = lanes[shape.lanes.front()];
     const Rng rng(seed_for(cell.seed, spec_.policy->name),
                   stream_of_unit(info_, first, spec_.unit));
-    UnitCache cache(unit_spec(spec_, grid_of(info_), kv_head_of(info_, first)),
-                    std::make_unique<CounterDraws>(rng));
+    const Spec own = unit_spec(spec_, grid_of(info_), kv_head_of(info_, first));
+    UnitCache cache(own, std::make_unique<CounterDraws>(rng));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
+    units_.back().view.chosen = own.chooses();
     if (part_.residency.size() < residencies) {
       part_.residency.push_back(
           {info_.layers[first.layer], first.head,
@@ -127,6 +128,7 @@ CellState::CellState(const Trace& trace,
   for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
     for (const std::size_t lane : shape.lanes) series_of_lane_[lane] = part_.series.size();
     part_.series.emplace_back(points);
+    if (spec_.chooses()) pages_.emplace_back(spec_.top_pages, info_.head_dim);
   }
   part_.kept.resize(info_.tokens);
   part_.lifetimes.resize(info_.tokens + 1);
@@ -155,7 +157,8 @@ void CellState::begin_query(Position query) {
     if (opens) unit.stored_now = unit.cache.stored();
     unit.view.visible = &unit.cache.next_query();
     note_evictions(unit, index, query);
-    const std::size_t seen = unit.view.visible->size();
+    const std::size_t seen =
+        unit.view.chosen ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
     if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
     if (unit.cache.needs().vectors()) unit.vectors.clear(info_.head_dim);
     if (unit.cache.needs().token_classes) unit.token_class = classes_[query];
@@ -175,7 +178,8 @@ void CellState::add_row(std::size_t lane,
                         const DenseRows& source,
                         SeenRows& seen) {
   UnitState& unit = units_[unit_of_lane_[lane]];
-  const HeadMetrics metrics = seen.measure(row, source, unit.view);
+  const View view = unit.view.chosen ? choose(lane, unit, row.query, source) : unit.view;
+  const HeadMetrics metrics = seen.measure(row, source, view);
   SeriesSums& point = point_of(lane);
   const auto [mass, kl, overlap, error] = metrics;
   add_to(sums_[lane], mass, kl, overlap, error);
@@ -193,6 +197,19 @@ Observation CellState::UnitState::shown(std::span<const float> row) const {
   Observation shown{.mass = row, .token_class = token_class};
   vectors.show(cache.needs(), shown);
   return shown;
+}
+
+// What the lane's head attends to, of all that its unit stores.
+View CellState::choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source) {
+  PageChoice& pages = pages_[series_of_lane_[lane]];
+  const KeyValues& held = *source.key_values();
+  if (pages.tokens() == query) pages.add(held.keys() + query * held.dim());
+  vector_.resize(held.dim());
+  source.rotated_query(query, query, vector_.data());
+  unit.chosen = pages.choose(vector_.data(), query);
+  View view = unit.view;
+  view.visible = &unit.chosen;
+  return view;
 }
 
 // Keys and values are those of the kv-head that the lane reads: once for all lanes that read it.

@@ -13,6 +13,7 @@
 
 #include "sim/cache_group.h"
 #include "sim/dense_rows.h"
+#include "sim/page_choice.h"
 #include "sim/replay.h"
 #include "sim/seen_rows.h"
 #include "sim/token_vectors.h"
@@ -125,11 +126,13 @@ class CellState {
     double lifetimes = 0;
     std::uint64_t evicted = 0;
     std::size_t stored_now = 0;
+    Visible chosen{};  // by the head at hand, where queries choose
   };
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
   void group_caches();
+  View choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
@@ -145,6 +148,7 @@ class CellState {
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
   std::vector<HeadMetrics> sums_;            // per lane
+  std::vector<PageChoice> pages_;            // where queries choose: per kv-head, as part_.series
   std::vector<float> vector_;                // scratch: one head's
   CellPart part_;
 };

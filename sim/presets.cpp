@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 25> table = {{
+constexpr std::array<Preset, 26> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -157,6 +157,14 @@ constexpr std::array<Preset, 25> table = {{
      .spec = "pages:sinks=4,page=16,first-page=pinned",
      .source = "a paged cache of pages of 16 tokens whose first is pinned, with 4 sinks",
      .differs = "the whole first page is seen; first-page=freed shows its sinks only"},
+    {.name = "quest",
+     .spec = "dense;visibility=top-pages:1024/16/2",
+     .source = "Tang et al., arXiv:2406.10774, section 3; code mit-han-lab/quest, "
+               "evaluation/quest_attention.py: pages of 16 tokens, ranked for each query head by "
+               "the most that the page's least and greatest keys allow; two dense layers first",
+     .differs = "a query's own page is always among its pages, and of equals the newer comes "
+                "first; there the pages are ranked alike and torch.topk decides; there at least 3 "
+                "pages, here as many as are written; 1,024 tokens is one budget of several"},
     {.name = "tova",
      .spec = "tova;unit=layer",
      .source = "Oren et al., arXiv:2401.06104; code schwartz-lab-NLP/TOVA, src/tova_cache.py",

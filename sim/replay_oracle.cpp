@@ -74,7 +74,8 @@ Result<void> bound_by_rows(UnitRows& rows,
   std::vector<GreedyCache> caches;
   for (OracleTask::Limited& limited : task.limited) {
     caches.emplace_back(future, *limited.limits);
-    limited.bounds.per_step = limited.bounds.greedy = 0;
+    limited.bounds.per_step = 0;
+    if (!limited.chooses) limited.bounds.greedy = 0;
   }
   for (std::size_t query = 0; query < future.size() && advanced(query, progress); ++query) {
     const auto row = rows.load(static_cast<Position>(query));
@@ -82,7 +83,7 @@ Result<void> bound_by_rows(UnitRows& rows,
     for (std::size_t i = 0; i < caches.size(); ++i) {
       OracleTask::Limited& limited = task.limited[i];
       limited.bounds.per_step += top.retained(*row, (*limited.limits)[query]);
-      limited.bounds.greedy += caches[i].next(*row);
+      if (!limited.chooses) limited.bounds.greedy += caches[i].next(*row);
     }
   }
   return {};
@@ -106,7 +107,7 @@ Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) 
   if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
   if (progress.stopped()) return {};
   for (OracleTask::Limited& limited : task.limited) {
-    if (exact) {
+    if (exact && !limited.chooses) {
       const auto optimum =
           irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
       if (!optimum) return {};
@@ -141,6 +142,12 @@ class KnownLimits {
   std::map<std::vector<std::uint32_t>, Limits> by_content_;
 };
 
+// What a spec's bounds are of: its units; where each query head chooses for itself, single heads,
+// whose bound a choice made by all of a unit together would not hold for.
+Unit bounded_unit(const Spec& spec) {
+  return spec.chooses() ? Unit::head : spec.unit;
+}
+
 // The cells that cut heads into units this way, those that set the unit of `first` the same limits
 // together.
 std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
@@ -151,11 +158,13 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
   std::vector<OracleTask::Limited> limited;
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const Spec& spec = plan.cells[cell].spec;
-    if (spec.unit != unit) continue;
+    if (bounded_unit(spec) != unit) continue;
     const auto limits = known.of(roomiest_unit_spec(spec, grid_of(info), kv_head_of(info, first)));
-    auto place = std::ranges::find(limited, limits, &OracleTask::Limited::limits);
+    auto place = std::ranges::find_if(limited, [&](const OracleTask::Limited& other) {
+      return other.limits == limits && other.chooses == spec.chooses();
+    });
     if (place == limited.end()) {
-      limited.push_back({.limits = limits, .cells = {}, .bounds = {}});
+      limited.push_back({.limits = limits, .cells = {}, .chooses = spec.chooses(), .bounds = {}});
       place = limited.end() - 1;
     }
     place->cells.push_back(cell);

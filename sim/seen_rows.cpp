@@ -26,6 +26,15 @@ std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8
   return count;
 }
 
+// How many of `top` the query chose.
+std::size_t count_chosen(std::span<const Position> top, const Visible& visible) {
+  const auto sees = [&](Position p) {
+    return p < visible.sinks.last || (visible.recent.first <= p && p < visible.recent.last) ||
+           std::ranges::binary_search(visible.middle, p);
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(top, sees));
+}
+
 Position position_of(std::size_t rank, const Visible& visible) {
   if (rank < visible.sinks.size()) return static_cast<Position>(rank);
   rank -= visible.sinks.size();
@@ -61,8 +70,9 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   const float retained = std::min(sum_visible(dense, visible, needs_row), 1.0F);
   HeadMetrics metrics;
   metrics.retained_mass = static_cast<double>(retained);
-  metrics.topk_overlap =
-      static_cast<double>(count_kept(dense.top, view.gone)) / static_cast<double>(dense.top.size());
+  const std::size_t kept =
+      view.chosen ? count_chosen(dense.top, visible) : count_kept(dense.top, view.gone);
+  metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
   if (!computed) {
     if (needs_row) renormalise(retained);
     metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));

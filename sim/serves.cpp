@@ -31,10 +31,21 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
                                                         : "the positions they were recorded at") +
                          "; record q/k/v, or add ;positions=absolute to take them as they are");
     }
+    if (spec.chooses()) {
+      return usage_error("'" + spec.label() + "' ranks pages by keys and queries, but '" +
+                         info.name + "' records attention rows only; record q/k/v");
+    }
     if (needs.vectors()) {
       return usage_error("'" + spec.label() + "' looks at " + vectors_asked(needs) + ", but '" +
                          info.name + "' records attention rows only; record q/k/v");
     }
+  }
+  if (spec.chooses() && info.layers.back() < spec.top_pages.dense_layers) {
+    return usage_error("'" + spec.label() + "' leaves the first " +
+                       std::to_string(spec.top_pages.dense_layers) + " layers dense, and '" +
+                       info.name + "' has no other; expected fewer, as in visibility=top-pages:" +
+                       std::to_string(spec.top_pages.attended) + "/" +
+                       std::to_string(spec.top_pages.page) + "/0");
   }
   if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
     return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);

@@ -37,6 +37,19 @@ std::string timing_text(const Spec& spec) {
   return text;
 }
 
+// Without what is left out where it is as by default.
+std::string short_visibility(const Spec& spec) {
+  const TopPages usual;
+  const TopPages& own = spec.top_pages;
+  std::string text(word_of(spec.visibility));
+  if (!spec.chooses()) return text;
+  text += ":" + std::to_string(own.attended);
+  const bool dense = own.dense_layers != usual.dense_layers;
+  if (dense || own.page != usual.page) text += "/" + std::to_string(own.page);
+  if (dense) text += "/" + std::to_string(own.dense_layers);
+  return text;
+}
+
 }  // namespace
 
 std::string_view word_of(Timing timing) {
@@ -59,6 +72,13 @@ std::string_view word_of(Vectors vectors) {
   return vectors_words[static_cast<std::size_t>(vectors)];
 }
 
+std::string Spec::visibility_text() const {
+  std::string text(word_of(visibility));
+  if (!chooses()) return text;
+  return text + ":" + std::to_string(top_pages.attended) + "/" + std::to_string(top_pages.page) +
+         "/" + std::to_string(top_pages.dense_layers);
+}
+
 std::string Spec::canonical() const {
   const Protection& protection = policy->protection;
   const bool has_sizes = protection.middle != Protection::Middle::unbounded;
@@ -70,7 +90,7 @@ std::string Spec::canonical() const {
     out.field(parameter.name, options.at(parameter.name));
   }
   out.setting("timing", timing_text(*this));
-  out.setting("visibility", word_of(visibility));
+  out.setting("visibility", visibility_text());
   out.setting("positions", word_of(positions));
   out.setting("unit", word_of(unit));
   out.setting("budgets", budgets.text());
@@ -93,7 +113,7 @@ std::string Spec::label() const {
     if (value != parameter.default_value) out.field(parameter.name, value);
   }
   if (timing != usual.timing) out.setting("timing", timing_text(*this));
-  if (visibility != usual.visibility) out.setting("visibility", word_of(visibility));
+  if (visibility != usual.visibility) out.setting("visibility", short_visibility(*this));
   if (positions != usual.positions) out.setting("positions", word_of(positions));
   if (unit != usual.unit) out.setting("unit", word_of(unit));
   if (budgets != usual.budgets) out.setting("budgets", budgets.text());

@@ -12,6 +12,11 @@
 //   recent   the policy's share of what the sinks leave of the budget, rounded down
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 //
+// visibility=top-pages:ATTENDED/PAGE/DENSE evicts nothing and lets each query attend to few pages
+// (sim/page_choice.h): at most ATTENDED tokens, in whole pages of PAGE (16 if left out), in all but
+// the first DENSE layers (2 if left out). It needs a policy that keeps everything (dense),
+// positions=absolute, ATTENDED a multiple of PAGE, and units that do not span layers.
+//
 // budgets=... deals the budget over layers and heads (sim/budgets.h); adaptive:0.2 lets the heads
 // of a layer share it by score.
 //
@@ -41,6 +46,19 @@ enum class Visibility {
   causal,  // everything stored up to itself
   window,  // exactly what it would see were the chunk fed token by token, making room: never more
            // than the budget, its own key included
+  top_pages,  // of everything stored up to itself few pages, chosen anew by each query and head
+};
+
+// Of visibility=top-pages: how much a query attends to.
+struct TopPages {
+  std::uint32_t attended = 1024;   // tokens at most; a multiple of `page`, at least one page
+  std::uint32_t page = 16;         // tokens that are attended to or not together
+  std::uint32_t dense_layers = 2;  // the first so many layers attend to everything
+
+  // How many pages a query attends to, its own among them.
+  [[nodiscard]] std::uint32_t pages() const { return attended / page; }
+
+  bool operator==(const TopPages&) const = default;
 };
 
 // At which rotary positions attention is computed.
@@ -75,6 +93,7 @@ struct Spec {
   Timing timing = Timing::attend_then_trim;
   std::uint32_t slack = 0;  // of lazy
   Visibility visibility = Visibility::causal;
+  TopPages top_pages{};  // of visibility=top-pages, else as it is by default
   Positions positions = Positions::absolute;
   Unit unit = Unit::kv_head;
   Budgets budgets{};
@@ -85,6 +104,12 @@ struct Spec {
   [[nodiscard]] std::uint32_t middle() const { return budget - sinks - recent; }
 
   [[nodiscard]] bool bounded() const { return budget > 0; }
+
+  // Whether queries choose among what is stored, each query head for itself.
+  [[nodiscard]] bool chooses() const { return visibility == Visibility::top_pages; }
+
+  // visibility=... in full: "causal", "top-pages:1024/16/2".
+  [[nodiscard]] std::string visibility_text() const;
 
   // The full text, every field written; parse_spec gives back an equal value.
   [[nodiscard]] std::string canonical() const;

@@ -42,6 +42,52 @@ Result<void> set_timing(std::string_view value, Spec& spec) {
   return set_word(timing_words, "timing", value, spec.timing);
 }
 
+// ATTENDED, ATTENDED/PAGE or ATTENDED/PAGE/DENSE.
+Result<void> set_top_pages(std::string_view value, Spec& spec) {
+  const auto parts = split(value, '/');
+  if (parts.size() > 3) {
+    return usage_error("visibility=top-pages:" + one_line(value) + " has " +
+                       std::to_string(parts.size()) +
+                       " numbers; expected ATTENDED/PAGE/DENSE, as in top-pages:1024/16/2");
+  }
+
+  struct Number {
+    std::string_view name;
+    std::uint64_t least;
+    std::uint32_t* into;
+  };
+
+  TopPages read;
+  const std::array<Number, 3> numbers = {
+      {{"the attended tokens of visibility=top-pages", 1, &read.attended},
+       {"the page of visibility=top-pages", 1, &read.page},
+       {"the dense layers of visibility=top-pages", 0, &read.dense_layers}}};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_count(parts[i], numbers[i].name, numbers[i].least, largest_size);
+    if (!number) return number.error();
+    *numbers[i].into = static_cast<std::uint32_t>(*number);
+  }
+  spec.top_pages = read;
+  spec.visibility = Visibility::top_pages;
+  return {};
+}
+
+Result<void> set_visibility(std::string_view value, Spec& spec) {
+  constexpr std::string_view top_pages = "top-pages:";
+  constexpr std::array<std::string_view, 3> words = {visibility_words[0], visibility_words[1],
+                                                     "top-pages:N"};
+  if (value == visibility_words[2]) {
+    return usage_error(
+        "visibility=top-pages does not say how many tokens a query attends to; expected it as in "
+        "top-pages:1024");
+  }
+  if (value.starts_with(top_pages)) return set_top_pages(value.substr(top_pages.size()), spec);
+  if (std::find(words.begin(), words.end() - 1, value) == words.end() - 1) {
+    return usage_error(unknown_word("visibility", value, words));
+  }
+  return set_word(visibility_words, "visibility", value, spec.visibility);
+}
+
 Result<void> set_chunk(std::string_view value, Spec& spec) {
   const auto chunk = parse_count(value, "chunk", 1, largest_size);
   if (!chunk) return chunk.error();
@@ -51,7 +97,7 @@ Result<void> set_chunk(std::string_view value, Spec& spec) {
 
 Result<void> set_setting(std::string_view name, std::string_view value, Spec& spec) {
   if (name == "timing") return set_timing(value, spec);
-  if (name == "visibility") return set_word(visibility_words, name, value, spec.visibility);
+  if (name == "visibility") return set_visibility(value, spec);
   if (name == "positions") return set_word(positions_words, name, value, spec.positions);
   if (name == "unit") return set_word(unit_words, name, value, spec.unit);
   if (name == "budgets") {
@@ -81,6 +127,36 @@ Result<void> check_window(const Spec& spec) {
   if (!windows || spec.recent > 0) return {};
   return usage_error(
       "visibility=window needs recent >= 1, so that a query may see its own key; found recent=0");
+}
+
+// Pages are chosen among everything that was ever stored, by keys that stay as they are.
+Result<void> check_top_pages(const Spec& spec) {
+  if (!spec.chooses()) return {};
+  const std::string what = "visibility=" + spec.visibility_text();
+  const TopPages& sizes = spec.top_pages;
+  if (sizes.attended % sizes.page != 0) {
+    return usage_error(what + " attends to whole pages; expected a multiple of " +
+                       std::to_string(sizes.page) + " tokens, found " +
+                       std::to_string(sizes.attended));
+  }
+  if (spec.policy->name != "dense") {
+    return usage_error(what +
+                       " chooses among all tokens and evicts none; expected the policy dense, "
+                       "found " +
+                       std::string(spec.policy->name));
+  }
+  if (spec.positions != Positions::absolute) {
+    return usage_error(what +
+                       " ranks pages by keys at their positions in the stream; expected "
+                       "positions=absolute, found positions=" +
+                       std::string(word_of(spec.positions)));
+  }
+  if (spec.unit == Unit::model) {
+    return usage_error(what +
+                       " treats layers differently and each query head by itself; expected "
+                       "unit=kv-head, head or layer, found unit=model");
+  }
+  return {};
 }
 
 // The residents are fed again as one text: they must be the same everywhere, and stand at their
@@ -121,6 +197,7 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   }
   if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
   if (auto done = check_window(spec); !done) return done.error();
+  if (auto done = check_top_pages(spec); !done) return done.error();
   if (auto done = check_budgets(spec); !done) return done.error();
   if (auto done = check_vectors(spec); !done) return done.error();
   return spec;

@@ -8,7 +8,8 @@ namespace kv {
 
 inline constexpr std::array<std::string_view, 3> timing_words = {"attend-then-trim",
                                                                  "trim-then-attend", "lazy"};
-inline constexpr std::array<std::string_view, 2> visibility_words = {"causal", "window"};
+inline constexpr std::array<std::string_view, 3> visibility_words = {"causal", "window",
+                                                                     "top-pages"};
 inline constexpr std::array<std::string_view, 3> positions_words = {"absolute", "in-cache",
                                                                     "shifted"};
 inline constexpr std::array<std::string_view, 4> unit_words = {"head", "kv-head", "layer", "model"};

@@ -12,7 +12,9 @@ namespace kv {
 // [tokens]: for every query of a stream of that length the most rows that it can see, its own
 // included, with the spec's budget, protection, timing, slack, visibility and chunk.
 //
-// They come from the cache itself, run with a policy that drops the oldest and no more than it
+// Where queries choose pages they are as many as each query head attends to, whichever it chooses.
+//
+// Else they come from the cache itself, run with a policy that drops the oldest and no more than it
 // must. Every policy of the registry sees at most so many. For timing=lazy that needs a policy that
 // evicts exactly as many as it must (the claim constant-size, or no middle): one that evicts more
 // trims at other times. Without that claim the limits of lazy are those of the saw-tooth's upper

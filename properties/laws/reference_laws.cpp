@@ -14,6 +14,9 @@ std::optional<std::string> never(const Contract&) {
 std::optional<std::string> unless_named(const Contract& contract) {
   if (contract.reference.empty()) return "the subject names no reference";
   if (contract.page > 1) return "pages are declared: rows come and go together";
+  if (contract.visibility == Visibility::top_pages && contract.unit != Unit::head) {
+    return "heads choose for themselves, and are not told apart";
+  }
   return std::nullopt;
 }
 
@@ -25,7 +28,7 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   if (!rule) {
     return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
   }
-  if (rule->wants_brought() && !trial.family().in_process()) {
+  if ((rule->wants_brought() || spec->chooses()) && !trial.family().in_process()) {
     return NotTested{"the reference looks at more than attention, which no process is shown", true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
@@ -65,7 +68,10 @@ Judgement dense(const History& history, const Contract& contract) {
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
         const std::size_t tokens = step.event->branch.size();
-        const bool fits = contract.budget == 0 || (tokens <= contract.budget && !step.was_full);
+        const bool chooses = contract.chooses_in(history.place_of(unit).layer);
+        const bool fits =
+            chooses ? tokens <= contract.top_pages.attended
+                    : contract.budget == 0 || (tokens <= contract.budget && !step.was_full);
         if (!step.fed() || !fits) return std::nullopt;
         any = true;
         for (std::size_t query = 0; query < step.event->fed.size(); ++query) {

@@ -10,6 +10,9 @@ namespace {
 
 std::optional<std::string> unless_gone_for_good(const Contract& contract) {
   if (contract.masks_instead) return "masks-instead is declared: hidden rows may be seen again";
+  if (contract.visibility == Visibility::top_pages) {
+    return "queries choose: what one leaves out the next may attend to";
+  }
   return std::nullopt;
 }
 

@@ -18,6 +18,7 @@ std::optional<std::string> unless_causal(const Contract& contract) {
     return "visibility is window: each query has a past of its own";
   }
   if (contract.masks_instead) return "masks-instead is declared";
+  if (contract.visibility == Visibility::top_pages) return "each query chooses a past of its own";
   return std::nullopt;
 }
 
@@ -62,6 +63,9 @@ Bounds bounds_of(const Contract& contract,
     return {exact, contract.page > 1 ? all : exact};
   }
   if (window) return {{step.event->fed[query]}, all};
+  if (contract.visibility == Visibility::top_pages && all.size() > contract.top_pages.attended) {
+    return {{step.event->fed[query]}, all};  // choice_laws.cpp has the rest
+  }
   if (contract.masks_instead || contract.page > 1) return {chunk, all};
   if (!early) return {all, all};
   const std::int64_t now = step.event->fed[query].position;

@@ -1,4 +1,5 @@
-// The part of the visibility laws that is about whole sets: what exactly a query sees.
+// The parts of the visibility laws that are about whole sets: what exactly a query sees, and which
+// pages it chooses.
 #pragma once
 
 #include <vector>
@@ -8,5 +9,6 @@
 namespace kv {
 
 std::vector<Law> semantics_laws();
+std::vector<Law> choice_laws();
 
 }  // namespace kv

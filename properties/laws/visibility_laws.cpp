@@ -233,6 +233,7 @@ std::vector<Law> visibility_laws() {
   std::vector<Law> laws = {self_law(),        none_empty_law(), no_future_law(),
                            from_stored_law(), sinks_law(),      recent_law()};
   for (const Law& law : semantics_laws()) laws.push_back(law);
+  for (const Law& law : choice_laws()) laws.push_back(law);
   return laws;
 }
 

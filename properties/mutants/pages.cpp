@@ -1,4 +1,5 @@
 // Pages freed too early, too late, or the wrong ones.
+#include "properties/mutants/choices.h"
 #include "properties/mutants/wrong.h"
 
 namespace kv {
@@ -99,7 +100,7 @@ class FreesRowByRow final : public PageWrong {
 }  // namespace
 
 std::vector<Mutant> page_mutants() {
-  return {
+  std::vector<Mutant> all = {
       mutant<CeilsAndFloors>("pages-kept-by-ceil-read-by-floor",
                              "a page that still holds part of the window is freed",
                              "kekzl/imp pull request 967"),
@@ -117,6 +118,8 @@ std::vector<Mutant> page_mutants() {
       mutant<LastPageHidden>("unfilled-page-hidden",
                              "rows of a page that is not full are hidden from later calls", "made"),
   };
+  for (const Mutant& chosen : choice_mutants()) all.push_back(chosen);
+  return all;
 }
 
 }  // namespace kv

@@ -14,7 +14,7 @@ constexpr std::int64_t most_size = 0xffffffff;
 
 constexpr std::array<std::string_view, 3> timings = {"attend-then-trim", "trim-then-attend",
                                                      "lazy"};
-constexpr std::array<std::string_view, 2> visibilities = {"causal", "window"};
+constexpr std::array<std::string_view, 3> visibilities = {"causal", "window", "top-pages"};
 constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shifted", "untold"};
 constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
@@ -77,6 +77,14 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "longest_chunk", contract.longest_chunk);
   read_count(at, "full_precision_recent", contract.full_precision_recent);
   if (contract.page == 0) at.complain("page must be at least 1");
+  TopPages& chosen = contract.top_pages;
+  read_count(at, "attended", chosen.attended);
+  read_count(at, "attended_page", chosen.page);
+  read_count(at, "dense_layers", chosen.dense_layers);
+  if (chosen.page == 0 || chosen.attended == 0 || chosen.attended % chosen.page != 0) {
+    at.complain("attended must be a multiple of attended_page, and neither 0");
+    chosen = TopPages();
+  }
   read_depth(at, "rollback", contract.rollback);
   read_depth(at, "largest_budget", contract.largest_budget);
 }
@@ -150,6 +158,9 @@ std::string contract_json(const Contract& contract) {
       .add("timing", word_in(timings, contract.timing))
       .add("slack", count(contract.slack))
       .add("visibility", word_in(visibilities, contract.visibility))
+      .add("attended", count(contract.top_pages.attended))
+      .add("attended_page", count(contract.top_pages.page))
+      .add("dense_layers", count(contract.top_pages.dense_layers))
       .add("positions", word_in(modes, contract.positions))
       .add("unit", word_in(units, contract.unit))
       .add("page", count(contract.page))
@@ -182,6 +193,9 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "timing",
                 "slack",
                 "visibility",
+                "attended",
+                "attended_page",
+                "dense_layers",
                 "positions",
                 "unit",
                 "page",

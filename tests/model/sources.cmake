@@ -24,6 +24,7 @@ list(APPEND kv_test_sources
   model/tiered_rows_test.cpp
   model/token_sampler_test.cpp
   model/tokenizer_test.cpp
+  model/top_pages_model_test.cpp
   model/turn_kernels_test.cpp
   model/unobserved_test.cpp
   model/weights_test.cpp

@@ -7,12 +7,14 @@ list(APPEND kv_test_sources
   sim/oracle_test.cpp
   sim/pooled_scores_test.cpp
   sim/reductions_test.cpp
+  sim/page_choice_test.cpp
   sim/replay_test.cpp
   sim/serves_test.cpp
   sim/shared_budgets_test.cpp
   sim/sizes_test.cpp
   sim/slots_test.cpp
   sim/top_k_test.cpp
+  sim/top_pages_test.cpp
   sim/unit_cache_test.cpp
   sim/visible_limits_test.cpp
   sim/worked_examples_test.cpp

@@ -1,0 +1,196 @@
+// Pages chosen wrongly: by bounds that are none, too many, too few, or by somebody else.
+#include "properties/mutants/choices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "properties/brought.h"
+#include "properties/mutants/wrong.h"
+#include "properties/plain_choosing.h"
+
+namespace kv {
+namespace {
+
+// They name their reference: which pages are right is only told by a specification.
+class ChoosesWrong : public PlainChoosing {
+ public:
+  using PlainChoosing::PlainChoosing;
+
+  static void declare(Contract& /*contract*/) {}
+
+ protected:
+  // The least (0) and the greatest (1) numbers of the keys.
+  static std::array<Numbers, 2> extremes(const std::vector<Numbers>& keys) {
+    std::array<Numbers, 2> out = {keys.front(), keys.front()};
+    for (const Numbers& key : keys) {
+      for (std::size_t d = 0; d < key.size(); ++d) {
+        out[0][d] = std::min(out[0][d], key[d]);
+        out[1][d] = std::max(out[1][d], key[d]);
+      }
+    }
+    return out;
+  }
+
+  static double product(const Numbers& a, const Numbers& b) {
+    double sum = 0;
+    for (std::size_t d = 0; d < a.size(); ++d) {
+      sum += static_cast<double>(a[d]) * static_cast<double>(b[d]);
+    }
+    return sum;
+  }
+};
+
+class LeastOnly final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
+    return product(extremes(keys)[0], query);
+  }
+};
+
+class MaxOfSums final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
+    const auto [least, greatest] = extremes(keys);
+    return std::max(product(least, query), product(greatest, query));
+  }
+};
+
+class FirstTokenOnly final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
+    return product(keys.front(), query);
+  }
+};
+
+class OwnLikeOthers final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  std::vector<std::size_t> choose(const std::vector<double>& bounds) override {
+    return highest(bounds, pages());
+  }
+};
+
+class OnePageTooMany final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  std::size_t pages() override { return ChoosesWrong::pages() + 1; }
+};
+
+class OnePageTooFew final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  std::size_t pages() override { return std::max<std::size_t>(ChoosesWrong::pages(), 2) - 1; }
+};
+
+class FirstHeadForAll final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  Numbers query_of(const PlainGroup& group, Token query) override {
+    Place place = place_of(first_unit(group));
+    place.head -= place.head % setup_.group;
+    const BroughtTo unit = brought_to(place, Unit::head, setup_);
+    return brought(stream_, {&unit, 1}, query).queries;
+  }
+};
+
+// Chosen once a call, by its first query.
+class ChosenOnceACall final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  Numbers query_of(const PlainGroup& group, Token /*query*/) override {
+    return ChoosesWrong::query_of(group, group.rows[state_.fed - chunk_].token);
+  }
+};
+
+class OlderAmongEquals final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  std::vector<std::size_t> choose(const std::vector<double>& bounds) override {
+    std::vector<double> mirrored(bounds.begin(), bounds.end() - 1);
+    std::ranges::reverse(mirrored);
+    std::vector<std::size_t> chosen = highest(mirrored, pages() - 1);
+    for (std::size_t& page : chosen) page = mirrored.size() - 1 - page;
+    chosen.push_back(mirrored.size());
+    return chosen;
+  }
+};
+
+class CutsAPage final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  // The bound is filled up to the token, by less than a page.
+  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
+                                     const std::vector<std::size_t>& returned,
+                                     std::span<const Token> chunk,
+                                     std::size_t query) override {
+    auto mask = ChoosesWrong::mask_row(group, returned, chunk, query);
+    const bool all = std::ranges::count(mask, 1) == chunk[query].position + 1;
+    const auto first = std::ranges::find(mask, 1);
+    if (!all && first != mask.end()) *first = 0;
+    return mask;
+  }
+};
+
+class ChoosesInDenseLayers final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  bool chooses(const PlainGroup& /*group*/) override { return true; }
+};
+
+class FreesTheUnchosen final : public ChoosesWrong {
+  using ChoosesWrong::ChoosesWrong;
+
+  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
+                                     const std::vector<std::size_t>& returned,
+                                     std::span<const Token> chunk,
+                                     std::size_t query) override {
+    auto mask = ChoosesWrong::mask_row(group, returned, chunk, query);
+    last_.clear();
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      if (mask[i] != 0) last_.push_back(group.rows[returned[i]].token);
+    }
+    return mask;
+  }
+
+  void after_chunk(PlainGroup& group) override {
+    std::erase_if(group.rows, [&](const PlainRow& row) {
+      return std::ranges::find(last_, row.token) == last_.end();
+    });
+    close_gaps(group);
+  }
+
+  std::vector<Token> last_;  // what the last query of the call saw
+};
+
+}  // namespace
+
+std::vector<Mutant> choice_mutants() {
+  return {
+      mutant<LeastOnly>("page-bound-of-least-only",
+                        "a page's bound leaves out its greatest numbers: it is none", "made"),
+      mutant<MaxOfSums>("page-bound-max-of-sums",
+                        "the larger of two products of whole vectors, not of each channel", "made"),
+      mutant<FirstTokenOnly>("page-bound-of-first-token",
+                             "later tokens of a page do not change its bounds", "made"),
+      mutant<OwnLikeOthers>("own-page-ranked-like-others",
+                            "the query's own page may lose: it does not see itself",
+                            "mit-han-lab/quest, evaluation/quest_attention.py, where it is meant"),
+      mutant<OnePageTooMany>("one-page-too-many", "the own page comes on top", "made"),
+      mutant<OnePageTooFew>("one-page-too-few", "a page less than declared is attended to", "made"),
+      mutant<FirstHeadForAll>("pages-chosen-by-first-head",
+                              "the first query head of a group chooses for all", "made"),
+      mutant<ChosenOnceACall>("pages-chosen-once-a-call",
+                              "the first query of a chunk chooses for all", "made"),
+      mutant<OlderAmongEquals>("older-page-among-equals",
+                               "of equal bounds the older page is attended to", "made"),
+      mutant<CutsAPage>("page-cut-at-the-bound", "the last page is attended to in part", "made"),
+      mutant<ChoosesInDenseLayers>("no-layer-dense", "the dense layers choose too", "made"),
+      mutant<FreesTheUnchosen>("unchosen-pages-freed",
+                               "what a query leaves out is evicted instead of hidden", "made"),
+  };
+}
+
+}  // namespace kv

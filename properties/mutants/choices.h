@@ -1,0 +1,12 @@
+// The page mutants whose queries choose pages wrongly.
+#pragma once
+
+#include <vector>
+
+#include "properties/mutants.h"
+
+namespace kv {
+
+std::vector<Mutant> choice_mutants();
+
+}  // namespace kv
