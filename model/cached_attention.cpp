@@ -57,7 +57,8 @@ CachedAttention::CachedAttention(const ModelConfig& config,
       keys_(keys),
       at_ranks_(stand_at_ranks(config, spec, keys)),
       rope_(config.rope, rope_frequencies(config)),
-      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16) {
+      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16),
+      rotation_(config.rope, rope_frequencies(config)) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
@@ -75,6 +76,7 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                                 std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
+    units_.back().cache.turn_by(&rotation_);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/rng.h"
@@ -119,6 +120,15 @@ class Runner {
   std::size_t at_ = 0;
 };
 
+// Whether the last query sees less than was fed: how caches evict that hide and free nothing.
+bool hides_some(const Event& event, const UnitFacts& unit) {
+  const std::size_t width = unit.returned.size();
+  if (unit.visible.size() != width * event.fed.size()) return false;
+  const auto row = std::span(unit.visible).last(width);
+  const auto seen = row.size() - static_cast<std::size_t>(std::ranges::count(row, 0));
+  return seen < event.branch.size();
+}
+
 // What a history shows, from its facts alone.
 Coverage coverage_of(const History& history) {
   Coverage seen;
@@ -133,6 +143,7 @@ Coverage coverage_of(const History& history) {
       std::set<Token> stored;
       for (const Row& row : unit.stored) stored.insert(row.value);
       seen.eviction |= stored.size() < event.branch.size();
+      seen.eviction |= contract.masks_instead && hides_some(event, unit);
     }
   }
   return seen;

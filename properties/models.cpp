@@ -18,6 +18,7 @@ Model::Model(const Model& other)
       rule_(other.rule_->clone()),
       residents_(other.residents_),
       stored_(other.stored_),
+      masked_(other.masked_),
       middle_(other.middle_),
       left_(other.left_),
       entered_(other.entered_),
@@ -36,7 +37,7 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
   const bool early = spec_.timing == Timing::trim_then_attend;
   if (early) {
     if (!windowed) leave(seen_ + tokens);
-    stored_ = residents_;
+    free_rows();
   }
   const std::uint64_t first = seen_;
   for (; seen_ < first + tokens; ++seen_) {
@@ -58,9 +59,9 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
     }
   }
   const std::uint64_t slack = spec_.timing == Timing::lazy ? spec_.slack : 0;
-  if (spec_.bounded() && !early && stored_.size() > spec_.budget + slack) {
+  if (spec_.bounded() && !early && stored_.size() - masked_.size() > spec_.budget + slack) {
     leave(seen_);
-    stored_ = residents_;
+    free_rows();
   }
   return visible;
 }
@@ -68,23 +69,35 @@ std::vector<std::vector<Position>> Model::feed(std::size_t tokens,
 // All but the last `recent` of the first `end` tokens leave the recent window, as far as they came.
 void Model::leave(std::uint64_t end) {
   if (!spec_.bounded()) return;
+  std::size_t newcomers = 0;
   for (; left_ < seen_ && left_ + spec_.recent < end; ++left_) {
     if (left_ < spec_.sinks) continue;
     middle_.push_back(static_cast<Position>(left_));
     ++entered_;
-    if (!rule_->in_bulk()) settle();
+    ++newcomers;
+    if (!rule_->in_bulk()) settle(1);
   }
-  settle();
+  settle(newcomers);
 }
 
-void Model::settle() {
+void Model::settle(std::size_t newcomers) {
   const std::size_t capacity = spec_.middle();
   if (middle_.size() <= capacity) return;
   drop_to(capacity == 0 ? std::vector<Position>{}
-                        : rule_->stay({middle_, capacity, entered_}, *draws_));
+                        : rule_->stay({middle_, capacity, entered_, newcomers}, *draws_));
+}
+
+// Residents stay stored, and who is masked.
+void Model::free_rows() {
+  stored_ = residents_;
+  stored_.insert(stored_.end(), masked_.begin(), masked_.end());
+  std::ranges::sort(stored_);
 }
 
 void Model::drop_to(const std::vector<Position>& staying) {
+  for (const Position p : middle_) {
+    if (rule_->masks(p) && !std::ranges::binary_search(staying, p)) masked_.push_back(p);
+  }
   std::erase_if(residents_, [&](Position p) {
     return std::ranges::binary_search(middle_, p) && !std::ranges::binary_search(staying, p);
   });

@@ -30,6 +30,7 @@ struct Choice {
   std::vector<Position> middle;  // in stream order, newcomers last
   std::size_t capacity = 0;      // how many may stay; 1 <= capacity < middle.size()
   std::uint64_t entered = 0;     // tokens that ever came to the middle, these included
+  std::size_t newcomers = 0;     // how many came to it since room was last made
 };
 
 // One policy's law.
@@ -57,6 +58,9 @@ class Rule {
 
   // Who stays, in stream order.
   virtual std::vector<Position> stay(const Choice& choice, Draws& draws) = 0;
+
+  // Whether the row of that token, once it is evicted, stays stored for good.
+  [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
 
   // Whether a decision so far hung on a difference that rounding may turn round.
   [[nodiscard]] virtual bool doubtful() const { return false; }
@@ -101,14 +105,16 @@ class Model {
 
  private:
   void leave(std::uint64_t end);
-  void settle();
+  void settle(std::size_t newcomers);
+  void free_rows();
   void drop_to(const std::vector<Position>& staying);
 
   Spec spec_;
   std::shared_ptr<Draws> draws_;
   std::unique_ptr<Rule> rule_;
   std::vector<Position> residents_;  // who may be seen
-  std::vector<Position> stored_;     // residents, and evicted rows that are not freed yet
+  std::vector<Position> stored_;     // residents, evicted rows that are not freed yet, and masked_
+  std::vector<Position> masked_;     // evicted rows that are never freed
   std::vector<Position> middle_;     // of the residents
   std::uint64_t left_ = 0;           // positions below it have left the recent window
   std::uint64_t entered_ = 0;

@@ -49,7 +49,8 @@ class SpecCells {
  private:
   struct Cell {
     UnitCache cache;
-    std::vector<Position> unfreed;  // evicted, but still stored; increasing
+    std::vector<Position> unfreed;  // evicted, and stored until the next trim; increasing
+    std::vector<Position> masked;   // evicted, and stored for good
   };
 
   // What a chunk did with one cell: the same for every unit that shares it, but for the weights.

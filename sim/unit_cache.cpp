@@ -4,11 +4,18 @@
 #include <limits>
 
 #include "base/check.h"
+#include "policies/masking.h"
+#include "policies/turning.h"
 
 namespace kv {
 namespace {
 
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
+
+std::uint64_t masked_by(const Policy& policy) {
+  const auto* masking = dynamic_cast<const Masking*>(&policy);
+  return masking == nullptr ? 0 : masking->masked_below();
+}
 
 }  // namespace
 
@@ -20,6 +27,8 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       timing_(spec.timing),
       visibility_(spec.visibility),
       in_bulk_(policy_->leaving() == Leaving::in_bulk),
+      at_ranks_(are_ranks(spec.positions)),
+      masked_below_(masked_by(*policy_)),
       sinks_(spec.bounded() ? spec.sinks : 0),
       recent_(spec.recent),
       capacity_(spec.bounded() ? spec.middle() : 0),
@@ -30,6 +39,10 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       first_gap_(no_gap) {
   KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
   KV_CHECK(!bounded_ || visibility_ == Visibility::causal || recent_ > 0);
+}
+
+void UnitCache::turn_by(const Rotation* rotation) {
+  if (auto* turning = dynamic_cast<Turning*>(policy_.get())) turning->turn_by(rotation, at_ranks_);
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {
@@ -73,7 +86,7 @@ void UnitCache::end_chunk() {
   KV_CHECK(query_ == seen_);
   if (!bounded_ || timing_ == Timing::trim_then_attend) return;
   const std::size_t slack = timing_ == Timing::lazy ? slack_ : 0;
-  if (stored() <= budget_ + slack) return;
+  if (trimmable() <= budget_ + slack) return;
   release_all_but(recent_, seen_);
   free_rows();
 }
@@ -107,10 +120,11 @@ void UnitCache::release_next() {
 void UnitCache::evict_next() {
   const std::size_t rank = sinks_held();
   policy_->forget({&rank, 1});
+  const bool masked = tail_ < masked_below_;
   evicted_.push_back(tail_++);
-  slots_.evict_tail();
+  masked ? slots_.mask_tail() : slots_.evict_tail();
   ++entered_;
-  first_gap_ = std::min(first_gap_, rank);
+  if (!masked) first_gap_ = std::min(first_gap_, rank);
 }
 
 void UnitCache::check_victims() const {
@@ -139,11 +153,15 @@ void UnitCache::decide(std::size_t newcomers) {
   ranks_.clear();
   for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
   policy_->forget(ranks_);
-  first_gap_ = std::min(first_gap_, ranks_.front());
-  for (const std::size_t victim : victims_) evicted_.push_back(middle_[victim]);
+  for (const std::size_t victim : victims_) {
+    const Position position = middle_[victim];
+    evicted_.push_back(position);
+    if (position >= masked_below_) first_gap_ = std::min(first_gap_, first_rank + victim);
+  }
   for (std::size_t i = victims_.size(); i-- > 0;) {
-    middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]));
-    slots_.evict_middle(victims_[i]);
+    const auto at = middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]);
+    *at < masked_below_ ? slots_.mask_middle(victims_[i]) : slots_.evict_middle(victims_[i]);
+    middle_.erase(at);
   }
 }
 
@@ -164,6 +182,8 @@ UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
       timing_(other.timing_),
       visibility_(other.visibility_),
       in_bulk_(other.in_bulk_),
+      at_ranks_(other.at_ranks_),
+      masked_below_(other.masked_below_),
       sinks_(other.sinks_),
       recent_(other.recent_),
       capacity_(other.capacity_),

@@ -62,7 +62,9 @@ Bounds bounds_of(const Contract& contract,
     return {exact, contract.page > 1 ? all : exact};
   }
   if (window) return {{step.event->fed[query]}, all};
-  if (contract.masks_instead || contract.page > 1) return {chunk, all};
+  if (contract.masks_instead || contract.pinned_first_page || contract.page > 1) {
+    return {chunk, all};
+  }
   if (!early) return {all, all};
   const std::int64_t now = step.event->fed[query].position;
   const Tokens kept = between(tokens_of(facts.stored), 0, now + 1);
