@@ -2,10 +2,12 @@
 
 #include <array>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "cli/options.h"
 #include "cli/policies_text.h"
+#include "sim/spec.h"
 #include "sim/spec_names.h"
 
 namespace kv::cli {
@@ -24,7 +26,9 @@ constexpr std::string_view help =
     "\n"
     "NAME is a policy, such as h2o, or a preset, such as @h2o: then all is told about it, and "
     "about\n"
-    "the cache's settings. Without names all policies and presets are listed in short.\n"
+    "the cache's settings. With fields or settings after it, as in @h2o:budget=64, it is told "
+    "what\n"
+    "they make of it too. Without names all policies and presets are listed in short.\n"
     "\n"
     "A spec chooses a policy and how the cache runs it:  "
     "NAME[:FIELD=VALUE,...][;SETTING=VALUE]...\n"
@@ -37,6 +41,7 @@ constexpr std::string_view help =
     "  kvcheck policies\n"
     "  kvcheck policies reservoir h2o\n"
     "  kvcheck policies @streaming-llm\n"
+    "  kvcheck policies '@h2o:budget=64'\n"
     "  kvcheck policies --json\n";
 
 // What was asked for; all of it when no names were given.
@@ -44,11 +49,20 @@ struct Request {
   bool json = false;
   std::vector<const PolicyEntry*> policies;
   std::vector<const Preset*> presets;
+  std::vector<std::string> specs;  // what was given with fields or settings
 
-  [[nodiscard]] bool everything() const { return policies.empty() && presets.empty(); }
+  [[nodiscard]] bool everything() const {
+    return policies.empty() && presets.empty() && specs.empty();
+  }
 };
 
 Result<void> add_name(std::string_view word, Request& request) {
+  if (word.find_first_of(":;") != std::string_view::npos) {
+    const auto spec = parse_spec(word);
+    if (!spec) return spec.error();
+    request.specs.emplace_back(word);
+    return {};
+  }
   if (word.starts_with('@')) {
     const auto preset = preset_named(word.substr(1));
     if (!preset) return preset.error();
@@ -101,6 +115,9 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
   }
   for (const Preset* preset : request.presets) {
     streams.out << (request.json ? preset_json(*preset) : preset_details(*preset)) << "\n";
+  }
+  for (const std::string& spec : request.specs) {
+    streams.out << (request.json ? spec_json(spec) : spec_details(spec)) << "\n";
   }
   return {};
 }

@@ -203,6 +203,11 @@ std::string answers_text(const Spec& spec, std::string_view published = {}) {
   return out;
 }
 
+// What stands before a spec's fields and settings.
+std::string_view name_in(std::string_view spec) {
+  return spec.substr(0, spec.find_first_of(":;"));
+}
+
 std::string json_list(const std::vector<std::string>& json) {
   return "[" + join(json, ",") + "]";
 }
@@ -241,14 +246,26 @@ std::string policy_details(const PolicyEntry& policy) {
 }
 
 std::string preset_text(const Preset& preset) {
-  return "@" + std::string(preset.name) + "\n" + definition("spec", preset.spec) +
-         definition("source", preset.source) + definition("differs", preset.differs);
+  // A long spec moves to the left rather than over the edge: it is one word.
+  const std::size_t column = preset.spec.size() > 86 ? 7 : Layout().column;
+  return "@" + std::string(preset.name) + "\n" +
+         definition("spec", preset.spec, {.column = column}) + definition("source", preset.source) +
+         definition("differs", preset.differs);
 }
 
 std::string preset_details(const Preset& preset) {
   std::string out = preset_text(preset) + definition("canonical", canonical_of(preset));
   if (!preset.numbers.empty()) out += definition("numbers", preset.numbers);
   return out + answers_text(parse_spec(preset.spec).value(), preset.storage);
+}
+
+std::string spec_details(std::string_view spec) {
+  const std::string_view name = name_in(spec);
+  const Spec parsed = parse_spec(spec).value();
+  return (name.starts_with('@') ? preset_text(*find_preset(name.substr(1)))
+                                : policy_details(*parsed.policy)) +
+         definition("given", spec) + definition("canonical", parsed.canonical()) +
+         answers_text(parsed);
 }
 
 std::string policy_json(const PolicyEntry& policy) {
@@ -279,6 +296,19 @@ std::string preset_json(const Preset& preset) {
       .add("numbers", preset.numbers)
       .add("storage", preset.storage)
       .text();
+}
+
+std::string spec_json(std::string_view spec) {
+  const std::string_view name = name_in(spec);
+  const Spec parsed = parse_spec(spec).value();
+  std::string json = name.starts_with('@') ? preset_json(*find_preset(name.substr(1)))
+                                           : policy_json(*parsed.policy);
+  json.back() = ',';
+  return json + JsonObject()
+                    .add("given", spec)
+                    .add("given_canonical", parsed.canonical())
+                    .text()
+                    .substr(1);
 }
 
 }  // namespace kv::cli

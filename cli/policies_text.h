@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "policies/registry.h"
 #include "sim/presets.h"
@@ -20,8 +21,15 @@ std::string preset_text(const Preset& preset);
 // The same, with its canonical text.
 std::string preset_details(const Preset& preset);
 
+// What a spec names, a policy or a preset, told as above, and what its fields and settings make of
+// it. Requires that it parses.
+std::string spec_details(std::string_view spec);
+
 // One JSON object without a newline. `kind` tells policies and presets apart.
 std::string policy_json(const PolicyEntry& policy);
 std::string preset_json(const Preset& preset);
+
+// The object of what the spec names, with the spec as given and its canonical text.
+std::string spec_json(std::string_view spec);
 
 }  // namespace kv::cli

@@ -73,7 +73,8 @@ CachedAttention::CachedAttention(const ModelConfig& config,
       keys_(keys),
       at_ranks_(stand_at_ranks(config, spec, keys)),
       rope_(config.rope, rope_frequencies(config)),
-      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16) {
+      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16),
+      rotation_(config.rope, rope_frequencies(config)) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
@@ -91,6 +92,7 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                       UnitCache(own, std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
+    units_.back().cache.turn_by(&rotation_);
     for (HeadGroup& group : units_.back().groups) {
       if (own.chooses()) group.pages.emplace(own.top_pages, config.head_dim);
     }

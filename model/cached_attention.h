@@ -26,6 +26,7 @@
 #include "sim/cache_group.h"
 #include "sim/cell_state.h"
 #include "sim/page_choice.h"
+#include "sim/rope_rotation.h"
 #include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
 
@@ -168,6 +169,7 @@ class CachedAttention {
   bool at_ranks_;  // stored keys are rotated for their rank
   RopeCache rope_;
   KeyShift shift_;
+  RopeRotation rotation_;  // what policies are told
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;

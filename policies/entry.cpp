@@ -2,11 +2,36 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/words.h"
 
 namespace kv {
+namespace {
+
+// "did you mean '3' or '5'?": the closest below and above where a number is wanted and all legal
+// words are numbers; empty otherwise.
+std::string nearest_numbers(const Parameter& parameter, std::string_view value) {
+  constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+  const auto wanted = parse_count(value, parameter.name, 0, most);
+  if (!wanted) return {};
+  std::string below;
+  std::string above;
+  for (const std::string_view choice : parameter.choices) {
+    const auto number = parse_count(choice, parameter.name, 0, most);
+    if (!number) return {};
+    const std::string word = "'" + std::string(choice) + "'";
+    if (*number < *wanted) below = word;
+    if (*number > *wanted && above.empty()) above = word;
+  }
+  const std::string both = below.empty() || above.empty() ? "" : " or ";
+  return "unknown " + std::string(parameter.name) + " '" + std::string(value) + "'; did you mean " +
+         below + both + above + "?";
+}
+
+}  // namespace
 
 Result<std::string> legal_value(const Parameter& parameter, std::string_view value) {
   const Parameter::Range& range = parameter.range;
@@ -14,6 +39,8 @@ Result<std::string> legal_value(const Parameter& parameter, std::string_view val
     if (std::ranges::find(parameter.choices, value) != parameter.choices.end()) {
       return std::string(value);
     }
+    std::string numbers = nearest_numbers(parameter, value);
+    if (!numbers.empty()) return usage_error(std::move(numbers));
     return usage_error(unknown_word(parameter.name, value, parameter.choices));
   }
   if (range.of == Parameter::Range::Of::counts) {

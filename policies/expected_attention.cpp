@@ -9,14 +9,15 @@
 #include "base/check.h"
 #include "policies/by_rank.h"
 #include "policies/rows.h"
+#include "policies/turning.h"
 
 namespace kv {
 namespace {
 
-class ExpectedAttention final : public Policy {
+class ExpectedAttention final : public Policy, public Turning {
  public:
-  ExpectedAttention(Covariance covariance, bool value_norm)
-      : covariance_(covariance), value_norm_(value_norm) {}
+  ExpectedAttention(Covariance covariance, bool value_norm, std::size_t future)
+      : covariance_(covariance), value_norm_(value_norm), future_(future) {}
 
   [[nodiscard]] Needs needs() const override {
     return {.keys = true, .values = value_norm_, .queries = true};
@@ -29,7 +30,11 @@ class ExpectedAttention final : public Policy {
     kv_heads_ = observation.keys.heads();
     heads_ = observation.queries.heads();
     ++queries_;
+    next_ = observation.query + 1;
     keys_.insert(keys_.end(), observation.keys.numbers.begin(), observation.keys.numbers.end());
+    if (turns() && !at_ranks()) {
+      turn_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
+    }
     for (std::size_t head = 0; head < kv_heads_; ++head) {
       norms_.push_back(value_norm_ ? norm_of(observation.values.head(head)) : 1);
     }
@@ -48,6 +53,7 @@ class ExpectedAttention final : public Policy {
     const std::size_t n = candidates.positions.size();
     const std::size_t residents = norms_.size() / kv_heads_;
     KV_CHECK(candidates.first_rank + n <= residents);
+    turn_keys(residents);
     scores_.assign(residents, 0);
     for (std::size_t head = 0; head < heads_; ++head) add_head(head, residents);
     return std::span<const double>(scores_).subspan(candidates.first_rank, n);
@@ -65,6 +71,7 @@ class ExpectedAttention final : public Policy {
   void save(ByteWriter& writer) const override {
     for (const std::size_t size : {dim_, kv_heads_, heads_}) writer.put(size);
     writer.put(queries_);
+    writer.put(next_);
     writer.put(keys_);
     writer.put(norms_);
     writer.put(sums_);
@@ -74,6 +81,7 @@ class ExpectedAttention final : public Policy {
   void load(ByteReader& reader) override {
     for (std::size_t* size : {&dim_, &kv_heads_, &heads_}) *size = reader.get<std::size_t>();
     queries_ = reader.get<std::uint64_t>();
+    next_ = reader.get<Position>();
     reader.get(keys_);
     reader.get(norms_);
     reader.get(sums_);
@@ -81,6 +89,23 @@ class ExpectedAttention final : public Policy {
   }
 
  private:
+  [[nodiscard]] bool turns() const { return future_ > 0 && rotation() != nullptr; }
+
+  // The residents' keys as the queries to come will meet them: turned by their places, and back by
+  // the mean rotation of the next ones.
+  void turn_keys(std::size_t residents) {
+    turned_ = keys_;
+    if (!turns()) return;
+    const std::size_t width = kv_heads_ * dim_;
+    for (std::size_t rank = 0; rank < residents && at_ranks(); ++rank) {
+      turn_to(static_cast<Position>(rank), dim_, std::span(turned_).subspan(rank * width, width));
+    }
+    rotation()->mean_turns(at_ranks() ? static_cast<Position>(residents) : next_, future_, ahead_);
+    for (std::size_t at = 0; at < turned_.size(); at += dim_) {
+      turn_pairs<float>(ahead_, true, std::span(turned_).subspan(at, dim_));
+    }
+  }
+
   // With how many channels each channel's products are summed.
   [[nodiscard]] std::size_t partners() const {
     if (covariance_ == Covariance::none) return 0;
@@ -110,7 +135,7 @@ class ExpectedAttention final : public Policy {
     expected_.resize(residents);
     double highest = 0;
     for (std::size_t rank = 0; rank < residents; ++rank) {
-      const float* const key = keys_.data() + (rank * kv_heads_ + kv_head) * dim_;
+      const float* const key = turned_.data() + (rank * kv_heads_ + kv_head) * dim_;
       expected_[rank] = exponent(head, key);
       highest = rank == 0 ? expected_[rank] : std::max(highest, expected_[rank]);
     }
@@ -146,11 +171,16 @@ class ExpectedAttention final : public Policy {
 
   Covariance covariance_;
   bool value_norm_;
+  std::size_t future_;
   std::size_t dim_ = 0;
   std::size_t kv_heads_ = 0;
   std::size_t heads_ = 0;         // query heads
   std::uint64_t queries_ = 0;     // observed so far
-  std::vector<float> keys_;       // [residents, kv_heads, dim], by rank
+  Position next_ = 0;             // of the next query
+  std::vector<float> keys_;       // [residents, kv_heads, dim], by rank; turned by their positions,
+                                  // unless places are ranks, which change
+  std::vector<float> turned_;     // scratch: the same, turned by and against places
+  std::vector<PairTurn> ahead_;   // scratch
   std::vector<double> norms_;     // [residents, kv_heads]: of values, or 1
   std::vector<double> sums_;      // [heads, dim]: of queries
   std::vector<double> products_;  // [heads, dim, partners]
@@ -162,11 +192,16 @@ constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "determ
 
 constexpr auto covariances = std::array<std::string_view, 3>{"none", "diagonal", "full"};
 constexpr auto norms = std::array<std::string_view, 2>{"yes", "no"};
-constexpr auto parameters = std::array<Parameter, 2>{{
+constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "covariance",
      .default_value = "diagonal",
      .choices = covariances,
      .meaning = "of the queries: left out, of each channel alone, or of all pairs"},
+    {.name = "future",
+     .default_value = "512",
+     .meaning = "at how many of the next positions queries are expected; 0: keys and queries are "
+                "compared before rotation",
+     .range = counts(0, 1U << 24U)},
     {.name = "value-norm",
      .default_value = "yes",
      .choices = norms,
@@ -180,8 +215,10 @@ Covariance covariance_of(std::string_view word) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_expected_attention(Covariance covariance, bool value_norm) {
-  return std::make_unique<ExpectedAttention>(covariance, value_norm);
+std::unique_ptr<Policy> make_expected_attention(Covariance covariance,
+                                                bool value_norm,
+                                                std::size_t future) {
+  return std::make_unique<ExpectedAttention>(covariance, value_norm, future);
 }
 
 PolicyEntry expected_attention_policy() {
@@ -195,15 +232,15 @@ PolicyEntry expected_attention_policy() {
               "Estimating Attention from Future Queries Distribution\", arXiv:2510.00636; "
               "code NVIDIA/kvpress, ExpectedAttentionPress",
           .differs =
-              "distance counts for nothing: there queries are turned by the mean rotation "
-              "of the next 512 positions; statistics are of all queries so far, there of "
-              "the prompt; covariance is diagonal by default, there full",
+              "statistics are of all queries so far, there of the prompt without its first tokens; "
+              "covariance is diagonal by default, there full",
           .cost =
               "O(residents * keys) time a trim, keys being the numbers of a token's keys; 4 "
               "bytes of each of these, and 8 per kv-head, per resident",
           .make = [](const Options& options) {
             return make_expected_attention(covariance_of(options.at("covariance")),
-                                           options.at("value-norm") == "yes");
+                                           options.at("value-norm") == "yes",
+                                           options.count("future"));
           }};
 }
 

@@ -5,17 +5,22 @@
 
 #include "base/check.h"
 #include "policies/by_rank.h"
+#include "policies/masking.h"
 
 namespace kv {
 namespace {
 
-class H2o final : public Policy {
+class H2o final : public Policy, public Masking {
  public:
-  explicit H2o(Normalise normalise) : normalise_(normalise) {}
+  H2o(Normalise normalise, H2oForm form) : normalise_(normalise), form_(form) {}
 
   [[nodiscard]] Needs needs() const override { return {.attention = true}; }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  [[nodiscard]] std::uint64_t masked_below() const override {
+    return form_ == H2oForm::mask_simulation ? masks_all : 0;
+  }
 
   void observe(const Observation& observation) override {
     const std::size_t n = observation.mass.size();
@@ -29,10 +34,12 @@ class H2o final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    append_lowest(scores_of(candidates.first_rank, n), n - candidates.capacity, victims);
+    const std::size_t spared = form_ == H2oForm::flexgen && candidates.newcomers == 1 ? 1 : 0;
+    append_lowest(scores_of(candidates.first_rank, n - spared), n - candidates.capacity, victims);
   }
 
-  [[nodiscard]] bool scores_compare() const override { return true; }
+  // Not of flexgen, whose newcomers stay whatever they are worth.
+  [[nodiscard]] bool scores_compare() const override { return form_ != H2oForm::flexgen; }
 
   std::span<const double> scores(const Candidates& candidates) override {
     KV_CHECK(candidates.first_rank + candidates.positions.size() <= gathered_.size());
@@ -74,6 +81,7 @@ class H2o final : public Policy {
   }
 
   Normalise normalise_;
+  H2oForm form_;
   std::uint64_t queries_ = 0;     // observed so far
   std::vector<double> gathered_;  // [residents], by rank: mass since arrival
   std::vector<double> born_;      // [residents]: queries_ at arrival; only for normalise=age
@@ -84,17 +92,28 @@ constexpr auto claims =
     std::array<std::string_view, 3>{"constant-size", "deterministic", "score-driven"};
 
 constexpr auto normalisations = std::array<std::string_view, 2>{"none", "age"};
-constexpr auto parameters = std::array<Parameter, 1>{{
+constexpr auto forms = std::array<std::string_view, 3>{"real-drop", "flexgen", "mask-simulation"};
+constexpr auto parameters = std::array<Parameter, 2>{{
+    {.name = "form",
+     .default_value = "real-drop",
+     .choices = forms,
+     .meaning = "which of the authors' codes: flexgen admits every newcomer, mask-simulation keeps "
+                "the rows of those who go"},
     {.name = "normalise",
      .default_value = "none",
      .choices = normalisations,
      .meaning = "age divides the gathered mass by the number of queries that saw the token"},
 }};
 
+H2oForm form_of(std::string_view word) {
+  if (word == "flexgen") return H2oForm::flexgen;
+  return word == "mask-simulation" ? H2oForm::mask_simulation : H2oForm::real_drop;
+}
+
 }  // namespace
 
-std::unique_ptr<Policy> make_h2o(Normalise normalise) {
-  return std::make_unique<H2o>(normalise);
+std::unique_ptr<Policy> make_h2o(Normalise normalise, H2oForm form) {
+  return std::make_unique<H2o>(normalise, form);
 }
 
 PolicyEntry h2o_policy() {
@@ -106,13 +125,17 @@ PolicyEntry h2o_policy() {
           .source =
               "Zhang et al., \"H2O: Heavy-Hitter Oracle for Efficient Generative Inference of "
               "Large Language Models\", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code "
-              "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py",
+              "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py, "
+              "h2o_flexgen/flexgen/pytorch_backend.py, h2o_hf/utils_hh/modify_llama.py",
           .differs =
               "mass is renormalised over what was visible and averaged over the unit's heads; "
-              "among equals the older goes; normalise=age is NVIDIA/kvpress's division",
+              "among equals the older goes; sizes are counts, there shares of the prompt; of "
+              "mask-simulation, hidden tokens never come back, there they may where scores are 0; "
+              "normalise=age is NVIDIA/kvpress's division",
           .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
           .make = [](const Options& options) {
-            return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none);
+            return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none,
+                            form_of(options.at("form")));
           }};
 }
 

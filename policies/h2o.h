@@ -8,12 +8,33 @@
 // newcomers never displace anyone. normalise=age divides by the number of queries that saw the
 // token, and they can.
 //
+// The authors published three codes that differ; form= chooses:
+//
+//   real-drop        the lowest of all candidates goes, the newcomer among them
+//   flexgen          where one token leaves the recent window, the lowest of the older candidates
+//                    goes and the newcomer stays whatever its score; where several do, as after a
+//                    prompt, all are ranked
+//   mask-simulation  who goes is hidden and stays stored, so that no memory is saved
+//
+// The mask simulation zeroes the scores of what it hides, and hidden tokens gather nothing, so that
+// they come back only where fewer candidates than fit have any score: its residents are those of
+// real-drop. Its mask for the next query starts one token late, as if the oldest recent token were
+// hidden for one step; but the line after it, which keeps the recent tokens' scores, writes into
+// the same memory and shows the token again.
+//
+// Sizes that a code takes as shares of the prompt are given as counts: 0.1 and 0.1 of a prompt of
+// 2,000 tokens is h2o:recent=200,budget=400;chunk=2000. flexgen's 0.1 is recent=199,budget=399: the
+// new token takes the last place while it is attended to.
+//
 // Source: Zhang et al., "H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large
 // Language Models", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code FMInference/H2O,
-// h2o_hf/utils_real_drop/modify_llama.py. Division by age: NVIDIA/kvpress, ObservedAttentionPress.
+// h2o_hf/utils_real_drop/modify_llama.py, h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py,
+// h2o_hf/utils_hh/modify_llama.py. Division by age: NVIDIA/kvpress, ObservedAttentionPress.
 // Differs: mass is renormalised over what was visible, as a running cache's softmax is, and is the
 // mean over the unit's heads. Sums are kept in double (see below). Ties are decided; there they
-// fall as torch.topk lets them.
+// fall as torch.topk lets them. flexgen sums in f16. Of mask-simulation: hidden tokens never come
+// back, also where scores have run down to 0; with recent=0 that code hides nothing at all, its
+// slice of the last 0 scores being all of them.
 // Cost: O(residents) time a query; one double per resident, three with normalise=age.
 //
 // Why double: after 10^5 queries a heavy token's sum is near 10^4, where a float's steps are 10^-3
@@ -27,8 +48,9 @@
 namespace kv {
 
 enum class Normalise { none, age };
+enum class H2oForm { real_drop, flexgen, mask_simulation };
 
-std::unique_ptr<Policy> make_h2o(Normalise normalise);
+std::unique_ptr<Policy> make_h2o(Normalise normalise, H2oForm form = H2oForm::real_drop);
 
 PolicyEntry h2o_policy();
 

@@ -17,7 +17,9 @@ constexpr double least_mass = 1e-38;
 
 class Keyformer final : public Policy {
  public:
-  Keyformer(bool noise, double step) : noise_(noise), step_(step) { KV_CHECK(step >= 0); }
+  explicit Keyformer(const KeyformerOptions& options) : options_(options) {
+    KV_CHECK(options.step >= 0 && options.end >= 1 && options.prompt >= 1);
+  }
 
   [[nodiscard]] Needs needs() const override { return {.attention = true}; }
 
@@ -28,14 +30,19 @@ class Keyformer final : public Policy {
     KV_CHECK(n >= gathered_.size());
     gathered_.resize(n);
     positions_.resize(n, observation.query);
-    const double tau = 1 + step_ * static_cast<double>(queries_++);
-    if (!noise_ && tau == 1) return add_mass(gathered_, observation.mass);
+    const double tau = tau_of(queries_++);
+    if (!options_.noise && tau == 1) return add_mass(gathered_, observation.mass);
     add_noisy(observation, tau);
   }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
+    if (options_.once && chosen_ != 0) {
+      for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
+      return;
+    }
+    chosen_ = 1;
     append_lowest(std::span<const double>(gathered_).subspan(candidates.first_rank, n),
                   n - candidates.capacity, victims);
   }
@@ -59,25 +66,34 @@ class Keyformer final : public Policy {
 
   void save(ByteWriter& writer) const override {
     writer.put(queries_);
+    writer.put(chosen_);
     writer.put(gathered_);
     for (const Position position : positions_) writer.put(position);
   }
 
   void load(ByteReader& reader) override {
     queries_ = reader.get<std::uint64_t>();
+    chosen_ = reader.get<std::uint8_t>();
     reader.get(gathered_);
     positions_.resize(gathered_.size());
     for (Position& position : positions_) position = reader.get<Position>();
   }
 
  private:
+  // Of a query, counted from 0; the prompt's are one iteration.
+  [[nodiscard]] double tau_of(std::uint64_t query) const {
+    if (query < options_.prompt) return 1;
+    const auto iterations = static_cast<double>(query - options_.prompt + 1);
+    return std::min(1 + options_.step * iterations, options_.end);
+  }
+
   void add_noisy(const Observation& observation, double tau) {
     const std::size_t n = observation.mass.size();
     noisy_.resize(n);
     double highest = 0;
     for (std::size_t rank = 0; rank < n; ++rank) {
       double logit = std::log(std::max(static_cast<double>(observation.mass[rank]), least_mass));
-      if (noise_) {
+      if (options_.noise) {
         // A draw for a query and a token: indices are the tokens' positions.
         KV_CHECK(observation.draws != nullptr);
         logit -=
@@ -94,9 +110,9 @@ class Keyformer final : public Policy {
     for (std::size_t rank = 0; rank < n; ++rank) gathered_[rank] += noisy_[rank] / sum;
   }
 
-  bool noise_;
-  double step_;
+  KeyformerOptions options_;
   std::uint64_t queries_ = 0;        // observed so far
+  std::uint8_t chosen_ = 0;          // 1 once a trim has decided
   std::vector<double> gathered_;     // [residents], by rank
   std::vector<Position> positions_;  // [residents]
   std::vector<double> noisy_;        // scratch
@@ -105,21 +121,34 @@ class Keyformer final : public Policy {
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "score-driven"};
 
 constexpr auto noises = std::array<std::string_view, 2>{"gumbel", "none"};
-constexpr auto parameters = std::array<Parameter, 2>{{
+constexpr auto selections = std::array<std::string_view, 2>{"always", "once"};
+constexpr auto parameters = std::array<Parameter, 5>{{
     {.name = "noise",
      .default_value = "gumbel",
      .choices = noises,
      .meaning = "what is added to every logit"},
     {.name = "step",
      .default_value = "0.01",
-     .meaning = "how much tau, which starts at 1, rises with every query",
+     .meaning = "how much tau, which starts at 1, rises with every query after the prompt",
      .range = reals(0, 10)},
+    {.name = "end",
+     .default_value = "2",
+     .meaning = "where tau stops rising",
+     .range = reals(1, 1000000)},
+    {.name = "prompt",
+     .default_value = "1",
+     .meaning = "how many of the first queries are a prompt, for which tau is 1",
+     .range = counts(1, 1U << 24U)},
+    {.name = "select",
+     .default_value = "always",
+     .choices = selections,
+     .meaning = "once: the first trim chooses who stays for good, as the authors' code does"},
 }};
 
 }  // namespace
 
-std::unique_ptr<Policy> make_keyformer(bool noise, double step) {
-  return std::make_unique<Keyformer>(noise, step);
+std::unique_ptr<Policy> make_keyformer(const KeyformerOptions& options) {
+  return std::make_unique<Keyformer>(options);
 }
 
 PolicyEntry keyformer_policy() {
@@ -133,13 +162,18 @@ PolicyEntry keyformer_policy() {
               "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054; code "
               "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
           .differs =
-              "that code never lets a token of the answer become a key token, which its "
-              "text does not say; tau rises with every query, the prompt's too and without end "
-              "(6.1 after 512 at the default), there with every generated token; noise is keyed "
-              "by query and token, there unseeded; among equals the older goes",
+              "that code never lets a token of the answer become a key token, which its text does "
+              "not say and select=once does; without prompt= tau rises from the second query on, "
+              "there with every generated token, in the text to 2 over the answer, in the code "
+              "without end; noise is keyed by query and token, there unseeded; among equals the "
+              "older goes",
           .cost = "O(residents) time and draws a query; 12 bytes per resident",
           .make = [](const Options& options) {
-            return make_keyformer(options.at("noise") == "gumbel", options.real("step"));
+            return make_keyformer({.noise = options.at("noise") == "gumbel",
+                                   .step = options.real("step"),
+                                   .end = options.real("end"),
+                                   .prompt = options.count("prompt"),
+                                   .once = options.at("select") == "once"});
           }};
 }
 

@@ -6,14 +6,26 @@
 // the mean over the unit's kv-heads. It is taken once, when the token first may go, from as many of
 // the tokens after it as there are by then. The lowest goes, among equals the older.
 //
+// That is partitions=none. With the paper's partitions what follows the sinks is cut into pieces of
+// `lag` tokens. A piece is scored once the next one, its reference, is complete: the deviations of
+// its tokens go through a softmax over the piece, per head, of keys and of values.
+//
+//   ranked   a token's score is its place among the tokens of its piece, so that every piece keeps
+//            the same share: the paper's selection within each partition, under a budget
+//   scored   the softmaxes themselves are compared, over all pieces
+//
+// Who has no score yet stays while others can go, and goes oldest first. So a cache should hold
+// three pieces: choose lag by the budget.
+//
 // Source: "LagKV: Lag-Relative Information of the KV Cache Tells Which
-// Tokens Are Important", arXiv:2504.04704; code NVIDIA/kvpress, LagKVPress.
-// Differs: there the text is cut into partitions of `lag` tokens, each measured against the next
-// one and thinned alone, and scores are a softmax over their partition; here every token has a
-// reference of its own and the middle is thinned as a whole. Keys are those before rotation. A
-// channel in which the reference does not vary says nothing.
-// Cost: O(lag * width) time a token, `width` being the numbers of its keys and values; 8 bytes, and
-// 4 for each of these numbers, per resident.
+// Tokens Are Important", arXiv:2504.04704; code AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and
+// NVIDIA/kvpress, LagKVPress, whose scores `ranked` and `scored` (cross_scoring there) are.
+// Differs: by default every token has a reference of its own, and the middle is thinned as a whole.
+// There the heads of a unit choose apart, and a partition keeps a fixed share, so that the cache
+// grows with the text; here the share falls as partitions come. Keys are those before rotation,
+// there after it. A channel in which the reference does not vary says nothing.
+// Cost: O(lag * width) time a token, `width` being the numbers of its keys and values, with
+// partitions O(width) and a sort; 12 bytes, and 4 for each of these numbers, per resident.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +35,10 @@
 
 namespace kv {
 
+enum class LagPartitions { none, ranked, scored };
+
 // Requires lag >= 1.
-std::unique_ptr<Policy> make_lagkv(std::size_t lag);
+std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions = LagPartitions::none);
 
 PolicyEntry lagkv_policy();
 

@@ -4,14 +4,17 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "policies/masking.h"
 
 namespace kv {
 namespace {
 
-class Pages final : public Policy {
+class Pages final : public Policy, public Masking {
  public:
-  Pages(std::size_t page, bool pins_first) : page_(page), pins_first_(pins_first) {
-    KV_CHECK(page >= 1);
+  Pages(std::size_t page, FirstPage first) : page_(page), first_(first) { KV_CHECK(page >= 1); }
+
+  [[nodiscard]] std::uint64_t masked_below() const override {
+    return first_ == FirstPage::masked ? page_ : 0;
   }
 
   void evict(const Candidates& candidates,
@@ -20,7 +23,8 @@ class Pages final : public Policy {
     const std::span<const Position> at = candidates.positions;
     KV_CHECK(candidates.newcomers == 1 && at.size() == candidates.capacity + 1);
     std::size_t first = 0;
-    while (pins_first_ && first < at.size() && at[first] < page_) ++first;
+    const Position pinned = first_ == FirstPage::pinned ? static_cast<Position>(page_) : 0;
+    while (first < at.size() && at[first] < pinned) ++first;
     if (first == at.size()) {
       // Nothing but the pinned page is left: its newest goes.
       victims.push_back(at.size() - 1);
@@ -36,12 +40,12 @@ class Pages final : public Policy {
 
  private:
   std::size_t page_;
-  bool pins_first_;
+  FirstPage first_;
 };
 
 constexpr auto claims = std::array<std::string_view, 2>{"chunk-invariant", "deterministic"};
 
-constexpr auto first_pages = std::array<std::string_view, 2>{"pinned", "freed"};
+constexpr auto first_pages = std::array<std::string_view, 3>{"pinned", "masked", "freed"};
 constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "page",
      .default_value = "16",
@@ -50,13 +54,19 @@ constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "first-page",
      .default_value = "pinned",
      .choices = first_pages,
-     .meaning = "whether the page of the first tokens stays whole"},
+     .meaning = "the page of the first tokens: seen whole, stored with only its sinks seen, or "
+                "freed but for them"},
 }};
+
+FirstPage first_of(std::string_view word) {
+  if (word == "masked") return FirstPage::masked;
+  return word == "freed" ? FirstPage::freed : FirstPage::pinned;
+}
 
 }  // namespace
 
-std::unique_ptr<Policy> make_pages(std::size_t page, bool pins_first) {
-  return std::make_unique<Pages>(page, pins_first);
+std::unique_ptr<Policy> make_pages(std::size_t page, FirstPage first) {
+  return std::make_unique<Pages>(page, first);
 }
 
 PolicyEntry pages_policy() {
@@ -73,7 +83,7 @@ PolicyEntry pages_policy() {
               "window; the budget counts tokens, not pages",
           .cost = "O(page) time a page; no state",
           .make = [](const Options& options) {
-            return make_pages(options.count("page"), options.at("first-page") == "pinned");
+            return make_pages(options.count("page"), first_of(options.at("first-page")));
           }};
 }
 

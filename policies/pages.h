@@ -3,8 +3,9 @@
 // Page i holds the positions i * page to (i + 1) * page - 1. When the middle is over its capacity
 // all that is left of its oldest page goes at once. With first-page=pinned page 0 is spared as long
 // as another page can go: the sinks' page stays whole, and all of its tokens are seen. With
-// first-page=freed only the cache's sinks of it stay seen, as where the rest of a pinned page is
-// masked.
+// first-page=freed only the cache's sinks of it stay. With first-page=masked queries see the same,
+// but the rest of the page is hidden instead of freed: page - sinks rows more stay stored, as where
+// a page that holds sinks cannot be given back.
 //
 // Source: paged caches with attention sinks, as vLLM's SlidingWindowManager (which frees pages
 // whose tokens have all left the window, and pins none) and ColossalAI's (which wants the sinks to
@@ -21,8 +22,10 @@
 
 namespace kv {
 
+enum class FirstPage { pinned, masked, freed };
+
 // Requires page >= 1.
-std::unique_ptr<Policy> make_pages(std::size_t page, bool pins_first);
+std::unique_ptr<Policy> make_pages(std::size_t page, FirstPage first);
 
 PolicyEntry pages_policy();
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "sim/rope_rotation.h"
+
 namespace kv {
 namespace {
 
@@ -47,6 +49,11 @@ BroughtTo brought_to(Place place, Unit unit, const Setup& setup) {
   const std::uint32_t head = place.head;
   place.head = head / setup.group;
   return {.place = place, .first = head, .heads = 1};
+}
+
+const Rotation& brought_rotation() {
+  static const RopeRotation rotation({RopeLayout::interleaved, brought_dim, 10000});
+  return rotation;
 }
 
 Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token token) {

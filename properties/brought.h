@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rotation.h"
 #include "base/token_class.h"
 #include "properties/stream.h"
 #include "properties/subject.h"
@@ -35,6 +36,10 @@ struct BroughtTo {
 // The unit of that place as Facts tells it: by kv-head, or by query head where each has residents
 // of its own.
 BroughtTo brought_to(Place place, Unit unit, const Setup& setup);
+
+// How places turn the keys and queries that are brought: neighbouring channels, the first pair by
+// one radian a place, the second by 0.01.
+const Rotation& brought_rotation();
 
 // In a stream of ties all tokens bring the same to all.
 Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token token);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policies/masking.h"
 #include "sim/serves.h"
 
 namespace kv {
@@ -21,6 +22,18 @@ std::uint64_t paged(const Contract& contract, std::uint64_t rows) {
   if (contract.page <= 1) return rows;
   return whole_pages(rows, contract.page) + contract.page +
          whole_pages(contract.sinks, contract.page) - contract.sinks;
+}
+
+// How many rows of the sinks' page stay stored though no query sees them: as the spec says whose
+// residents these ought to be.
+std::uint64_t masked_rows(const Contract& contract) {
+  if (!contract.pinned_first_page || contract.reference.empty()) return 0;
+  const auto spec = parse_spec(contract.reference);
+  if (!spec) return 0;
+  const std::unique_ptr<Policy> policy = spec->policy->make(spec->options);
+  const auto* masking = dynamic_cast<const Masking*>(policy.get());
+  const std::uint64_t below = masking == nullptr ? 0 : masking->masked_below();
+  return below > contract.sinks ? below - contract.sinks : 0;
 }
 
 PositionMode mode_of(Positions positions) {
@@ -62,6 +75,20 @@ void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract)
   }
 }
 
+// What a policy's options change of what its entry says.
+void declare_options(const Spec& spec, Contract& contract) {
+  const std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
+  if (const auto* masking = dynamic_cast<const Masking*>(policy.get())) {
+    const std::uint64_t below = masking->masked_below();
+    contract.masks_instead = below == masks_all;
+    contract.pinned_first_page = !contract.masks_instead && below > 0;
+  }
+  // Every newcomer is admitted, with less than what the one that goes for it has gathered.
+  if (spec.policy->name == "h2o" && spec.options.at("form") == "flexgen") {
+    contract.claims.emplace("ageing");
+  }
+}
+
 }  // namespace
 
 std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) const {
@@ -78,7 +105,7 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
     const std::uint64_t kept = visibility == Visibility::window ? largest : largest - recent;
     most = std::max(most, kept + chunk);
   }
-  return lesser(tokens, paged(*this, most));
+  return lesser(tokens, paged(*this, most) + masked_rows(*this));
 }
 
 std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
@@ -128,6 +155,7 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid) {
                          !contract.claims_to_be("constant-size");
   contract.self_may_go = spec.bounded() && spec.recent == 0;
   contract.rollback = 0;
+  declare_options(spec, contract);
   declare_budgets(spec, grid, contract);
   contract.reference = spec.canonical();
   return contract;

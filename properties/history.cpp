@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/rng.h"
@@ -119,15 +120,17 @@ class Runner {
   std::size_t at_ = 0;
 };
 
-// Whether the last query left out some of the rows that it was given.
-bool leaves_out(const UnitFacts& unit) {
-  if (unit.mask_width == 0 || unit.visible.size() < unit.mask_width) return false;
-  const auto last = unit.visible.end() - static_cast<std::ptrdiff_t>(unit.mask_width);
-  return std::count(last, unit.visible.end(), 0) > 0;
+// Whether the last query sees less than was fed: how caches evict that hide and free nothing, and
+// what queries that choose leave out, which is the eviction that their laws are about.
+bool hides_some(const Event& event, const UnitFacts& unit) {
+  const std::size_t width = unit.returned.size();
+  if (unit.visible.size() != width * event.fed.size()) return false;
+  const auto row = std::span(unit.visible).last(width);
+  const auto seen = row.size() - static_cast<std::size_t>(std::ranges::count(row, 0));
+  return seen < event.branch.size();
 }
 
-// What a history shows, from its facts alone. Queries that choose leave out, which is the eviction
-// that their laws are about.
+// What a history shows, from its facts alone.
 Coverage coverage_of(const History& history) {
   Coverage seen;
   const Contract& contract = history.contract;
@@ -142,7 +145,8 @@ Coverage coverage_of(const History& history) {
     for (const UnitFacts& unit : event.facts.units) {
       std::set<Token> stored;
       for (const Row& row : unit.stored) stored.insert(row.value);
-      seen.eviction |= stored.size() < event.branch.size() || (chooses && leaves_out(unit));
+      seen.eviction |= stored.size() < event.branch.size();
+      seen.eviction |= (contract.masks_instead || chooses) && hides_some(event, unit);
     }
   }
   return seen;

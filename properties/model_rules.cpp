@@ -111,10 +111,25 @@ class AsPrinted final : public RuleOf<AsPrinted> {
   }
 };
 
-// h2o: the mass that a token has gathered; per query that saw it with normalise=age.
+// h2o: the mass that a token has gathered; per query that saw it with normalise=age. With
+// form=flexgen a token that leaves the recent window alone stays, and the lowest other goes.
 class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
  public:
-  explicit H2oRule(bool by_age) : by_age_(by_age) {}
+  H2oRule(bool by_age, const std::string& form)
+      : by_age_(by_age), admits_(form == "flexgen"), masks_(form == "mask-simulation") {}
+
+  [[nodiscard]] bool masks(Position /*token*/) const override { return masks_; }
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    if (!admits_ || choice.newcomers != 1) return ScoredByMass::stay(choice, draws);
+    std::vector<Position> staying;
+    Choice older = choice;
+    older.middle.pop_back();
+    --older.capacity;
+    if (older.capacity > 0) staying = ScoredByMass::stay(older, draws);
+    staying.push_back(choice.middle.back());
+    return staying;
+  }
 
   void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
     for (std::size_t i = 0; i < visible.size(); ++i) {
@@ -130,6 +145,8 @@ class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
 
  private:
   bool by_age_;
+  bool admits_;
+  bool masks_;
   std::map<Position, double> gathered_;
   std::map<Position, double> queries_;
 };
@@ -157,7 +174,10 @@ std::unique_ptr<Rule> rule_of(const Spec& spec) {
   const std::string_view name = spec.policy->name;
   if (name == "random") return std::make_unique<RandomRule>();
   if (name == "reservoir-as-printed") return std::make_unique<AsPrinted>();
-  if (name == "h2o") return std::make_unique<H2oRule>(spec.options.at("normalise") == "age");
+  if (name == "h2o") {
+    return std::make_unique<H2oRule>(spec.options.at("normalise") == "age",
+                                     spec.options.at("form"));
+  }
   if (name == "tova") return std::make_unique<TovaRule>();
   if (name == "reservoir") {
     const std::string& algorithm = spec.options.at("algorithm");

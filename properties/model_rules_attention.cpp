@@ -67,15 +67,33 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
   std::vector<std::set<Position>> low_;  // of the last queries
 };
 
-// keyformer: sums of softmax((logit + noise) / tau).
+// keyformer: sums of softmax((logit + noise) / tau); or what the first trim chose.
 class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
  public:
-  KeyformerRule(bool noise, double step) : noise_(noise), step_(step) {}
+  explicit KeyformerRule(const Options& options)
+      : noise_(options.at("noise") == "gumbel"),
+        step_(options.real("step")),
+        end_(options.real("end")),
+        prompt_(options.count("prompt")),
+        once_(options.at("select") == "once") {}
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    if (!once_ || !chosen_) {
+      chosen_ = true;
+      return ScoredByMass::stay(choice, draws);
+    }
+    const auto first = choice.middle.begin();
+    return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
+  }
 
   void saw(const std::vector<Position>& visible,
            const std::vector<float>& mass,
            Draws& draws) override {
-    const double tau = 1 + step_ * static_cast<double>(visible.back());
+    double tau = 1;
+    if (visible.back() >= prompt_) {
+      tau += step_ * (static_cast<double>(visible.back()) + 1 - static_cast<double>(prompt_));
+    }
+    if (tau > end_) tau = end_;
     std::vector<double> noisy;
     double sum = 0;
     for (std::size_t i = 0; i < visible.size(); ++i) {
@@ -93,6 +111,10 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
  private:
   bool noise_;
   double step_;
+  double end_;
+  std::size_t prompt_;
+  bool once_;
+  bool chosen_ = false;
   std::map<Position, double> gathered_;
 };
 
@@ -228,7 +250,7 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
     return std::make_unique<ScissorhandsRule>(options.count("history"), options.count("drop"));
   }
   if (name == "keyformer") {
-    return std::make_unique<KeyformerRule>(options.at("noise") == "gumbel", options.real("step"));
+    return std::make_unique<KeyformerRule>(options);
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -19,6 +20,10 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
 std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
 std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
+
+// Of the second kind, those of lagkv, and of policies that look at vectors after rotation.
+std::unique_ptr<Rule> lagkv_rule_of(const Spec& spec);
+std::unique_ptr<Rule> turned_rule_of(const Spec& spec);
 
 // Two ways to add the same numbers differ by less than this share of the sum.
 inline constexpr double rounding = 1e-5;
@@ -123,6 +128,40 @@ class Scored : public Rule {
 class ScoredByMass : public Scored {
  public:
   [[nodiscard]] bool wants_mass() const override { return true; }
+};
+
+// Remembers what every token brought, and who is still there.
+class ScoredByContent : public Scored {
+ public:
+  [[nodiscard]] bool wants_brought() const override { return true; }
+
+  void met(Position token, const Brought& own) override {
+    keys_[token] = vectors::heads_of(own.keys);
+    values_[token] = vectors::heads_of(own.values);
+    queries_.push_back(vectors::heads_of(own.queries));
+    classes_[token] = own.token_class;
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    std::vector<Position> staying = chosen(choice, draws);
+    for (const Position p : choice.middle) {
+      if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
+    }
+    return staying;
+  }
+
+ protected:
+  virtual std::vector<Position> chosen(const Choice& choice, Draws& draws) {
+    return Scored::stay(choice, draws);
+  }
+
+  [[nodiscard]] double score(Position) const override { return 0; }
+
+  std::map<Position, std::vector<vectors::Vector>>
+      keys_;  // of residents, sinks and recents among them
+  std::map<Position, std::vector<vectors::Vector>> values_;
+  std::vector<std::vector<vectors::Vector>> queries_;
+  std::map<Position, TokenClass> classes_;
 };
 
 }  // namespace kv

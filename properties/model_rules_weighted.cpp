@@ -16,10 +16,14 @@ class FifoRule final : public RuleOf<FifoRule> {
   }
 };
 
-// pages: all of the oldest page goes; of the first page, if it is pinned, only what must.
+// pages: all of the oldest page goes; of the first page, if it is pinned, only what must. If that
+// is masked, who goes of it stays stored.
 class PagesRule final : public RuleOf<PagesRule> {
  public:
-  PagesRule(std::size_t page, bool pins) : page_(page), pins_(pins) {}
+  PagesRule(std::size_t page, const std::string& first)
+      : page_(page), pins_(first == "pinned"), masks_(first == "masked") {}
+
+  [[nodiscard]] bool masks(Position token) const override { return masks_ && token < page_; }
 
   std::vector<Position> stay(const Choice& choice, Draws&) override {
     std::vector<Position> pinned;
@@ -35,6 +39,7 @@ class PagesRule final : public RuleOf<PagesRule> {
  private:
   std::size_t page_;
   bool pins_;
+  bool masks_;
 };
 
 // Weights: attention per query since arrival, the values' length, or one.
@@ -188,7 +193,7 @@ std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
   if (name == "reservoir-es") return std::make_unique<EsRule>(options.at("weight"));
   if (name == "reservoir-chao") return std::make_unique<ChaoRule>(options.at("weight"));
   if (name == "pages") {
-    return std::make_unique<PagesRule>(options.count("page"), options.at("first-page") == "pinned");
+    return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"));
   }
   return nullptr;
 }

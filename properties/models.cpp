@@ -20,6 +20,7 @@ Model::Model(const Model& other)
       pages_(other.pages_),
       residents_(other.residents_),
       stored_(other.stored_),
+      masked_(other.masked_),
       middle_(other.middle_),
       left_(other.left_),
       entered_(other.entered_),
@@ -58,15 +59,15 @@ std::vector<std::vector<std::vector<Position>>> Model::feed_together(
     }
   }
   const std::uint64_t slack = spec.timing == Timing::lazy ? spec.slack : 0;
-  if (spec.bounded() && !early && stored_in(models) > models.size() * (spec.budget + slack)) {
+  if (spec.bounded() && !early && trimmable_in(models) > models.size() * (spec.budget + slack)) {
     leave(models, first + tokens);
-    for (Model& model : models) model.stored_ = model.residents_;
+    for (Model& model : models) model.free_rows();
   }
   return visible;
 }
 
 void Model::take_in(std::size_t tokens) {
-  if (spec_.timing == Timing::trim_then_attend) stored_ = residents_;
+  if (spec_.timing == Timing::trim_then_attend) free_rows();
   for (const std::uint64_t end = seen_ + tokens; seen_ < end; ++seen_) {
     residents_.push_back(static_cast<Position>(seen_));
     stored_.push_back(static_cast<Position>(seen_));
@@ -95,9 +96,10 @@ std::vector<Position> Model::ask(std::uint64_t query,
   return row;
 }
 
-std::uint64_t Model::stored_in(std::span<const Model> models) {
+// Rows that count against the budgets.
+std::uint64_t Model::trimmable_in(std::span<const Model> models) {
   std::uint64_t rows = 0;
-  for (const Model& model : models) rows += model.stored_.size();
+  for (const Model& model : models) rows += model.stored_.size() - model.masked_.size();
   return rows;
 }
 
@@ -116,9 +118,9 @@ void Model::leave_alone(std::uint64_t end) {
     middle_.push_back(static_cast<Position>(left_));
     ++entered_;
     ++newcomers_;
-    if (!rule_->in_bulk() && !shared) settle();
+    if (!rule_->in_bulk() && !shared) settle(1);
   }
-  if (!shared) settle();
+  if (!shared) settle(newcomers_);
 }
 
 namespace {
@@ -181,14 +183,24 @@ void Model::settle_together(std::span<Model> models) {
   }
 }
 
-void Model::settle() {
+void Model::settle(std::size_t newcomers) {
   const std::size_t capacity = spec_.middle();
   if (middle_.size() <= capacity) return;
   drop_to(capacity == 0 ? std::vector<Position>{}
-                        : rule_->stay({middle_, capacity, entered_}, *draws_));
+                        : rule_->stay({middle_, capacity, entered_, newcomers}, *draws_));
+}
+
+// Residents stay stored, and who is masked.
+void Model::free_rows() {
+  stored_ = residents_;
+  stored_.insert(stored_.end(), masked_.begin(), masked_.end());
+  std::ranges::sort(stored_);
 }
 
 void Model::drop_to(const std::vector<Position>& staying) {
+  for (const Position p : middle_) {
+    if (rule_->masks(p) && !std::ranges::binary_search(staying, p)) masked_.push_back(p);
+  }
   std::erase_if(residents_, [&](Position p) {
     return std::ranges::binary_search(middle_, p) && !std::ranges::binary_search(staying, p);
   });

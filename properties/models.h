@@ -32,7 +32,7 @@ struct Choice {
   std::vector<Position> middle;  // in stream order, newcomers last
   std::size_t capacity = 0;      // how many may stay; 1 <= capacity < middle.size()
   std::uint64_t entered = 0;     // tokens that ever came to the middle, these included
-  std::size_t newcomers = 0;     // how many of the middle just came; of a shared budget only
+  std::size_t newcomers = 0;     // how many came to it since room was last made
 };
 
 // One policy's law.
@@ -64,6 +64,8 @@ class Rule {
   // Where units share a budget: what each of the middle is worth. Asked at every decision in place
   // of stay, in bulk. Empty: its scores cannot be compared.
   virtual std::vector<double> worth(const Choice& /*choice*/) { return {}; }
+  // Whether the row of that token, once it is evicted, stays stored for good.
+  [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
 
   // Whether a decision so far hung on a difference that rounding may turn round.
   [[nodiscard]] virtual bool doubtful() const { return false; }
@@ -117,13 +119,14 @@ class Model {
  private:
   static void leave(std::span<Model> models, std::uint64_t end);
   static void settle_together(std::span<Model> models);
-  static std::uint64_t stored_in(std::span<const Model> models);
+  static std::uint64_t trimmable_in(std::span<const Model> models);
   void take_in(std::size_t tokens);
   std::vector<Position> ask(std::uint64_t query,
                             const MassOf& mass_of,
                             const BroughtOf& brought_of);
   void leave_alone(std::uint64_t end);
-  void settle();
+  void settle(std::size_t newcomers);
+  void free_rows();
   void drop_to(const std::vector<Position>& staying);
 
   Spec spec_;
@@ -131,7 +134,8 @@ class Model {
   std::unique_ptr<Rule> rule_;
   PageRule pages_;                   // where queries choose
   std::vector<Position> residents_;  // who may be seen
-  std::vector<Position> stored_;     // residents, and evicted rows that are not freed yet
+  std::vector<Position> stored_;     // residents, evicted rows that are not freed yet, and masked_
+  std::vector<Position> masked_;     // evicted rows that are never freed
   std::vector<Position> middle_;     // of the residents
   std::uint64_t left_ = 0;           // positions below it have left the recent window
   std::uint64_t entered_ = 0;

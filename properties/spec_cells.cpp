@@ -78,7 +78,8 @@ Place SpecCells::place_of(std::size_t unit) const {
 SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
   const auto unit = cell * units_per_cell();
   const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
-  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}};
+  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
+  made.cache.turn_by(&brought_rotation());
   if (own.chooses()) made.pages.emplace(own.top_pages, brought_dim);
   return made;
 }
@@ -217,7 +218,10 @@ void SpecCells::note_evictions(Cell& cell) {
   const std::span<const Position> evicted = cell.cache.evicted();
   const std::size_t unfreed = cell.cache.slots().unfreed();
   if (!evicted.empty()) {
-    cell.unfreed.insert(cell.unfreed.end(), evicted.begin(), evicted.end());
+    for (const Position position : evicted) {
+      const bool masked = position < cell.cache.masked_below();
+      (masked ? cell.masked : cell.unfreed).push_back(position);
+    }
     cell.cache.clear_evicted();
   }
   if (cell.unfreed.size() <= unfreed) return;
@@ -228,12 +232,13 @@ void SpecCells::note_evictions(Cell& cell) {
 std::vector<Position> SpecCells::stored_in(const Cell& cell) {
   const Visible all = cell.cache.all();
   std::vector<Position> stored;
-  stored.reserve(all.size() + cell.unfreed.size());
+  stored.reserve(all.size() + cell.unfreed.size() + cell.masked.size());
   for (Position p = all.sinks.first; p < all.sinks.last; ++p) stored.push_back(p);
   stored.insert(stored.end(), all.middle.begin(), all.middle.end());
   for (Position p = all.recent.first; p < all.recent.last; ++p) stored.push_back(p);
-  if (cell.unfreed.empty()) return stored;
+  if (cell.unfreed.empty() && cell.masked.empty()) return stored;
   stored.insert(stored.end(), cell.unfreed.begin(), cell.unfreed.end());
+  stored.insert(stored.end(), cell.masked.begin(), cell.masked.end());
   std::ranges::sort(stored);
   return stored;
 }

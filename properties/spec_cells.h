@@ -57,7 +57,8 @@ class SpecCells {
  private:
   struct Cell {
     UnitCache cache;
-    std::vector<Position> unfreed;      // evicted, but still stored; increasing
+    std::vector<Position> unfreed;      // evicted, and stored until the next trim; increasing
+    std::vector<Position> masked;       // evicted, and stored for good
     std::optional<PageChoice> pages{};  // where queries choose
   };
 

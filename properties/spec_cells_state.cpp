@@ -82,7 +82,8 @@ SpecCells SpecCells::fork() const {
 
 SpecCells::Cell SpecCells::copy_of(std::size_t from, std::size_t to) const {
   auto draws = draws_(static_cast<std::uint32_t>(to * units_per_cell()));
-  return {cells_[from].cache.fork(std::move(draws)), cells_[from].unfreed, cells_[from].pages};
+  const Cell& cell = cells_[from];
+  return {cell.cache.fork(std::move(draws)), cell.unfreed, cell.masked, cell.pages};
 }
 
 bool SpecCells::reorder(std::span<const std::uint32_t> from) {
@@ -126,6 +127,7 @@ std::vector<std::uint8_t> SpecCells::save() const {
   for (const Cell& cell : cells_) {
     cell.cache.save(writer);
     writer.put(cell.unfreed);
+    writer.put(cell.masked);
   }
   const std::uint64_t sum = sum_of(writer.bytes());
   writer.put(sum);
@@ -164,6 +166,7 @@ bool SpecCells::load(std::span<const std::uint8_t> bytes) {
   for (Cell& cell : loaded.cells_) {
     cell.cache.load(reader);
     reader.get(cell.unfreed);
+    reader.get(cell.masked);
   }
   if (!reader.finished()) return false;
   *this = std::move(loaded);

@@ -97,6 +97,7 @@ CellState::CellState(const Trace& trace,
                      const std::vector<Lane>& lanes,
                      const Cell& cell,
                      std::span<const TokenClass> classes,
+                     const Rotation& rotation,
                      std::size_t series_width,
                      std::size_t residencies)
     : info_(trace.info()),
@@ -113,6 +114,7 @@ CellState::CellState(const Trace& trace,
                   stream_of_unit(info_, first, spec_.unit));
     const Spec own = unit_spec(spec_, grid_of(info_), kv_head_of(info_, first));
     UnitCache cache(own, std::make_unique<CounterDraws>(rng));
+    cache.turn_by(&rotation);
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
     units_.back().view.chosen = own.chooses();

@@ -76,12 +76,13 @@ struct CellPart {
 
 class CellState {
  public:
-  // Keeps the residency of the first `residencies` units. `classes` are the tokens', and outlive
-  // this; empty if the policy does not ask for them.
+  // Keeps the residency of the first `residencies` units. `classes` are the tokens'; empty if the
+  // policy does not ask for them. They and `rotation`, what positions turn, outlive this.
   CellState(const Trace& trace,
             const std::vector<Lane>& lanes,
             const Cell& cell,
             std::span<const TokenClass> classes,
+            const Rotation& rotation,
             std::size_t series_width,
             std::size_t residencies);
 

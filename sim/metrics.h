@@ -25,7 +25,7 @@ struct HeadMetrics {
   double kl_to_dense = 0;
 
   // |top-k of q, intersected with top-k of p| / k, k the smaller of ReplayOptions::top_k and the
-  // number of keys that the dense row has; ties go to the older key.
+  // number of keys that have any mass in the dense row; ties go to the older key.
   double topk_overlap = 0;
 
   // |o_q - o_p| / |o_p| (2-norms), o the attention output sum of q v. Only with values (q/k/v

@@ -40,7 +40,7 @@ constexpr std::array<Preset, 26> table = {{
      .source = "Zhang et al., arXiv:2306.14048, algorithm 1: half of the budget for heavy hitters, "
                "half for recent tokens",
      .differs = "the authors' three codes differ from each other; this is the real-drop one, "
-                "per kv-head"},
+                "per kv-head; the others are @h2o-flexgen and @h2o-masked"},
     {.name = "h2o-sinks",
      .spec = "h2o:sinks=8,recent=32,budget=264;timing=lazy:64;unit=layer",
      .source = "a reimplementation on Pythia-2.8b, h2o/pythia_streaming_h2o_patch.py, "
@@ -80,11 +80,19 @@ constexpr std::array<Preset, 26> table = {{
          "nothing: learned positions are in keys and values once they are made, so residents "
          "keep those that they were fed at, and only newcomers stand at their rank"},
     {.name = "h2o-flexgen",
-     .spec = "h2o;unit=head",
-     .source = "code FMInference/H2O, h2o_flexgen/flexgen/pytorch_backend.py: half heavy hitters, "
-               "half recent tokens, each query head on its own",
-     .differs = "there the lowest score goes at every step, here at every trim, which leaves the "
-                "same tokens (policies/by_rank.h); its decoding leaves padding unmasked"},
+     .spec = "h2o:form=flexgen;unit=head",
+     .source = "code FMInference/H2O, h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py: half "
+               "heavy hitters, half recent tokens, each query head on its own; at every step the "
+               "lightest hitter makes way for the oldest recent token",
+     .differs =
+         "its budget is hh_k hitters and hh_k - 1 recent tokens, hh_k a share of the prompt; "
+         "its sums are of 16 bits; its decoding leaves padding unmasked"},
+    {.name = "h2o-masked",
+     .spec = "h2o:form=mask-simulation;unit=head",
+     .source = "code FMInference/H2O, h2o_hf/utils_hh/modify_llama.py: the code behind the paper's "
+               "accuracies, which hides tokens by a mask and frees none",
+     .differs = "its sizes are shares of the prompt, usually 0.1 and 0.1; hidden tokens never come "
+                "back, there they may where scores are 0"},
     {.name = "snapkv",
      .spec = "snapkv:recent=32,select=once;unit=head",
      .source = "Li et al., arXiv:2404.14469; code FasterDecoding/SnapKV, window 32, kernel 7, the "
@@ -141,11 +149,12 @@ constexpr std::array<Preset, 26> table = {{
          "the code's default lambda is 0.07; keys are compared before rotation; what a query "
          "pays is shared out over all that it sees"},
     {.name = "semantic-block",
-     .spec = "semantic-blocks:sinks=8,recent=128,budget=264,block=16;timing=lazy:64;unit=layer",
+     .spec = "semantic-blocks:sinks=8,budget=264,likeness=dot,scores=rotated;"
+             "timing=lazy:64;unit=layer",
      .source = "a reimplementation on Pythia-2.8b, compress/pythia_streaming_compress.py, "
                "configuration NoComp: 8 sinks, 128 recent tokens and 128 in blocks of 16",
-     .differs = "keys are scored before rotation, there after it; by cosine, there by dot product "
-                "(its text says cosine); what makes no whole block stays, there it goes",
+     .differs = "each head's query meets its own keys, there the means over heads meet; what makes "
+                "no whole block stays, there it goes; its text says cosine, its code does not",
      .numbers = "its table, perplexity on wikitext: 10.61, streaming at 8 + 256 11.49, dense 6.97"},
     {.name = "pos-aware",
      .spec = "token-classes:sinks=8,recent=64,budget=264,order=oldest;timing=lazy:64;unit=model",
@@ -156,7 +165,7 @@ constexpr std::array<Preset, 26> table = {{
     {.name = "paged-sink",
      .spec = "pages:sinks=4,page=16,first-page=pinned",
      .source = "a paged cache of pages of 16 tokens whose first is pinned, with 4 sinks",
-     .differs = "the whole first page is seen; first-page=freed shows its sinks only"},
+     .differs = "the whole first page is seen; with first-page=masked only its sinks are"},
     {.name = "quest",
      .spec = "dense;visibility=top-pages:1024/16/2",
      .source = "Tang et al., arXiv:2406.10774, section 3; code mit-han-lab/quest, "

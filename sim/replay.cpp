@@ -74,6 +74,7 @@ Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
           .cells = cells,
           .options = options,
           .rope = RopeTable(info.rope, positions),
+          .rotation = RopeRotation(info.rope),
           .classes = classes_for(trace, cells),
           .series_width = (info.tokens + options.series_points - 1) / options.series_points,
           .keep_residency = residency_choice(cells),

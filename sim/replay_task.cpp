@@ -63,8 +63,8 @@ void run_task(const Plan& plan, Task& task, Progress& progress) {
   const std::size_t residencies =
       plan.all_residency ? task.lanes.size() : static_cast<std::size_t>(has_last_layer);
   for (std::size_t i = task.first_cell; i < task.last_cell; ++i) {
-    cells.emplace_back(plan.trace, task.lanes, plan.cells[i], plan.classes, plan.series_width,
-                       plan.keep_residency[i] ? residencies : 0);
+    cells.emplace_back(plan.trace, task.lanes, plan.cells[i], plan.classes, plan.rotation,
+                       plan.series_width, plan.keep_residency[i] ? residencies : 0);
   }
   std::vector<DenseFactsSums> facts;
   if (task.first_of_group) facts.assign(task.lanes.size(), DenseFactsSums(info.tokens));

@@ -15,6 +15,7 @@
 #include "sim/dense_rows.h"
 #include "sim/replay.h"
 #include "sim/rope.h"
+#include "sim/rope_rotation.h"
 
 namespace kv {
 
@@ -24,6 +25,7 @@ struct Plan {
   std::span<const Cell> cells;
   const ReplayOptions& options;
   RopeTable rope;
+  RopeRotation rotation;              // what policies are told of it
   std::vector<TokenClass> classes{};  // the tokens'; empty if no cell's policy asks for them
   std::size_t series_width = 1;
   std::vector<bool> keep_residency{};  // per cell

@@ -7,7 +7,6 @@
 #include "base/check.h"
 
 namespace kv {
-namespace {
 
 std::size_t pairs_of(const Rope& rope) {
   return rope.layout == RopeLayout::none ? 0 : rope.dims / 2;
@@ -21,8 +20,6 @@ std::vector<double> plain_frequencies(const Rope& rope) {
   }
   return frequencies;
 }
-
-}  // namespace
 
 void rope_angle(double frequency, Position position, float& cosine, float& sine) {
   const double angle = static_cast<double>(position) * frequency;

@@ -14,6 +14,12 @@
 
 namespace kv {
 
+// How many pairs of a head's dimensions turn.
+std::size_t pairs_of(const Rope& rope);
+
+// The turns per position, in radians, one per pair.
+std::vector<double> plain_frequencies(const Rope& rope);
+
 // The angle of one pair, given its turn per position; computed in double, rounded to f32.
 void rope_angle(double frequency, Position position, float& cosine, float& sine);
 

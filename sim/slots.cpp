@@ -21,6 +21,18 @@ void Slots::evict_middle(std::size_t index) {
   middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
+void Slots::mask_tail() {
+  evict_tail();
+  masked_.push_back(evicted_.back());
+  evicted_.pop_back();
+}
+
+void Slots::mask_middle(std::size_t index) {
+  evict_middle(index);
+  masked_.push_back(evicted_.back());
+  evicted_.pop_back();
+}
+
 void Slots::free_evicted() {
   free_.insert(free_.end(), evicted_.begin(), evicted_.end());
   evicted_.clear();
@@ -40,6 +52,7 @@ void Slots::save(ByteWriter& writer) const {
   writer.put(middle_);
   writer.put(std::vector<Slot>(tail_.begin(), tail_.end()));
   writer.put(evicted_);
+  writer.put(masked_);
   writer.put(free_);
   writer.put(used_);
 }
@@ -51,6 +64,7 @@ void Slots::load(ByteReader& reader) {
   reader.get(tail);
   tail_.assign(tail.begin(), tail.end());
   reader.get(evicted_);
+  reader.get(masked_);
   reader.get(free_);
   used_ = reader.get<Slot>();
 }

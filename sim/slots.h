@@ -30,6 +30,13 @@ class Slots {
   void evict_tail();
   void evict_middle(std::size_t index);
 
+  // The same, but its row is never freed.
+  void mask_tail();
+  void mask_middle(std::size_t index);
+
+  // Rows that are never freed.
+  [[nodiscard]] std::size_t masked() const { return masked_.size(); }
+
   // The rows of evicted residents may be used again.
   void free_evicted();
 
@@ -56,6 +63,7 @@ class Slots {
   std::vector<Slot> middle_;
   std::deque<Slot> tail_;
   std::vector<Slot> evicted_;
+  std::vector<Slot> masked_;
   std::vector<Slot> free_;
   Slot used_ = 0;
 };

@@ -25,11 +25,17 @@ std::uint64_t key_of(float value, Position at) {
 
 std::span<const Position> TopK::find(std::span<const float> values) {
   KV_CHECK(k_ > 0);
+  find_largest(values);
+  std::erase_if(found_, [values](Position at) { return values[at] == 0; });
+  return found_;
+}
+
+void TopK::find_largest(std::span<const float> values) {
   const std::size_t n = values.size();
   if (n <= k_) {
     found_.resize(n);
     std::iota(found_.begin(), found_.end(), Position{0});
-    return found_;
+    return;
   }
   if (at_.size() < n + 16) at_.resize(2 * n + 16);
   const auto candidates = [&](float bound) {
@@ -38,12 +44,10 @@ std::span<const Position> TopK::find(std::span<const float> values) {
   std::size_t count = candidates(bound_by_last(values));
   if (count > 4 * k_ && k_ <= parts) count = candidates(bound_by_parts(values));
   if (count > most_candidates) {
-    keep_largest(values, {at_.data(), count});
-    return found_;
+    return keep_largest(values, {at_.data(), count});
   }
   found_.resize(count);
   found_.resize(kernels().largest(values.data(), at_.data(), count, k_, found_.data()));
-  return found_;
 }
 
 // At least the k entries of the last answer reach the smallest of their values in this row.

@@ -10,21 +10,23 @@
 
 namespace kv {
 
-// Finds the indices of the k largest values; of equals, the lower index is taken. Rows that follow
-// each other look alike, so the smallest of this row's values at the last answer's indices is a
-// lower bound that few entries reach: one vector scan, and a selection among a few dozen. Where
-// many reach it, the k-th largest of the maxima of 32 interleaved parts of the row is tried too.
-// The answer never depends on what came before.
+// Finds the indices of the k largest values above 0; of equals, the lower index is taken. Nobody is
+// among the heaviest who weighs nothing, though that leave fewer than k. Rows that follow each
+// other look alike, so the smallest of this row's values at the last answer's indices is a lower
+// bound that few entries reach: one vector scan, and a selection among a few dozen. Where many
+// reach it, the k-th largest of the maxima of 32 interleaved parts of the row is tried too. The
+// answer never depends on what came before.
 class TopK {
  public:
   // Requires k > 0.
   explicit TopK(std::size_t k) : k_(k) {}
 
-  // Strictly increasing indices, min(k, values.size()) of them. The span holds until the next call.
-  // Requires values >= 0 without NaN.
+  // Strictly increasing indices, as many as there are values above 0, at most k. The span holds
+  // until the next call. Requires values >= 0 without NaN.
   std::span<const Position> find(std::span<const float> values);
 
  private:
+  void find_largest(std::span<const float> values);
   [[nodiscard]] float bound_by_last(std::span<const float> values) const;
   [[nodiscard]] float bound_by_parts(std::span<const float> values) const;
   void keep_largest(std::span<const float> values, std::span<const Position> enough);

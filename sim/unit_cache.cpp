@@ -4,11 +4,18 @@
 #include <limits>
 
 #include "base/check.h"
+#include "policies/masking.h"
+#include "policies/turning.h"
 
 namespace kv {
 namespace {
 
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
+
+std::uint64_t masked_by(const Policy& policy) {
+  const auto* masking = dynamic_cast<const Masking*>(&policy);
+  return masking == nullptr ? 0 : masking->masked_below();
+}
 
 }  // namespace
 
@@ -22,6 +29,8 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       in_bulk_(policy_->leaving() == Leaving::in_bulk),
       shares_(spec.budgets.shared()),
       floor_(shares_ ? adaptive_floor(spec) : 0),
+      at_ranks_(are_ranks(spec.positions)),
+      masked_below_(masked_by(*policy_)),
       sinks_(spec.bounded() ? spec.sinks : 0),
       recent_(spec.recent),
       capacity_(spec.bounded() ? spec.middle() : 0),
@@ -33,6 +42,10 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
   KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
   KV_CHECK(!bounded_ || visibility_ == Visibility::causal || recent_ > 0);
   KV_CHECK(!shares_ || (bounded_ && policy_->scores_compare()));
+}
+
+void UnitCache::turn_by(const Rotation* rotation) {
+  if (auto* turning = dynamic_cast<Turning*>(policy_.get())) turning->turn_by(rotation, at_ranks_);
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {
@@ -92,7 +105,7 @@ std::int64_t UnitCache::over_budget() const {
   KV_CHECK(query_ == seen_);
   if (!bounded_ || timing_ == Timing::trim_then_attend) return 0;
   const std::size_t slack = timing_ == Timing::lazy ? slack_ : 0;
-  return static_cast<std::int64_t>(stored()) - static_cast<std::int64_t>(budget_ + slack);
+  return static_cast<std::int64_t>(trimmable()) - static_cast<std::int64_t>(budget_ + slack);
 }
 
 void UnitCache::end_chunk() {
@@ -134,10 +147,11 @@ void UnitCache::release_next() {
 void UnitCache::evict_next() {
   const std::size_t rank = sinks_held();
   policy_->forget({&rank, 1});
+  const bool masked = tail_ < masked_below_;
   evicted_.push_back(tail_++);
-  slots_.evict_tail();
+  masked ? slots_.mask_tail() : slots_.evict_tail();
   ++entered_;
-  first_gap_ = std::min(first_gap_, rank);
+  if (!masked) first_gap_ = std::min(first_gap_, rank);
 }
 
 void UnitCache::check_victims() const {
@@ -179,11 +193,15 @@ void UnitCache::drop_victims() {
   ranks_.clear();
   for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
   policy_->forget(ranks_);
-  first_gap_ = std::min(first_gap_, ranks_.front());
-  for (const std::size_t victim : victims_) evicted_.push_back(middle_[victim]);
+  for (const std::size_t victim : victims_) {
+    const Position position = middle_[victim];
+    evicted_.push_back(position);
+    if (position >= masked_below_) first_gap_ = std::min(first_gap_, first_rank + victim);
+  }
   for (std::size_t i = victims_.size(); i-- > 0;) {
-    middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]));
-    slots_.evict_middle(victims_[i]);
+    const auto at = middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]);
+    *at < masked_below_ ? slots_.mask_middle(victims_[i]) : slots_.evict_middle(victims_[i]);
+    middle_.erase(at);
   }
 }
 
@@ -206,6 +224,8 @@ UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
       in_bulk_(other.in_bulk_),
       shares_(other.shares_),
       floor_(other.floor_),
+      at_ranks_(other.at_ranks_),
+      masked_below_(other.masked_below_),
       sinks_(other.sinks_),
       recent_(other.recent_),
       capacity_(other.capacity_),

@@ -17,6 +17,9 @@
 //     whatever
 //                        the timing, which then only says when evicted rows are freed
 //
+// A policy may have evicted rows below a position masked instead of freed: they are no residents
+// any more, but stay stored beside the budget (policies/masking.h).
+//
 // The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
 // observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.
 //
@@ -34,6 +37,7 @@
 #include "base/bytes.h"
 #include "base/draws.h"
 #include "base/position.h"
+#include "base/rotation.h"
 #include "policies/policy.h"
 #include "sim/slots.h"
 #include "sim/spec.h"
@@ -66,6 +70,9 @@ class UnitCache {
   // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
+  // Tells the policy, if it wants to know (policies/turning.h), how places turn keys and queries;
+  // not told, nothing turns. `rotation` is to outlive the cache and its forks.
+  void turn_by(const Rotation* rotation);
   // Whether it decides together with the others of its layer. Then only a CacheGroup may call
   // begin_chunk and end_chunk, and it goes before each next_query.
   [[nodiscard]] bool shares() const { return shares_; }
@@ -97,8 +104,12 @@ class UnitCache {
   // Tokens begun so far; the next chunk starts at this position.
   [[nodiscard]] Position seen() const { return seen_; }
 
-  // Rows in memory now: residents, and evicted ones whose rows the timing has not freed yet.
-  [[nodiscard]] std::size_t stored() const { return residents() + slots_.unfreed(); }
+  // Rows in memory now: residents, evicted ones whose rows the timing has not freed yet, and those
+  // that are masked for good.
+  [[nodiscard]] std::size_t stored() const { return trimmable() + slots_.masked(); }
+
+  // Evicted rows below this position are masked.
+  [[nodiscard]] std::uint64_t masked_below() const { return masked_below_; }
 
   // Residents now: rows that a later query may still see.
   [[nodiscard]] std::size_t residents() const {
@@ -147,6 +158,9 @@ class UnitCache {
 
   [[nodiscard]] std::size_t tail_size() const { return seen_ > tail_ ? seen_ - tail_ : 0; }
 
+  // Rows that count against the budget.
+  [[nodiscard]] std::size_t trimmable() const { return residents() + slots_.unfreed(); }
+
   // Releases every token that is not among the last `recent` of the first `end` positions.
   void release_all_but(std::size_t recent, std::size_t end);
 
@@ -178,6 +192,8 @@ class UnitCache {
   bool in_bulk_;
   bool shares_;
   std::uint32_t floor_;  // of a shared budget: what of the middle is not at stake
+  bool at_ranks_;
+  std::uint64_t masked_below_;
   Position sinks_;
   std::size_t recent_;
   std::size_t capacity_;  // of the middle; on average, where it shares

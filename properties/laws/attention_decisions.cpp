@@ -24,6 +24,8 @@ std::uint64_t hearings(const Contract& contract, std::uint64_t widest) {
 // position: the others share the mass of the queries before it, so that fewer of them than the
 // middle holds can have gathered as much as it gets while it is protected. Half, for safety.
 std::uint64_t latest_arrival(const Contract& contract, std::uint64_t widest) {
+  // The only place of a middle may be the newcomers' where the younger may stay with less.
+  if (contract.claims_to_be("ageing") && middle_of(contract) < 2) return 0;
   return middle_of(contract) * hearings(contract, widest) / 2;
 }
 

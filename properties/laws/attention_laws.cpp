@@ -91,7 +91,7 @@ std::vector<Law> attention_laws() {
            "and the candidates, or a mask that only ever shrinks, freeze the cache on its first "
            "tokens. The token arrives anywhere that even plain sums must let it win: before the "
            "others can have gathered more than it gets while it is protected.",
-       .seen_in = "VeloxQuant-MLX #137, #141; H2O and Keyformer (mask code); M11, M27, M28",
+       .seen_in = "VeloxQuant-MLX #137, #141; Keyformer (mask code); M11, M27, M28",
        .wants = {.several_heads = true},
        .spares = not_by_attention,
        .check = newcomer_can_win});

@@ -38,6 +38,7 @@ std::optional<std::string> unless_formula(const Contract& contract) {
     return "making room for a whole chunk asks a middle otherwise than token by token";
   }
   if (contract.masks_instead) return "masks-instead is declared";
+  if (contract.pinned_first_page) return "what is hidden of the first page stays stored";
   return std::nullopt;
 }
 
@@ -45,7 +46,8 @@ std::optional<std::string> unless_formula(const Contract& contract) {
 Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
   const bool may_wait =
       contract.timing == Timing::trim_then_attend && contract.visibility == Visibility::window;
-  return may_wait || contract.masks_instead ? visible_to(facts, 0) : tokens_of(facts.stored);
+  const bool hides = contract.masks_instead || contract.pinned_first_page;
+  return may_wait || hides ? visible_to(facts, 0) : tokens_of(facts.stored);
 }
 
 // Both runs end with a call of one token, so that what making room leaves is the same.

@@ -173,7 +173,9 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   if (!reduced) return NotTested{"nothing simpler does the same", true};
   History history = trial.run(what);
   Compared compare = compared(*contract);
-  if (reduced->compare == Compared::visible) compare = Compared::visible;
+  // What hides rows instead of freeing them shows what the simpler one shows.
+  const bool hides = contract->pinned_first_page;
+  if (reduced->compare == Compared::visible || hides) compare = Compared::visible;
   Referee referee(history, reduced->spec, compare,
                   contract->reference + " is here " + reduced->spec.canonical() + ", which");
   return verdict(referee, history);

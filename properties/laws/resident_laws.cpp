@@ -216,7 +216,7 @@ Law recent_law() {
               "go, whose score is still zero, and the cache freezes on its prompt. Evicting from "
               "the wrong end, or one slot too many, loses recent tokens as well. A policy under "
               "which the newest may go at once declares self-may-go.",
-          .seen_in = "VeloxQuant-MLX #137; Reward-Forcing #5; mlx-vlm #2031; H2O (hole)",
+          .seen_in = "VeloxQuant-MLX #137; Reward-Forcing #5; mlx-vlm #2031; Keyformer (hole)",
           .wants = {},
           .must_see = {},
           .spares = unless_latest_stays,

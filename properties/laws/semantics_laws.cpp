@@ -66,7 +66,9 @@ Bounds bounds_of(const Contract& contract,
   if (contract.visibility == Visibility::top_pages && all.size() > contract.top_pages.attended) {
     return {{step.event->fed[query]}, all};  // choice_laws.cpp has the rest
   }
-  if (contract.masks_instead || contract.page > 1) return {chunk, all};
+  if (contract.masks_instead || contract.pinned_first_page || contract.page > 1) {
+    return {chunk, all};
+  }
   if (!early) return {all, all};
   const std::int64_t now = step.event->fed[query].position;
   const Tokens kept = between(tokens_of(facts.stored), 0, now + 1);

@@ -219,7 +219,7 @@ Law recent_law() {
               "end, front trims computed from allocated sizes, a hole between the window and the "
               "heavy hitters, and pages freed inside the window all break it.",
           .seen_in =
-              "H2O and Keyformer (hole); mlx-vlm #2031; LLMs-from-scratch #1008; "
+              "Keyformer (hole); mlx-vlm #2031; LLMs-from-scratch #1008; "
               "Reward-Forcing #5; kekzl/imp #967",
           .wants = {},
           .must_see = {},

@@ -175,7 +175,7 @@ std::vector<Mutant> window_mutants() {
                               "mlx-lm RotatingKVCache with keep"),
       mutant<HoleBeforeRecent>("hole-before-the-recent",
                                "the token that just left the recent window is hidden for one query",
-                               "H2O, mask simulation; Keyformer"),
+                               "Keyformer; H2O's mask simulation, whose next line undoes it"),
       mutant<EvictedReturn>("evicted-rows-return",
                             "what was evicted but not yet freed is visible again",
                             "made, after H2O's mask simulation"),

@@ -66,6 +66,24 @@ TEST(PoliciesCommand, ShowsAPresetWithItsCanonicalText) {
   EXPECT_EQ(text, run({"@tova"}));
 }
 
+TEST(PoliciesCommand, ShowsWhatFieldsAfterANameMakeOfIt) {
+  const std::string preset = run({"--show", "@h2o:budget=64"});
+  EXPECT_THAT(preset, testing::StartsWith("@h2o\n"));
+  EXPECT_THAT(preset, testing::HasSubstr("budget: 64 tokens for each kv-head"));
+  const std::string policy = run({"--show", "h2o:budget=64;timing=lazy:8"});
+  EXPECT_THAT(policy, testing::StartsWith("h2o\n"));
+  EXPECT_THAT(policy, testing::HasSubstr("h2o:sinks=0,recent=32,budget=64,form=real-drop"));
+  EXPECT_THAT(policy, testing::HasSubstr("timing: lazy:8"));
+  EXPECT_THAT(run({"h2o:bugdet=64"}), testing::HasSubstr("did you mean 'budget'?"));
+  EXPECT_THAT(run({"@h20:budget=64"}), testing::HasSubstr("did you mean '@h2o'?"));
+  for (const char* spec : {"h2o:budget=64", "@h2o:budget=64"}) {
+    const auto object = boost::json::parse(run({"--json", spec})).as_object();
+    EXPECT_EQ(object.at("given"), spec);
+    EXPECT_THAT(std::string(object.at("given_canonical").as_string()),
+                testing::StartsWith("h2o:sinks=0,recent=32,budget=64"));
+  }
+}
+
 TEST(PoliciesCommand, PrintsOneJsonObjectALine) {
   std::istringstream lines(run({"--json"}));
   std::size_t count = 0;

@@ -106,6 +106,21 @@ TEST_F(WorkedPositions, TheCacheOfEightAttendsAtItsOwnPositions) {
   EXPECT_GT(apart(in_text, fed_these_alone), 1e-3F);
 }
 
+// Queries of the next positions are turned, where a model turns them at all.
+TEST_F(WorkedPositions, ARotaryModelTellsPoliciesHowItTurns) {
+  const auto kept = [&](const test::SmallModel& model, const std::string& future) {
+    const Fed fed = run(model, "expected-attention:sinks=0,recent=2,budget=6,future=" + future,
+                        tokens_at(from_to(0, 20)));
+    std::vector<Kept> all;
+    for (const ModelUnit& unit : fed.decoder.attention().units()) {
+      all.push_back(listed(unit.cache.all()));
+    }
+    return all;
+  };
+  EXPECT_NE(kept(test::small_llama(), "0"), kept(test::small_llama(), "4"));
+  EXPECT_EQ(kept(test::small_gpt2(), "0"), kept(test::small_gpt2(), "4"));
+}
+
 // A walkthrough of a rolling cache for GPT-2, 3 sinks and at most 7 tokens: once it is full, "the
 // same position embedding" is fetched for every token that comes, the seventh. It goes on that "the
 // position embedding associated with the token changes on each iteration", which holds for a slot

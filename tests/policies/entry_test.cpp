@@ -41,6 +41,15 @@ TEST(LegalValue, NamesTheNearestWord) {
             "unknown algorithm 'bottomk'; did you mean 'bottom-k'?");
 }
 
+// By edits '1' is as near to '4' as '3' is.
+TEST(LegalValue, NamesTheNearestNumbersWhereAllWordsAreNumbers) {
+  const Parameter& kernel = find_policy("snapkv")->parameters[1];
+  EXPECT_EQ(error_of(kernel, "4"), "unknown kernel '4'; did you mean '3' or '5'?");
+  EXPECT_EQ(error_of(kernel, "14"), "unknown kernel '14'; did you mean '13'?");
+  EXPECT_EQ(error_of(kernel, "0"), "unknown kernel '0'; did you mean '1'?");
+  EXPECT_THAT(error_of(kernel, "x"), testing::StartsWith("unknown kernel 'x'"));
+}
+
 TEST(Options, TellNumbers) {
   const std::array<Parameter, 2> parameters = {window, step};
   Options options(parameters);

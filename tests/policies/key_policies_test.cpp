@@ -4,6 +4,8 @@
 #include "policies/keydiff.h"
 #include "policies/lagkv.h"
 #include "policies/semantic_blocks.h"
+#include "policies/turning.h"
+#include "sim/rope_rotation.h"
 #include "tests/policies/feed.h"
 
 namespace kv {
@@ -65,6 +67,41 @@ TEST(Lagkv, AddsWhatTheValueSays) {
   EXPECT_EQ(kept_by(*make_lagkv(2), {.recent = 2, .capacity = 1}, tokens), (Kept{1, 2, 3}));
 }
 
+// Token 0 stands out and token 1 does not, but its piece's reference is not complete yet: the
+// oldest goes.
+TEST(Lagkv, LetsTheOldestGoWhileNoPartitionIsScored) {
+  const std::vector<OneHead> tokens = {{.key = {8, 0}, .value = {0, 0}},
+                                       {.key = {0, 0}, .value = {0, 0}},
+                                       {.key = {4, 0}, .value = {0, 0}}};
+  const MiniCache cache{.recent = 1, .capacity = 1};
+  EXPECT_EQ(kept_by(*make_lagkv(2), cache, tokens), (Kept{0, 2}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked), cache, tokens), (Kept{1, 2}));
+}
+
+// Pieces of two. Beside piece 2, from (0,0) to (1,1), token 2 is at 0, 0 and token 3 at 5, 0: a
+// softmax of 0.03 and 0.97. Beside piece 1, from (0,0) to (5,0), tokens 0 and 1 are at 1, 0 and
+// 0.8, 0: 0.54 and 0.46. By place within its piece 1 is as low as 2, and older; by score 2 is
+// lower.
+TEST(Lagkv, ThinsPartitionsAlikeByPlaceAndAsAWholeByScore) {
+  const std::vector<std::vector<float>> keys = {{5, 3}, {4, 0}, {0, 0}, {5, 0}, {0, 0}, {1, 1}};
+  std::vector<OneHead> tokens;
+  for (const auto& key : keys) tokens.push_back({.key = key, .value = {0, 0}});
+  const MiniCache cache{.recent = 2, .capacity = 3};
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked), cache, tokens), (Kept{0, 2, 3, 4, 5}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored), cache, tokens), (Kept{0, 1, 3, 4, 5}));
+}
+
+// With a sink, pieces begin after it: 0 is none of theirs.
+TEST(Lagkv, CutsPartitionsBehindTheSinks) {
+  const std::vector<std::vector<float>> keys = {{9, 9}, {5, 3}, {4, 0}, {0, 0},
+                                                {5, 0}, {0, 0}, {1, 1}};
+  std::vector<OneHead> tokens;
+  for (const auto& key : keys) tokens.push_back({.key = key, .value = {0, 0}});
+  const MiniCache cache{.sinks = 1, .recent = 2, .capacity = 3};
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored), cache, tokens),
+            (Kept{0, 1, 2, 4, 5, 6}));
+}
+
 std::vector<OneHead> numbers(const std::vector<float>& keys,
                              const std::vector<float>& values,
                              const std::vector<float>& queries) {
@@ -113,6 +150,26 @@ TEST(ExpectedAttention, SeesWhatChannelsHaveInCommonOnlyWithAllPairs) {
             (Kept{1, 2}));
 }
 
+// One pair of channels that turns by one radian a position.
+const RopeRotation& radians() {
+  static const RopeRotation rotation({RopeLayout::interleaved, 2, 10000});
+  return rotation;
+}
+
+// All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p turned by
+// 5 - p: the cosines of 5 to 1 are 0.28, -0.65, -0.99, -0.42 and 0.54, so that 2 expects least.
+TEST(ExpectedAttention, TurnsQueriesToTheNextPositions) {
+  const std::vector<OneHead> tokens(5, {.key = {1, 0}, .value = {1}, .query = {1, 0}});
+  for (const std::size_t future : {0U, 1U, 2U}) {
+    const auto policy = make_expected_attention(Covariance::none, false, future);
+    dynamic_cast<Turning&>(*policy).turn_by(&radians(), false);
+    EXPECT_EQ(kept_by(*policy, {.capacity = 4}, tokens),
+              future == 0 ? (Kept{1, 2, 3, 4}) : (Kept{0, 1, 3, 4}));
+  }
+  const auto unturned = make_expected_attention(Covariance::none, false, 1);
+  EXPECT_EQ(kept_by(*unturned, {.capacity = 4}, tokens), (Kept{1, 2, 3, 4}));
+}
+
 OneHead asking(const std::vector<float>& key, const std::vector<float>& query) {
   return {.key = key, .query = query};
 }
@@ -158,6 +215,18 @@ TEST(SemanticBlocks, HandsTheRestBack) {
   EXPECT_EQ(kept_by(*make_semantic_blocks(4, true), {.capacity = 2},
                     {tokens.begin(), tokens.begin() + 3}),
             (Kept{1, 2}));
+}
+
+// All keys and queries are (1, 0) before rotation. The query at 4 meets the keys turned by 4 to 0:
+// the cosine of 3 is the lowest.
+TEST(SemanticBlocks, CompareWhatPositionsHaveTurnedIfAsked) {
+  const std::vector<OneHead> tokens(5, asking({1, 0}, {1, 0}));
+  for (const bool rotated : {false, true}) {
+    const auto policy = make_semantic_blocks(1, true, rotated);
+    dynamic_cast<Turning&>(*policy).turn_by(&radians(), false);
+    EXPECT_EQ(kept_by(*policy, {.capacity = 4}, tokens),
+              rotated ? (Kept{0, 2, 3, 4}) : (Kept{1, 2, 3, 4}));
+  }
 }
 
 }  // namespace

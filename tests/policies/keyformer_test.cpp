@@ -10,9 +10,10 @@
 namespace kv {
 namespace {
 
-TEST(Keyformer, IsH2oWithoutNoiseAndWithASteadyTemperature) {
-  EXPECT_TRUE(rc::check([] {
-    const auto keyformer = make_keyformer(false, 0);
+// The temperature is steady where it does not rise, has no way to go, or waits for a prompt's end.
+void expect_h2o(const KeyformerOptions& options) {
+  EXPECT_TRUE(rc::check([&] {
+    const auto keyformer = make_keyformer(options);
     const auto h2o = make_h2o(Normalise::none);
     ScriptedDraws draws;
     MiniCache one{.sinks = 1, .recent = 2, .capacity = 4};
@@ -31,10 +32,16 @@ TEST(Keyformer, IsH2oWithoutNoiseAndWithASteadyTemperature) {
   }));
 }
 
+TEST(Keyformer, IsH2oWithoutNoiseAndWithASteadyTemperature) {
+  expect_h2o({.noise = false, .step = 0});
+  expect_h2o({.noise = false, .step = 10, .end = 1});
+  expect_h2o({.noise = false, .step = 10, .prompt = 30});
+}
+
 // u = e^-1 is no noise and u = e^-2 is -ln 2. Of two tokens with half of a query each, the one with
 // that noise gets a third and goes.
 std::vector<Position> kept_with(double u_of_1, double u_of_2) {
-  const auto policy = make_keyformer(true, 0);
+  const auto policy = make_keyformer({.step = 0});
   ScriptedDraws draws;
   const double none = std::exp(-1.0);
   draws.uniforms = {none, none, none, none, u_of_1, u_of_2};
@@ -55,7 +62,7 @@ TEST(Keyformer, DropsWhomTheNoiseDisfavours) {
 TEST(Keyformer, KeepsOtherTokensUnderOtherSeeds) {
   std::vector<std::vector<Position>> kept;
   for (const std::uint32_t stream : {1U, 2U}) {
-    const auto policy = make_keyformer(true, 0.01);
+    const auto policy = make_keyformer({});
     CounterDraws draws(Rng(3, stream));
     MiniCache cache{.recent = 4, .capacity = 4};
     for (int t = 0; t < 60; ++t) {
@@ -77,13 +84,40 @@ TEST(Keyformer, KeepsOtherTokensUnderOtherSeeds) {
 // by plain sums 1 would go, with 0.55 against 0.649.
 TEST(Keyformer, EvensOutWhatLaterQueriesSay) {
   for (const double step : {0.0, 1.0}) {
-    const auto policy = make_keyformer(false, step);
+    const auto policy = make_keyformer({.noise = false, .step = step, .end = 3});
     ScriptedDraws draws;
     MiniCache cache{.capacity = 2};
     for (const auto& row : {std::vector<float>{1}, {0.8F, 0.2F}, {0.001F, 0.35F, 0.649F}}) {
       feed_row(cache, *policy, draws, row);
     }
     EXPECT_THAT(cache.residents, testing::ElementsAre(0, step > 0 ? 1 : 2));
+  }
+}
+
+// Query 2 is the first after a prompt of two: at tau 1 + 1 it pays 1 and 2 what it pays them at 2.
+TEST(Keyformer, CountsAPromptAsOneIteration) {
+  const std::vector<std::vector<float>> rows = {{1}, {0.9F, 0.1F}, {0.01F, 0.41F, 0.58F}};
+  for (const std::size_t prompt : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+    const auto policy = make_keyformer({.noise = false, .step = 1, .end = 2, .prompt = prompt});
+    ScriptedDraws draws;
+    MiniCache cache{.capacity = 2};
+    for (const auto& row : rows) feed_row(cache, *policy, draws, row);
+    // Token 1 has 0.25 + 0.42, 0.1 + 0.42, or 0.1 + 0.41; token 2 has 0.50, 0.50, or 0.58.
+    EXPECT_THAT(cache.residents, testing::ElementsAre(0, prompt < 3 ? 1 : 2)) << prompt;
+  }
+}
+
+// Token 4 gets everything, but the first trim has chosen.
+TEST(Keyformer, NeverLetsALaterTokenInIfItSelectsOnce) {
+  for (const bool once : {false, true}) {
+    const auto policy = make_keyformer({.noise = false, .step = 0, .once = once});
+    ScriptedDraws draws;
+    MiniCache cache{.capacity = 2};
+    for (const auto& row :
+         {std::vector<float>{1}, {0.5F, 0.5F}, {0.5F, 0.5F, 0}, {0, 0, 1}, {0, 0, 1}}) {
+      feed_row(cache, *policy, draws, row);
+    }
+    EXPECT_THAT(cache.residents, testing::ElementsAre(0, once ? 1 : 4));
   }
 }
 

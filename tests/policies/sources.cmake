@@ -2,6 +2,7 @@ list(APPEND kv_test_sources
   policies/chunkkv_test.cpp
   policies/entry_test.cpp
   policies/fifo_test.cpp
+  policies/h2o_test.cpp
   policies/key_policies_test.cpp
   policies/keyformer_test.cpp
   policies/laws_test.cpp

@@ -164,6 +164,8 @@ std::vector<std::string> specs() {
                                    "reservoir-as-printed:sinks=1,recent=3,budget=8",
                                    "h2o:sinks=1,recent=3,budget=8",
                                    "h2o:normalise=age,recent=2,budget=7",
+                                   "h2o:form=flexgen,sinks=1,recent=3,budget=8",
+                                   "h2o:form=mask-simulation,sinks=1,recent=3,budget=8",
                                    "tova:recent=1,budget=6",
                                    "fifo:sinks=1,recent=2,budget=6",
                                    "lru:sinks=1,recent=2,budget=7",
@@ -171,6 +173,8 @@ std::vector<std::string> specs() {
                                    "scissorhands:budget=6,drop=0",
                                    "keyformer:recent=2,budget=7",
                                    "keyformer:budget=7,noise=none,step=0.5",
+                                   "keyformer:budget=7,noise=none,step=1,end=5,prompt=6",
+                                   "keyformer:budget=7,select=once",
                                    "snapkv:sinks=1,recent=2,budget=8,window=4,kernel=3",
                                    "snapkv:budget=9,kernel=5,pooling=mean",
                                    "snapkv:recent=2,budget=7,select=once",
@@ -180,17 +184,23 @@ std::vector<std::string> specs() {
                                    "keydiff:sinks=1,recent=2,budget=7",
                                    "lagkv:sinks=1,recent=3,budget=8,lag=2",
                                    "lagkv:recent=1,budget=6",
+                                   "lagkv:sinks=1,recent=2,budget=10,lag=3,partitions=ranked",
+                                   "lagkv:recent=2,budget=9,lag=2,partitions=scored",
                                    "rkv:sinks=1,recent=2,budget=8,window=4,kernel=3",
                                    "rkv:recent=1,budget=7,lambda=0.5,threshold=0.25",
                                    "expected-attention:sinks=1,recent=2,budget=7",
                                    "expected-attention:recent=1,budget=7,covariance=full",
+                                   "expected-attention:budget=7,covariance=full,future=3",
+                                   "expected-attention:recent=2,budget=7,future=0",
                                    "expected-attention:budget=7,covariance=none,value-norm=no",
                                    "semantic-blocks:sinks=1,recent=2,budget=12,block=3",
                                    "semantic-blocks:recent=2,budget=7,block=8,likeness=dot",
+                                   "semantic-blocks:recent=2,budget=9,block=2,scores=rotated",
                                    "token-classes:sinks=1,recent=2,budget=7",
                                    "separators:recent=1,budget=7,order=oldest",
                                    "pages:sinks=1,recent=2,budget=12,page=3",
                                    "pages:recent=2,budget=9,first-page=freed",
+                                   "pages:sinks=1,recent=2,budget=9,page=4,first-page=masked",
                                    "reservoir-es:sinks=1,recent=2,budget=7",
                                    "reservoir-es:weight=value-norm,budget=8",
                                    "reservoir-chao:sinks=1,recent=2,budget=7",
@@ -200,6 +210,14 @@ std::vector<std::string> specs() {
       for (const std::string visibility : {"causal", "window"}) {
         all.push_back(policy + ";timing=" + timing + ";visibility=" + visibility);
       }
+    }
+  }
+  // Where places are ranks.
+  for (const std::string policy :
+       {"expected-attention:sinks=1,recent=2,budget=7,future=4",
+        "semantic-blocks:recent=2,budget=9,block=2,likeness=dot,scores=rotated"}) {
+    for (const std::string timing : {"attend-then-trim", "trim-then-attend", "lazy:3"}) {
+      all.push_back(policy + ";positions=in-cache;timing=" + timing);
     }
   }
   return all;
@@ -244,6 +262,33 @@ TEST(Stateful, AnotherSpecificationIsToldApart) {
         "h2o:sinks=1,recent=3,budget=8;visibility=window"}) {
     const auto result = check(*spec, *parse_spec(other), 50);
     EXPECT_TRUE(result.is<rc::detail::FailureResult>()) << other;
+  }
+}
+
+// Every option that names a form of its source leaves or shows something else.
+TEST(Stateful, FormsOfOnePolicyAreToldApart) {
+  const std::vector<std::vector<std::string>> forms = {
+      {"h2o:sinks=1,recent=3,budget=8", "h2o:sinks=1,recent=3,budget=8,form=flexgen",
+       "h2o:sinks=1,recent=3,budget=8,form=mask-simulation"},
+      {"pages:sinks=1,recent=2,budget=9,page=4",
+       "pages:sinks=1,recent=2,budget=9,page=4,first-page=freed",
+       "pages:sinks=1,recent=2,budget=9,page=4,first-page=masked"},
+      {"keyformer:recent=4,budget=6,step=1", "keyformer:recent=4,budget=6,step=1,end=8",
+       "keyformer:recent=4,budget=6,step=1,end=8,prompt=12"},
+      {"lagkv:recent=2,budget=9,lag=2", "lagkv:recent=2,budget=9,lag=2,partitions=ranked",
+       "lagkv:recent=2,budget=9,lag=2,partitions=scored"},
+      {"expected-attention:recent=2,budget=7", "expected-attention:recent=2,budget=7,future=4",
+       "expected-attention:recent=2,budget=7,future=0"},
+      {"semantic-blocks:recent=2,budget=9,block=2",
+       "semantic-blocks:recent=2,budget=9,block=2,scores=rotated"}};
+  for (const std::vector<std::string>& alike : forms) {
+    for (const std::string& one : alike) {
+      for (const std::string& other : alike) {
+        if (one == other) continue;
+        const auto result = check(*parse_spec(one), *parse_spec(other), 50);
+        EXPECT_TRUE(result.is<rc::detail::FailureResult>()) << one << " as " << other;
+      }
+    }
   }
 }
 

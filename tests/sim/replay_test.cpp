@@ -176,6 +176,21 @@ TEST(Replay, SharesResidentsAsTheUnitSays) {
   EXPECT_NE(own.cells[0].residency[0].evicted_at, group.cells[0].residency[0].evicted_at);
 }
 
+TEST(Replay, TellsPoliciesHowTheTracesPositionsTurn) {
+  for (const std::string with : {"expected-attention:budget=12,future=8",
+                                 "semantic-blocks:budget=12,block=2,scores=rotated"}) {
+    const bool expects = with.starts_with("expected");
+    const std::string without = expects ? "expected-attention:budget=12,future=0"
+                                        : "semantic-blocks:budget=12,block=2,scores=raw";
+    MemoryShape shape;
+    const ReplayResult turned = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
+    EXPECT_NE(mean_mass(turned.cells[0]), mean_mass(turned.cells[1])) << with;
+    shape.rope = {};
+    const ReplayResult same = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
+    EXPECT_EQ(mean_mass(same.cells[0]), mean_mass(same.cells[1])) << with;
+  }
+}
+
 TEST(Replay, CountsEveryTokenOnceAsKeptOrEvicted) {
   const Trace trace = random_qkv_trace({});
   for (const std::string spec :

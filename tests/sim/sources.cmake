@@ -2,6 +2,7 @@ list(APPEND kv_test_sources
   sim/budgets_test.cpp
   sim/closed_loop_test.cpp
   sim/dense_rows_test.cpp
+  sim/masked_rows_test.cpp
   sim/numpy_test.cpp
   sim/oracle_law_test.cpp
   sim/oracle_test.cpp
@@ -9,6 +10,7 @@ list(APPEND kv_test_sources
   sim/reductions_test.cpp
   sim/page_choice_test.cpp
   sim/replay_test.cpp
+  sim/rope_rotation_test.cpp
   sim/serves_test.cpp
   sim/shared_budgets_test.cpp
   sim/sizes_test.cpp

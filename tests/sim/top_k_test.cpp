@@ -13,6 +13,7 @@ std::vector<Position> by_sorting(const std::vector<float>& values, std::size_t k
   std::iota(order.begin(), order.end(), Position{0});
   std::ranges::stable_sort(order, [&](Position a, Position b) { return values[a] > values[b]; });
   order.resize(std::min(k, order.size()));
+  std::erase_if(order, [&](Position at) { return values[at] == 0; });
   std::ranges::sort(order);
   return order;
 }
@@ -33,6 +34,13 @@ TEST(TopK, AgreesWithSortingOverRowsThatGrow) {
       RC_ASSERT(std::vector<Position>(found.begin(), found.end()) == by_sorting(row, k));
     }
   }));
+}
+
+TEST(TopK, LeavesOutWhoWeighsNothing) {
+  TopK top(3);
+  EXPECT_THAT(top.find(std::vector<float>{0, 1, 0, 0, 0.5F}), testing::ElementsAre(1, 4));
+  EXPECT_THAT(top.find(std::vector<float>{0, 1}), testing::ElementsAre(1));
+  EXPECT_THAT(top.find(std::vector<float>{1, 2, 0, 3, 4}), testing::ElementsAre(1, 3, 4));
 }
 
 TEST(TopK, DoesNotDependOnTheRowsBefore) {

@@ -111,8 +111,13 @@ TEST(WorkedExamples, APinnedFirstPageKeepsTwelveTokensMoreThanItsSinks) {
     for (const Position p : listed(cache.all())) count += p < 16 ? 1U : 0U;
     return count;
   };
+  Example masked("pages:sinks=4,recent=16,budget=48,page=16,first-page=masked");
+  static_cast<void>(masked.generate(200));
   EXPECT_EQ(of_the_first_page(pinned.cache), 16U);
   EXPECT_EQ(of_the_first_page(freed.cache), 4U);
+  // Twelve more are stored though none of them is seen.
+  EXPECT_EQ(listed(masked.cache.all()), listed(freed.cache.all()));
+  EXPECT_EQ(masked.cache.stored(), freed.cache.stored() + 12);
 }
 
 // A walkthrough of a rolling cache for GPT-2: 3 sinks, at most 7 tokens.
