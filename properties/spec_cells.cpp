@@ -149,8 +149,7 @@ void SpecCells::feed_cell(std::size_t index,
   const std::size_t width = facts.returned.size();
   const bool in_cache = are_ranks(spec_.positions);
   const Visible& all = cell.cache.next_query();
-  const auto rows =
-      rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
+  const auto rows = rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const std::size_t at = query * width + rows[rank];
     facts.visible[at] = 1;
