@@ -34,8 +34,16 @@ class NamedSharing : public Sharing {
 };
 
 class NoFloors final : public Sharing {
+ public:
   using Sharing::Sharing;
 
+  static PlainOptions options() {
+    PlainOptions options = Sharing::options();
+    options.alpha = 900;
+    return options;
+  }
+
+ private:
   [[nodiscard]] std::size_t sure() const override { return 0; }
 };
 
