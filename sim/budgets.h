@@ -73,7 +73,8 @@ Result<void> check_grid(const Spec& spec, const HeadGrid& grid);
 std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std::size_t layers);
 
 // The spec of the unit that begins at this kv-head: an equal-budget one of the unit's own size; for
-// heads that keep everything, dense; in the dense layers of visibility=top-pages, causal. Requires that both checks hold. Cost: O(layers log layers).
+// heads that keep everything, dense; in the dense layers of visibility=top-pages, causal. Requires
+// that both checks hold. Cost: O(layers log layers).
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit);
 
 }  // namespace kv
