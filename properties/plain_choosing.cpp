@@ -8,6 +8,8 @@
 namespace kv {
 
 Answer<Facts> PlainChoosing::feed(const Feed& feed) {
+  if (!(stream_ == feed.stream)) known_.clear();
+  known_.resize(state_.groups.size());
   stream_ = feed.stream;
   told_.assign(state_.groups.size(), {});
   Answer<Facts> answer = PlainSubject::feed(feed);
@@ -73,14 +75,24 @@ std::vector<std::size_t> PlainChoosing::choose(const std::vector<double>& bounds
 }
 
 // Keys are of the sequence that the row was made for, whichever it serves now.
+const PlainChoosing::Numbers& PlainChoosing::key_of(const PlainGroup& group, const PlainRow& row) {
+  std::vector<KnownKey>& known = known_[index_of(group)];
+  const auto position = static_cast<std::size_t>(row.token.position);
+  if (known.size() <= position) known.resize(position + 1);
+  KnownKey& entry = known[position];
+  Place place = place_of(first_unit(group));
+  place.sequence = read_value(row.cells.front().value).place.sequence;
+  if (entry.token == row.token && entry.sequence == place.sequence) return entry.key;
+  const BroughtTo unit = brought_to(place, Unit::head, setup_);
+  entry = {row.token, place.sequence, brought(stream_, {&unit, 1}, row.token).keys};
+  return entry.key;
+}
+
 std::vector<double> PlainChoosing::bounds_of(const PlainGroup& group, Token query) {
   std::vector<std::vector<Numbers>> keys(page_of(query) + 1);
   for (const PlainRow& row : group.rows) {
     if (row.token.position > query.position) continue;
-    Place place = place_of(first_unit(group));
-    place.sequence = read_value(row.cells.front().value).place.sequence;
-    const BroughtTo unit = brought_to(place, Unit::head, setup_);
-    keys[page_of(row.token)].push_back(brought(stream_, {&unit, 1}, row.token).keys);
+    keys[page_of(row.token)].push_back(key_of(group, row));
   }
   const Numbers own = query_of(group, query);
   std::vector<double> bounds;

@@ -59,9 +59,18 @@ class PlainChoosing : public PlainSubject {
   Stream stream_;  // of the call under way
 
  private:
+  // The key that a row's token brought, remembered since rows are asked for again and again.
+  struct KnownKey {
+    Token token{-1, 0};
+    std::uint32_t sequence = 0;
+    Numbers key{};
+  };
+
+  const Numbers& key_of(const PlainGroup& group, const PlainRow& row);
   [[nodiscard]] std::vector<double> bounds_of(const PlainGroup& group, Token query);
 
   std::vector<std::vector<std::vector<double>>> told_;  // [group][query of the call][page]
+  std::vector<std::vector<KnownKey>> known_;            // [group][position]
 };
 
 }  // namespace kv

@@ -249,7 +249,7 @@ std::span<const RightSubject> right_subjects() {
                          "budgets=adaptive:0.5;visibility=window");
                    }});
     out.push_back({"quest", "the paper's pages: nothing is evicted, and little is seen",
-                   [] { return make_preset("@quest"); }});
+                   [] { return make_preset("@quest;visibility=top-pages:12/4/1"); }});
     out.push_back({"tova;unit=layer", "the paper's sharing, the newest may go",
                    [] { return make_preset("tova;unit=layer"); }});
     out.push_back({"reservoir;unit=model", "one sample for all",

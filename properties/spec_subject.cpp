@@ -103,7 +103,8 @@ class SpecFamily final : public Family {
     Setup setup{.sinks = spec_.sinks, .recent = spec_.recent, .budget = spec_.budget};
     if (spec_.chooses()) {
       setup.recent = spec_.top_pages.page;
-      setup.budget = spec_.top_pages.attended;
+      // So many pages are enough to choose among, and streams stay of a length that is tried.
+      setup.budget = std::min(spec_.top_pages.pages(), 16U) * spec_.top_pages.page;
       setup.layers = std::min(spec_.top_pages.dense_layers, 7U) + 1;
       setup.group = 2;
     }

@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 26> table = {{
+constexpr std::array<Preset, 27> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "

@@ -51,14 +51,14 @@ Result<void> set_top_pages(std::string_view value, Spec& spec) {
                        " numbers; expected ATTENDED/PAGE/DENSE, as in top-pages:1024/16/2");
   }
 
-  struct Number {
+  struct PagesField {
     std::string_view name;
     std::uint64_t least;
     std::uint32_t* into;
   };
 
   TopPages read;
-  const std::array<Number, 3> numbers = {
+  const std::array<PagesField, 3> numbers = {
       {{"the attended tokens of visibility=top-pages", 1, &read.attended},
        {"the page of visibility=top-pages", 1, &read.page},
        {"the dense layers of visibility=top-pages", 0, &read.dense_layers}}};

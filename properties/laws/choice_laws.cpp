@@ -1,5 +1,8 @@
 // What queries choose under visibility=top-pages.
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "properties/brought.h"
 #include "properties/laws/judge.h"
@@ -92,9 +95,40 @@ Judgement own_page(const History& history, const Contract& contract) {
       });
 }
 
+// What the rows that a unit returns have brought. Most rows were there a query before.
+class KnownKeys {
+ public:
+  const PageRule& of(const std::vector<Row>& rows, const Stream& stream, const BroughtTo& to) {
+    const auto same = [](const Row& row, const std::pair<Token, Place>& known) {
+      return row.key == known.first && row.key_place == known.second;
+    };
+    const bool more =
+        rows.size() >= known_.size() &&
+        std::equal(known_.begin(), known_.end(), rows.begin(),
+                   [&](const auto& known, const Row& row) { return same(row, known); });
+    if (!more) {
+      known_.clear();
+      rule_ = PageRule();
+    }
+    for (std::size_t i = known_.size(); i < rows.size(); ++i) {
+      BroughtTo from = to;
+      const Place& place = rows[i].key_place;
+      if (!(place == place_not_told)) from.place.sequence = place.sequence;
+      rule_.met(brought(stream, {&from, 1}, rows[i].key));
+      known_.emplace_back(rows[i].key, place);
+    }
+    return rule_;
+  }
+
+ private:
+  std::vector<std::pair<Token, Place>> known_;
+  PageRule rule_;
+};
+
 // Logits of what the stream brings, in double, against the bounds that the subject tells.
 Judgement bounds(const History& history, const Contract& contract) {
   bool told = false;
+  std::map<std::size_t, KnownKeys> keys;
   const TopPages& sizes = contract.top_pages;
   const Setup& setup = history.what.setup;
   Judgement judgement = each_query(
@@ -109,12 +143,7 @@ Judgement bounds(const History& history, const Contract& contract) {
         const auto to = brought_to(place, contract.unit, setup);
         const Brought own = brought(history.what.stream, {&to, 1}, step.event->fed[query]);
         if (!contract.chooses_in(place.layer)) return std::nullopt;
-        PageRule rule;
-        for (const Row& row : facts.returned) {
-          BroughtTo from = to;
-          if (row.key_place != place_not_told) from.place.sequence = row.key_place.sequence;
-          rule.met(brought(history.what.stream, {&from, 1}, row.key));
-        }
+        const PageRule& rule = keys[unit].of(facts.returned, history.what.stream, to);
         for (std::size_t page = 0; page < width; ++page) {
           const double bound = facts.page_bounds[query * width + page];
           if (std::isnan(bound) || (page + 1) * sizes.page > facts.returned.size()) continue;
