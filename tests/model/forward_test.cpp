@@ -134,7 +134,7 @@ const std::vector<Case>& cases() {
       {"streaming:sinks=2,recent=9;positions=in-cache", {.storage = Storage::int8}, 4e-2},
       {"h2o:recent=4,budget=12", {.storage = Storage::int8, .keys = KeyStorage::raw}, 4e-2},
       {"h2o:recent=4,budget=12;chunk=3", {.storage = format_of("int8:recent=3,sinks=2")}, 4e-2},
-      {"streaming:sinks=2,recent=9;chunk=5", {.storage = format_of("int4:recent=16")}, 2e-5},
+      {"streaming:sinks=2,recent=9;chunk=5", {.storage = format_of("int4:recent=16,sinks=2")}},
       {"streaming:sinks=2,recent=9;chunk=4", {.storage = format_of("int8:group=4")}, 4e-2},
       {"reservoir:sinks=1,recent=4,budget=12;positions=in-cache",
        {.storage = format_of("kivi4:recent=2,group=4"), .keys = KeyStorage::raw},
