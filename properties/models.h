@@ -64,6 +64,9 @@ class Rule {
   // of stay, in bulk. Empty: its scores cannot be compared.
   virtual std::vector<double> worth(const Choice& /*choice*/) { return {}; }
 
+  // Then: that one of the middle is gone.
+  virtual void lost(Position /*token*/) {}
+
   // Whether a decision so far hung on a difference that rounding may turn round.
   [[nodiscard]] virtual bool doubtful() const { return false; }
 
