@@ -35,7 +35,7 @@ void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors,
     if (group.layer != vectors.layer) continue;
     if (at_ranks_) shift_.close_gaps(group.store, slots_, group.places);
     group.store.settle(last, visible, slots_);
-    widen(group);
+    widen(group.store);
     const std::size_t most = std::max<std::size_t>(1, most_vectors / group.heads);
     for (std::size_t first = 0; first < vectors.tokens; first += most) {
       attend_tokens(group, vectors, first, std::min(most, vectors.tokens - first), out);
@@ -71,8 +71,8 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
   }
   state_.resize(count * attend_state);
   outs_.resize(count * dim);
-  attend_kernels().attend({.keys = keys_of(group),
-                           .values = values_of(group),
+  attend_kernels().attend({.keys = keys_of(group.store),
+                           .values = values_of(group.store),
                            .runs = runs_,
                            .vectors = count,
                            .limits = limits_.data(),

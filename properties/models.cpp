@@ -175,10 +175,11 @@ void Model::settle_together(std::span<Model> models) {
   at_stake.resize(going);
   for (std::size_t i = 0; i < models.size(); ++i) {
     std::vector<Position> staying = models[i].middle_;
-    std::erase_if(staying, [&](Position p) {
-      return std::ranges::any_of(
-          at_stake, [&](const AtStake& gone) { return gone.model == i && gone.position == p; });
-    });
+    for (const AtStake& gone : at_stake) {
+      if (gone.model != i) continue;
+      std::erase(staying, gone.position);
+      models[i].rule_->lost(gone.position);
+    }
     models[i].drop_to(staying);
   }
 }

@@ -67,6 +67,9 @@ class Rule {
   // Whether the row of that token, once it is evicted, stays stored for good.
   [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
 
+  // Then: that one of the middle is gone.
+  virtual void lost(Position /*token*/) {}
+
   // Whether a decision so far hung on a difference that rounding may turn round.
   [[nodiscard]] virtual bool doubtful() const { return false; }
 
