@@ -20,8 +20,8 @@
 // for good too, here it is ranked. Its noise is not seeded; here it is keyed by the query and the
 // token. Heads of a unit are averaged before the noise. The budget is the cache's: there it is 60 %
 // of the prompt, 30 % of that recent. A cache does not know where a prompt ends: without prompt=
-// tau rises from the second query on. The code's tau has no end. Cost: O(residents) time and draws
-// a query; 12 bytes per resident.
+// tau rises from the second query on. The code's tau has no end.
+// Cost: O(residents) time and draws a query; 12 bytes per resident.
 #pragma once
 
 #include <cstddef>

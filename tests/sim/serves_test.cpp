@@ -23,7 +23,7 @@ MemoryShape narrow() {
           .query_heads = 4,
           .kv_heads = 2,
           .head_dim = brought_dim,
-          .rope = {RopeLayout::half, brought_dim, 100}};
+          .rope = {RopeLayout::interleaved, brought_dim, 10000}};  // as brought_rotation()
 }
 
 void append(std::vector<float>& into, const std::vector<double>& vector) {
@@ -72,6 +72,8 @@ TEST(Replay, ShowsPoliciesTheTracesOwnVectors) {
         "rkv:recent=4,budget=12,lambda=0", "rkv:recent=4,budget=12,lambda=0;unit=layer;chunk=3",
         "expected-attention:recent=4,budget=12",
         "expected-attention:recent=4,budget=12,covariance=full;unit=layer;chunk=5",
+        "expected-attention:recent=4,budget=12,future=3;positions=in-cache",
+        "semantic-blocks:recent=4,budget=12,block=2,scores=rotated",
         "semantic-blocks:recent=4,budget=12,block=2",
         "semantic-blocks:recent=4,budget=13,block=3;unit=layer;chunk=2"}) {
     const Cell cell = {spec_of(text), 1};

@@ -12,7 +12,7 @@ std::string error_of(std::string_view text) {
 TEST(SpecOptions, AreWrittenInOneWay) {
   EXPECT_EQ(parse_spec("keyformer:step=0.50").value(), parse_spec("keyformer:step=.5").value());
   EXPECT_THAT(parse_spec("keyformer:step=0.50")->canonical(),
-              testing::HasSubstr("noise=gumbel,step=0.5;"));
+              testing::HasSubstr("noise=gumbel,step=0.5,end=2"));
   EXPECT_THAT(parse_spec("snapkv:window=016")->canonical(),
               testing::HasSubstr("window=16,kernel=7"));
   EXPECT_EQ(parse_spec("snapkv:window=032")->label(), "snapkv");

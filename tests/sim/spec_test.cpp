@@ -39,7 +39,8 @@ TEST(ParseSpec, WritesEveryFieldInAFixedOrder) {
   EXPECT_EQ(canonical("reservoir:budget=64,recent=28,sinks=4"),
             with_usual("reservoir:sinks=4,recent=28,budget=64,algorithm=r"));
   EXPECT_EQ(canonical("h2o;chunk=7;unit=layer;positions=in-cache;visibility=window;timing=lazy:64"),
-            "h2o:sinks=0,recent=128,budget=256,normalise=none;timing=lazy:64;visibility=window;"
+            "h2o:sinks=0,recent=128,budget=256,form=real-drop,normalise=none;timing=lazy:64;"
+            "visibility=window;"
             "positions=in-cache;unit=layer;budgets=equal;vectors=kept;chunk=7");
   EXPECT_EQ(canonical("streaming:recent=60"), with_usual("streaming:sinks=4,recent=60"));
   EXPECT_EQ(canonical("window:recent=64"), with_usual("window:recent=64"));
@@ -53,7 +54,7 @@ TEST(ParseSpec, FillsTheSizesThatAreLeftOut) {
   EXPECT_EQ(canonical("random:budget=13"), with_usual("random:sinks=4,recent=4,budget=13"));
   EXPECT_EQ(canonical("tova"), with_usual("tova:sinks=0,recent=0,budget=256"));
   EXPECT_EQ(canonical("h2o", {.budget = 64}),
-            with_usual("h2o:sinks=0,recent=32,budget=64,normalise=none"));
+            with_usual("h2o:sinks=0,recent=32,budget=64,form=real-drop,normalise=none"));
   EXPECT_EQ(canonical("dense", {.budget = 64}), with_usual("dense"));
   EXPECT_EQ(parse_spec("dense").value().budget, 0U);
   EXPECT_EQ(parse_spec("tova", {.chunk = 9}).value().chunk, 9U);
@@ -159,7 +160,8 @@ TEST(ParseSpec, SpellsASpecWhoseNameIsFollowedByTheWrongSign) {
 TEST(ParseSpec, ListsOnlyTheFieldsOfThatPolicy) {
   EXPECT_EQ(error_of("window:sinks=4"),
             "in spec 'window:sinks=4': unknown window field 'sinks' (there are recent, budget)");
-  EXPECT_THAT(error_of("h2o:algorithm=l"), testing::HasSubstr("sinks, recent, budget, normalise)"));
+  EXPECT_THAT(error_of("h2o:algorithm=l"),
+              testing::HasSubstr("sinks, recent, budget, form, normalise)"));
   EXPECT_THAT(error_of("dense:budget=4"), testing::HasSubstr("dense takes none"));
   EXPECT_THAT(error_of("h2o:chunk=4"), testing::HasSubstr("belongs after a ';'"));
   EXPECT_THAT(error_of("h2o;budget=4"), testing::HasSubstr("belongs after the ':'"));
