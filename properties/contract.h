@@ -23,8 +23,14 @@ enum class PositionMode {
   untold,    // the subject knows no positions
 };
 
-// The precision that keys are stored in; sets how far repeated rotation may drift.
+// The precision that keys are stored in; sets how far repeated rotation may drift. int8 and int4
+// are codes times the step of a group of numbers.
 enum class Precision { f32, f16, bf16, int8, int4 };
+
+// Whether old rows are stored in lower precision than new ones.
+constexpr bool has_tiers(Precision precision) {
+  return precision == Precision::int8 || precision == Precision::int4;
+}
 
 inline constexpr std::uint32_t any_depth = 0xffffffff;
 
@@ -60,6 +66,7 @@ struct Contract {
   bool shifts = false;              // shift closes the gap behind the sinks; else it may refuse
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows stay as they were fed
+  std::uint32_t full_precision_sinks = 0;   // and so do the first
   bool wants_attention = false;             // decides by attention
 
   // Words of policies/registry.h (uniform, age-geometric, chunk-invariant, constant-size,

@@ -41,6 +41,16 @@ void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
   lines.push_back("unit=" + std::string(word_of(contract.unit)) + ": " + who + " residents");
 }
 
+// Which rows are exact all the same.
+std::string residual_text(const Contract& contract) {
+  const std::uint32_t recent = contract.full_precision_recent;
+  const std::uint32_t sinks = contract.full_precision_sinks;
+  if (!has_tiers(contract.precision) || (recent == 0 && sinks == 0)) return "";
+  return ", but for the " + (recent > 0 ? "last " + std::to_string(recent) : "") +
+         (recent > 0 && sinks > 0 ? " and the " : "") +
+         (sinks > 0 ? "first " + std::to_string(sinks) : "");
+}
+
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   const std::array<std::pair<bool, std::string_view>, 7> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
@@ -77,7 +87,7 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
     constexpr std::array<std::string_view, 5> words = {"f32", "f16", "bf16", "int8", "int4"};
     lines.push_back(
         "precision=" + std::string(words[static_cast<std::size_t>(contract.precision)]) +
-        ": keys and values are exact only so far");
+        ": keys and values are exact only so far" + residual_text(contract));
   }
 }
 
@@ -164,6 +174,7 @@ std::vector<Relaxation> relaxations(const Contract& contract) {
   relax(all, contract, "precision=f16", [](Contract& c) { c.precision = Precision::f16; });
   relax(all, contract, "precision=bf16", [](Contract& c) { c.precision = Precision::bf16; });
   relax(all, contract, "precision=int8", [](Contract& c) { c.precision = Precision::int8; });
+  relax(all, contract, "precision=int4", [](Contract& c) { c.precision = Precision::int4; });
   return all;
 }
 

@@ -234,6 +234,20 @@ void store_as(std::span<float> vector, Precision precision) {
   for (float& x : vector) x = std::round(x / scale) * scale;
 }
 
+std::vector<float> store_in_groups(std::span<float> vector, Precision precision) {
+  KV_CHECK(has_tiers(precision));
+  std::vector<float> steps;
+  for (std::size_t begin = 0; begin < vector.size(); begin += payload_group) {
+    const auto group = vector.subspan(begin, std::min(payload_group, vector.size() - begin));
+    float most = 0;
+    for (const float x : group) most = std::max(most, std::abs(x));
+    steps.push_back(most / (precision == Precision::int8 ? 127.0F : 7.0F));
+    if (most == 0) continue;
+    for (float& x : group) x = std::round(x / steps.back()) * steps.back();
+  }
+  return steps;
+}
+
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout) {
   thread_local std::array<KnownVectors<key_size, KeyReading>, 2> known;
   return known[layout == PairLayout::half_split ? 0 : 1].read(

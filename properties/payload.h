@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "properties/contract.h"
 #include "properties/subject.h"
@@ -42,6 +43,13 @@ void rotate_key(std::span<float, key_size> key, double delta, PairLayout layout)
 
 // A vector as it is once stored in that precision. int8 and int4 share one scale a vector.
 void store_as(std::span<float> vector, Precision precision);
+
+// Numbers that share a step in store_in_groups.
+inline constexpr std::size_t payload_group = 8;
+
+// The same with a step per group, and the steps [groups, the last one shorter]. Requires int8 or
+// int4. 0 is the step of numbers that are all 0.
+std::vector<float> store_in_groups(std::span<float> vector, Precision precision);
 
 // What a key says. Garbage says Token{-1, 0}, no position and an error of 1.
 struct KeyReading {

@@ -131,6 +131,7 @@ Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup)
   contract.rollback = options.rollback;
   contract.precision = options.precision;
   contract.full_precision_recent = options.full_precision_recent;
+  contract.full_precision_sinks = options.full_precision_sinks ? contract.sinks : 0;
   claim(options, contract);
   contract.reference = reference_of(options, contract);
   return contract;

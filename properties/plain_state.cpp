@@ -24,6 +24,13 @@ void walk_row(Row& row, Field field) {
     for (auto& x : cell.key) field(x);
     for (auto& x : cell.value) field(x);
     field(cell.full_precision);
+    field(cell.tag.token.position);
+    field(cell.tag.token.variant);
+    field(cell.tag.place.sequence);
+    field(cell.tag.place.layer);
+    field(cell.tag.place.head);
+    field(cell.tag.position);
+    for (auto& step : cell.steps) field(step);
   }
 }
 

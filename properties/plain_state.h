@@ -1,6 +1,7 @@
 // What a plain cache is made with, and all that it knows: values, so that forks are copies.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -45,11 +46,19 @@ struct PlainOptions {
   std::uint32_t longest_chunk = 0;  // 0: none is too long; a ring has this much room
   std::uint32_t rollback = 0;       // tokens that truncate takes back
   Precision precision = Precision::f32;
-  std::uint32_t full_precision_recent = 0;  // with int8: the last rows that are stored as fed
+  std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows that are stored as fed
+  bool full_precision_sinks = false;        // and the sinks
   PairLayout layout = PairLayout::half_split;
   bool shares = false;        // the units of a layer share their budget by score (plain_sharing.h)
   std::uint32_t alpha = 500;  // then: what of its middle a unit is sure of, in thousandths
   bool own_chance = false;    // draws from the setup's seed, not from the draws it is given
+};
+
+// What was fed, as 4 bits cannot hold a tag.
+struct PlainTag {
+  Token token;
+  Place place;
+  double position = 0;
 };
 
 // One head's key and value, as stored.
@@ -57,6 +66,9 @@ struct PlainCell {
   KeyVector key{};
   ValueVector value{};
   bool full_precision = true;
+  PlainTag tag{};
+  // Of the codes: the steps of the key's groups, then the value's. 0: none.
+  std::array<float, (key_size + value_size + payload_group - 1) / payload_group> steps{};
 };
 
 // One token's row in a group: a cell for each unit that shares the group's residents.

@@ -49,8 +49,11 @@ std::size_t PlainSubject::slot_for(PlainGroup& group, Token token) {
 
 PlainCell PlainSubject::make_cell(Token token, std::size_t unit, double position) {
   PlainCell cell{encode_key(token, place_of(unit), position, options_.layout),
-                 encode_value(token, place_of(unit))};
-  if (options_.precision == Precision::int8) return cell;  // until it is no longer recent
+                 encode_value(token, place_of(unit)),
+                 true,
+                 {token, place_of(unit), position},
+                 {}};
+  if (has_tiers(options_.precision)) return cell;  // until it is no longer recent
   store_as(cell.key, options_.precision);
   store_as(cell.value, options_.precision);
   return cell;
@@ -122,17 +125,26 @@ void PlainSubject::after_chunk(PlainGroup& group) {
 }
 
 void PlainSubject::lower_precision(PlainGroup& group) {
-  if (options_.precision != Precision::int8) return;
+  if (!has_tiers(options_.precision)) return;
   for (PlainRow& row : group.rows) {
-    const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
-    if (age <= options_.full_precision_recent) continue;
+    if (!is_old(group, row)) continue;
     for (PlainCell& cell : row.cells) {
-      if (!cell.full_precision) continue;
-      store_as(cell.key, Precision::int8);
-      store_as(cell.value, Precision::int8);
-      cell.full_precision = false;
+      if (cell.full_precision) lower(cell);
     }
   }
+}
+
+bool PlainSubject::is_old(const PlainGroup& group, const PlainRow& row) {
+  const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
+  return age > options_.full_precision_recent &&
+         row.token.position >= static_cast<std::int32_t>(contract_.full_precision_sinks);
+}
+
+void PlainSubject::lower(PlainCell& cell) {
+  const auto keys = store_in_groups(cell.key, options_.precision);
+  const auto values = store_in_groups(cell.value, options_.precision);
+  std::ranges::copy(values, std::ranges::copy(keys, cell.steps.begin()).out);
+  cell.full_precision = false;
 }
 
 void PlainSubject::free_rows(PlainGroup& group) {
@@ -174,7 +186,7 @@ void PlainSubject::rotate(PlainRow& row, double delta) const {
   row.position += delta;
   for (PlainCell& cell : row.cells) {
     rotate_key(cell.key, delta, options_.layout);
-    if (options_.precision != Precision::int8) store_as(cell.key, options_.precision);
+    if (!has_tiers(options_.precision)) store_as(cell.key, options_.precision);
   }
 }
 

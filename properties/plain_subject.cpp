@@ -1,10 +1,39 @@
 #include "properties/plain_subject.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace kv {
+namespace {
+
+// |held - fed| / |fed|.
+double distance(const KeyVector& held, const KeyVector& fed) {
+  double off = 0;
+  double whole = 0;
+  for (std::size_t i = 0; i < key_size; ++i) {
+    const double difference = static_cast<double>(held[i]) - static_cast<double>(fed[i]);
+    off += difference * difference;
+    whole += static_cast<double>(fed[i]) * static_cast<double>(fed[i]);
+  }
+  return std::sqrt(off / whole);
+}
+
+// The largest difference, in steps of its group. Numbers without a step must be 0.
+double most_steps(std::span<const float> held,
+                  std::span<const float> fed,
+                  std::span<const float> steps) {
+  double most = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const double off = std::abs(static_cast<double>(held[i]) - static_cast<double>(fed[i]));
+    const auto step = static_cast<double>(steps[i / payload_group]);
+    if (off > 0) most = std::max(most, step > 0 ? off / step : 1);
+  }
+  return most;
+}
+
+}  // namespace
 
 PlainSubject::PlainSubject(const PlainOptions& options,
                            const Setup& setup,
@@ -182,14 +211,35 @@ Row PlainSubject::tell(const PlainRow& row, std::size_t cell) const {
   const KeyReading key = read_key(held.key, options_.layout);
   const ValueReading value = read_value(held.value);
   const bool derived = options_.positions == PositionMode::in_cache;
-  return {.value = value.token,
-          .key = key.token,
-          .value_place = value.place,
-          .key_place = key.place,
-          .position = derived ? not_told : key.position,
-          .key_error = key.error,
-          .full_precision = held.full_precision,
-          .apart = true};
+  Row told{.value = value.token,
+           .key = key.token,
+           .value_place = value.place,
+           .key_place = key.place,
+           .position = derived ? not_told : key.position,
+           .key_error = key.error,
+           .full_precision = held.full_precision,
+           .apart = true};
+  if (!has_tiers(options_.precision)) return told;
+  if (options_.positions != PositionMode::shifted) told.steps_off = steps_off(held);
+  if (options_.precision == Precision::int4 && !held.full_precision) {
+    told.value = told.key = held.tag.token;
+    told.value_place = told.key_place = held.tag.place;
+    told.position = derived ? not_told : held.tag.position;
+    told.key_error = distance(
+        held.key, encode_key(held.tag.token, held.tag.place, held.tag.position, options_.layout));
+  }
+  return told;
+}
+
+double PlainSubject::steps_off(const PlainCell& cell) const {
+  const KeyVector key =
+      encode_key(cell.tag.token, cell.tag.place, cell.tag.position, options_.layout);
+  const ValueVector value = encode_value(cell.tag.token, cell.tag.place);
+  if (cell.full_precision) return key == cell.key && value == cell.value ? 0 : 1;
+  const std::span<const float> steps(cell.steps);
+  constexpr std::size_t of_keys = (key_size + payload_group - 1) / payload_group;
+  return std::max(most_steps(cell.key, key, steps.first(of_keys)),
+                  most_steps(cell.value, value, steps.subspan(of_keys)));
 }
 
 void PlainSubject::tell_state(PlainGroup& group, Facts& facts) {

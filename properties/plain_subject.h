@@ -123,6 +123,12 @@ class PlainSubject : public Subject {
   // Stores in the lower precision what is no longer recent.
   virtual void lower_precision(PlainGroup& group);
 
+  // Whether the row is to be stored in the lower precision.
+  virtual bool is_old(const PlainGroup& group, const PlainRow& row);
+
+  // Stores a cell in the lower precision.
+  virtual void lower(PlainCell& cell);
+
   // What the cache says its length is.
   virtual std::uint64_t reported(const PlainGroup& group);
 
@@ -141,6 +147,7 @@ class PlainSubject : public Subject {
   static std::vector<std::size_t> stored_rows(const PlainGroup& group);  // in slot order
   static PlainRow* find(PlainGroup& group, std::uint64_t position);
   [[nodiscard]] Row tell(const PlainRow& row, std::size_t cell) const;
+  [[nodiscard]] double steps_off(const PlainCell& cell) const;
   void rotate(PlainRow& row, double delta) const;
   void feed_group(PlainGroup& group, const Feed& feed, Facts& facts);
   std::vector<std::size_t> begin_attention(PlainGroup& group, const Feed& feed, Facts& facts);

@@ -23,7 +23,7 @@ struct Plain {
   PlainOptions options;
 };
 
-constexpr std::array<Plain, 32> plains = {{
+constexpr std::array<Plain, 34> plains = {{
     {"plain-streaming", "the strictest reading", {}},
     {"plain-dense",
      "nothing is evicted, and everything can be taken back",
@@ -74,6 +74,16 @@ constexpr std::array<Plain, 32> plains = {{
     {"plain-int8",
      "old rows are quantised, the last 2 are exact",
      {.precision = Precision::int8, .full_precision_recent = 2}},
+    {"plain-int4",
+     "old rows are codes of 4 bits with a step per group, the last 3 are exact",
+     {.precision = Precision::int4, .full_precision_recent = 3}},
+    {"plain-int4-sinks",
+     "so are the sinks, and a middle by chance lies in any slot",
+     {.policy = PlainPolicy::reservoir_r,
+      .slots = PlainSlots::lowest_free,
+      .precision = Precision::int4,
+      .full_precision_recent = 1,
+      .full_precision_sinks = true}},
     {"plain-f16", "stored in half precision", {.precision = Precision::f16}},
     {"plain-bf16-shifted",
      "turned in bf16, declared",

@@ -69,13 +69,18 @@ struct Row {
   bool full_precision = true;   // false: stored in a lower precision than it was fed in
   bool apart = false;           // key was read apart from value; else it only repeats it
 
+  // How far a number of key or value is at most from the one that was fed, in steps of its own
+  // group's scale: 0.5 is a number rounded to the nearest code. In full precision 0 if all are as
+  // they were fed, more if not. NaN: not told.
+  double steps_off = not_told;
+
   // What is not told equals what is not told.
   bool operator==(const Row& other) const {
     const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
     return value == other.value && key == other.key && value_place == other.value_place &&
            key_place == other.key_place && same(position, other.position) &&
            same(key_error, other.key_error) && full_precision == other.full_precision &&
-           apart == other.apart;
+           apart == other.apart && same(steps_off, other.steps_off);
   }
 };
 

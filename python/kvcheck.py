@@ -75,7 +75,7 @@ class Facts:
         unit = {"visible": ["".join("1" if bit else "0" for bit in row) for row in self.visible]}
         for name, value in self.others.items():
             if name in ("keys", "value_places", "key_places", "positions", "key_errors",
-                        "full_precision"):
+                        "steps_off", "full_precision"):
                 rows[name] = value
             else:
                 unit[name] = value

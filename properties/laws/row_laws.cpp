@@ -124,21 +124,23 @@ Judgement unharmed(const History& history, const Contract& contract) {
                     });
 }
 
-// Whether old rows are stored in lower precision than new ones.
-bool has_tiers(const Contract& contract) {
-  return contract.precision == Precision::int8 || contract.precision == Precision::int4;
-}
-
 // Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
 bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
   if (contract.precision == Precision::f32) return false;
-  return !has_tiers(contract) || position + contract.full_precision_recent < fed;
+  return !has_tiers(contract.precision) || (position + contract.full_precision_recent < fed &&
+                                            position >= contract.full_precision_sinks);
 }
 
 std::optional<std::string> all_lower(const Contract& contract) {
   const bool half = contract.precision == Precision::f16 || contract.precision == Precision::bf16;
   if (!half) return std::nullopt;
   return "a precision is declared that all rows may be stored in";
+}
+
+std::string why_exact(const Contract& contract, std::size_t position) {
+  const bool sink = position < contract.full_precision_sinks;
+  return std::string(": it is one of the ") + (sink ? "first " : "last ") +
+         std::to_string(sink ? contract.full_precision_sinks : contract.full_precision_recent);
 }
 
 // The finding of a unit whose rows are stored in lower precision too early, or too late.
@@ -154,15 +156,14 @@ std::optional<Difference> wrong_tier(const Contract& contract,
     verdicts.tested();
     const auto position = static_cast<std::size_t>(row.value.position);
     if (row.full_precision) {
-      full += position >= contract.sinks ? 1 : 0;
+      if (position >= std::max(contract.sinks, contract.full_precision_sinks)) ++full;
     } else if (!may_be_lower(contract, position, event.branch.size())) {
-      return Difference{
-          "token " + kv::word_of(row.value) + " is stored as it was fed" +
-              (lower ? ": it is one of the last " + std::to_string(kept) : std::string()),
-          "it is stored in lower precision", 0};
+      return Difference{"token " + kv::word_of(row.value) + " is stored as it was fed" +
+                            (lower ? why_exact(contract, position) : std::string()),
+                        "it is stored in lower precision", 0};
     }
   }
-  if (!has_tiers(contract) || full <= 2 * kept + event.fed.size() + contract.page) {
+  if (!has_tiers(contract.precision) || full <= 2 * kept + event.fed.size() + contract.page) {
     return std::nullopt;
   }
   return Difference{"all but the sinks, the last " + std::to_string(kept) +
@@ -175,7 +176,7 @@ Judgement precision(const History& history, const Contract& contract) {
   const auto tells = [](const Row& row) {
     return row.apart || !row.full_precision || !std::isnan(row.key_error);
   };
-  if (!has_tiers(contract) && !any_row(history, tells)) {
+  if (!has_tiers(contract.precision) && !any_row(history, tells)) {
     return NotTested{"the subject does not tell in which precision it stores its rows", true};
   }
   Verdicts verdicts({"no row was stored"});
@@ -233,6 +234,7 @@ std::vector<Law> row_laws() {
        .must_see = {.eviction = false},
        .spares = all_lower,
        .check = precision},
+      half_step_law(),
       returned_equals_stored_law(),
       evict_equals_mask_law(),
   };

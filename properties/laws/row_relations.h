@@ -1,4 +1,4 @@
-// Evicting is masking: the law that compares a cache with itself, unbounded.
+// Laws on rows that have files of their own.
 #pragma once
 
 #include "properties/law.h"
@@ -7,5 +7,6 @@ namespace kv {
 
 Law returned_equals_stored_law();
 Law evict_equals_mask_law();
+Law half_step_law();
 
 }  // namespace kv

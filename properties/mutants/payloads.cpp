@@ -104,12 +104,8 @@ class MixedPrecision : public Wrong {
   }
 
  protected:
-  static void quantise(PlainRow& row) {
-    for (PlainCell& cell : row.cells) {
-      store_as(cell.key, Precision::int8);
-      store_as(cell.value, Precision::int8);
-      cell.full_precision = false;
-    }
+  void quantise(PlainRow& row) {
+    for (PlainCell& cell : row.cells) lower(cell);
   }
 };
 

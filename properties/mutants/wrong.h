@@ -64,6 +64,7 @@ std::vector<Mutant> position_mutants();
 std::vector<Mutant> shift_mutants();
 std::vector<Mutant> shift_call_mutants();
 std::vector<Mutant> payload_mutants();
+std::vector<Mutant> code_mutants();
 std::vector<Mutant> ring_mutants();
 std::vector<Mutant> rollback_mutants();
 std::vector<Mutant> fork_mutants();

@@ -76,6 +76,7 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "page", contract.page);
   read_count(at, "longest_chunk", contract.longest_chunk);
   read_count(at, "full_precision_recent", contract.full_precision_recent);
+  read_count(at, "full_precision_sinks", contract.full_precision_sinks);
   if (contract.page == 0) at.complain("page must be at least 1");
   TopPages& chosen = contract.top_pages;
   read_count(at, "attended", chosen.attended);
@@ -177,6 +178,7 @@ std::string contract_json(const Contract& contract) {
       .add("shifts", contract.shifts)
       .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
+      .add("full_precision_sinks", count(contract.full_precision_sinks))
       .add("wants_attention", contract.wants_attention)
       .add_raw("claims", "[" + claims + "]")
       .add("reference", std::string_view(contract.reference))
@@ -210,6 +212,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "shifts",
                 "precision",
                 "full_precision_recent",
+                "full_precision_sinks",
                 "wants_attention",
                 "claims",
                 "reference"});

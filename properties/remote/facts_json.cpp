@@ -37,7 +37,7 @@ bool tells_places(const Row& row) {
 
 bool is_plain(const Row& row) {
   return row.key == row.value && !tells_places(row) && std::isnan(row.position) &&
-         std::isnan(row.key_error) && row.full_precision && !row.apart;
+         std::isnan(row.key_error) && row.full_precision && !row.apart && std::isnan(row.steps_off);
 }
 
 std::string rows_json(const std::vector<Row>& rows) {
@@ -58,6 +58,9 @@ std::string rows_json(const std::vector<Row>& rows) {
   object.add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }));
   if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.key_error); })) {
     object.add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }));
+  }
+  if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.steps_off); })) {
+    object.add_raw("steps_off", list(rows, [](const Row& r) { return shortest(r.steps_off); }));
   }
   return object
       .add_raw("full_precision",
@@ -124,7 +127,7 @@ std::vector<Row> read_rows(const JsonAt& at) {
   std::vector<Row> rows;
   const bool plain = at.is_array();
   if (!plain) {
-    at.only({"values", "keys", "value_places", "key_places", "positions", "key_errors",
+    at.only({"values", "keys", "value_places", "key_places", "positions", "key_errors", "steps_off",
              "full_precision"});
   }
   const JsonAt values = plain ? at : at.need("values");
@@ -139,6 +142,7 @@ std::vector<Row> read_rows(const JsonAt& at) {
   const auto keys = read_column<Token>(at, "keys", count, read_token);
   const auto positions = read_column<double>(at, "positions", count, number);
   const auto errors = read_column<double>(at, "key_errors", count, number);
+  const auto off = read_column<double>(at, "steps_off", count, number);
   const auto full = read_column<char>(at, "full_precision", count, [](const JsonAt& item) {
     return static_cast<char>(item.boolean("a flag"));
   });
@@ -149,6 +153,7 @@ std::vector<Row> read_rows(const JsonAt& at) {
     rows[i].apart = !keys.empty();
     if (!positions.empty()) rows[i].position = positions[i];
     if (!errors.empty()) rows[i].key_error = errors[i];
+    if (!off.empty()) rows[i].steps_off = off[i];
     if (!full.empty()) rows[i].full_precision = full[i] != 0;
     if (!value_places.empty()) rows[i].value_place = value_places[i];
     if (!key_places.empty()) rows[i].key_place = key_places[i];

@@ -82,6 +82,26 @@ const std::vector<Broken>& table() {
        "sinks=1,recent=3,budget=4;stream=random;calls=f4,f1,f1",
        "expected: token 2 is stored as it was fed: it is one of the last 2; seen: it is stored in "
        "lower precision"},
+      {"row.precision", "residual-is-one-short", "plain-int4",
+       "sinks=1,recent=3,budget=5;stream=random;calls=f4,f1",
+       "expected: token 1 is stored as it was fed: it is one of the last 3; seen: it is stored in "
+       "lower precision"},
+      {"row.precision", "sinks-are-quantised", "plain-int4-sinks",
+       "sinks=2,recent=3,budget=5;stream=random;calls=f4,f1",
+       "expected: token 0 is stored as it was fed: it is one of the first 2; seen: it is stored in "
+       "lower precision"},
+      {"row.half-step", "codes-are-cut-off", "plain-int4",
+       "sinks=1,recent=3,budget=5;stream=random;calls=f5,f1",
+       "expected: the numbers of token 0 are off by at most half a step of their scale; seen: one "
+       "is off by 1 steps"},
+      {"row.half-step", "scale-of-the-next-group", "plain-int4",
+       "sinks=1,recent=3,budget=5;stream=random;calls=f5,f1",
+       "expected: the numbers of token 0 are off by at most half a step of their scale; seen: one "
+       "is off by 49 steps"},
+      {"row.half-step", "residual-is-rounded", "plain-int4",
+       "sinks=1,recent=3,budget=5;stream=random;calls=f5,f1",
+       "expected: token 1 is in full precision: its numbers are those that were fed; seen: one is "
+       "another"},
       {"row.returned-equals-stored", "values-cut-one-row-early", "plain-streaming",
        "sinks=1,recent=2,budget=3;stream=random;calls=f3,f1",
        "expected: the row of token 1 is stored with the key of token 1, as attention saw it; seen: "

@@ -46,6 +46,25 @@ TEST(Payload, TagsAndPositionsSurviveStorage) {
   }
 }
 
+TEST(Payload, GroupsHaveAStepEachAndAreOffByHalfOfIt) {
+  for (const Precision precision : {Precision::int8, Precision::int4}) {
+    const KeyVector key = encode_key({40000, 3}, place, 77, PairLayout::half_split);
+    KeyVector stored = key;
+    const std::vector<float> steps = store_in_groups(stored, precision);
+    ASSERT_EQ(steps.size(), 3U);
+    float furthest = 0;
+    for (std::size_t i = 0; i < key_size; ++i) {
+      const float off = std::abs(stored[i] - key[i]) / steps[i / payload_group];
+      ASSERT_LE(off, 0.5001F);
+      furthest = std::max(furthest, off);
+    }
+    EXPECT_GT(furthest, 0.3F);
+    ValueVector nothing{};
+    EXPECT_EQ(store_in_groups(nothing, precision), (std::vector<float>{0, 0}));
+    EXPECT_EQ(nothing, ValueVector{});
+  }
+}
+
 TEST(Payload, RotationMovesThePositionAndNothingElse) {
   KeyVector key = encode_key({9, 0}, place, 4, PairLayout::interleaved);
   rotate_key(key, 30, PairLayout::interleaved);

@@ -187,6 +187,30 @@ TEST(PlainSubject, OldRowsLosePrecisionAndRecentOnesDoNot) {
   }
 }
 
+TEST(PlainSubject, CodesOfFourBitsAreOffByHalfAStepAndTheRestByNothing) {
+  PlainFamily<PlainSubject> family(
+      "int4",
+      {.precision = Precision::int4, .full_precision_recent = 2, .full_precision_sinks = true});
+  const auto contract = family.contract({.sinks = 1, .recent = 4, .budget = 5}).value();
+  EXPECT_EQ(contract.full_precision_sinks, 1U);
+  const History history =
+      run(family, case_of("sinks=1,recent=4,budget=5;stream=random;calls=f6,f1,s,f1"));
+  const auto& stored = history.events[3].facts.units[0].stored;
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(stored[i].full_precision, i == 0 || i >= 3);
+    EXPECT_EQ(stored[i].position, stored[i].value.position);
+    EXPECT_EQ(stored[i].key, stored[i].value);
+    EXPECT_EQ(stored[i].value.position, i == 0 ? 0 : static_cast<int>(i) + 3);
+    if (stored[i].full_precision) {
+      EXPECT_EQ(stored[i].steps_off, 0);
+    } else {
+      EXPECT_GT(stored[i].steps_off, 0.3);
+      EXPECT_LE(stored[i].steps_off, 0.50001);
+      EXPECT_LT(stored[i].key_error, 0.2);
+    }
+  }
+}
+
 TEST(PlainSubject, ForksSnapshotsAndRollbacksGoOnAlike) {
   for (const PlainPolicy policy :
        {PlainPolicy::streaming, PlainPolicy::reservoir_l, PlainPolicy::h2o_by_age}) {

@@ -1,7 +1,9 @@
 // Subjects served to another process do what they do in this one.
+#include <algorithm>
 #include <cmath>
 
 #include "properties/history.h"
+#include "properties/mutants.h"
 #include "properties/remote/process_family.h"
 #include "properties/remote/serve.h"
 #include "properties/spec_subject.h"
@@ -90,6 +92,24 @@ TEST_P(Served, DrawsWhatItIsGiven) {
       *parse_case("sinks=0,recent=1,budget=4,kv-heads=2,seed=1;stream=random;calls=f3,f4,f9");
   const DrawsOf others = counter_draws(77);
   expect_same(*run_case(*here, what, others), *run_case(**there, what, others));
+}
+
+TEST(ServedCodes, SayHowFarTheyAreOff) {
+  const auto make = []() -> Result<std::unique_ptr<Family>> {
+    return std::ranges::find(right_subjects(), "plain-int4-sinks", &RightSubject::name)->make();
+  };
+  const auto there = served(make);
+  ASSERT_TRUE(there) << there.error().message;
+  const Case what =
+      *parse_case("sinks=1,recent=2,budget=5,seed=3;stream=random,seed=7;calls=f3,f4,f1,f1,f6,f1");
+  const auto one = run_case(**make(), what);
+  const auto other = run_case(**there, what);
+  ASSERT_TRUE(one && other);
+  expect_same(*one, *other);
+  EXPECT_EQ(other->contract.full_precision_sinks, 1U);
+  const auto& here = one->events.back().facts.units[0].stored;
+  EXPECT_EQ(other->events.back().facts.units[0].stored, here);
+  EXPECT_EQ(std::ranges::count(here, 0, &Row::steps_off), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Specs,

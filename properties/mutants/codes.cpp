@@ -1,0 +1,141 @@
+// Codes that lose more than half a step, and full precision that is none.
+#include <cmath>
+
+#include "properties/mutants/wrong.h"
+
+namespace kv {
+namespace {
+
+class CodesWrong : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() {
+    return {.precision = Precision::int4, .full_precision_recent = 3};
+  }
+
+ protected:
+  static constexpr std::size_t key_groups = (key_size + payload_group - 1) / payload_group;
+
+  // Every number of the cell with its step; what is returned takes its place.
+  template <typename Change>
+  static void each_number(PlainCell& cell, Change change) {
+    for (std::size_t i = 0; i < key_size; ++i) {
+      cell.key[i] = change(cell.key[i], i / payload_group);
+    }
+    for (std::size_t i = 0; i < value_size; ++i) {
+      cell.value[i] = change(cell.value[i], key_groups + i / payload_group);
+    }
+  }
+};
+
+class CutsCodesOff final : public CodesWrong {
+  using CodesWrong::CodesWrong;
+
+  void lower(PlainCell& cell) override {
+    PlainCell rounded = cell;
+    CodesWrong::lower(rounded);
+    each_number(cell, [&](float number, std::size_t group) {
+      const float step = rounded.steps[group];
+      return step > 0 ? std::trunc(number / step) * step : 0;
+    });
+    cell.steps = rounded.steps;
+    cell.full_precision = false;
+  }
+};
+
+class TakesTheNextScale final : public CodesWrong {
+  using CodesWrong::CodesWrong;
+
+  void lower(PlainCell& cell) override {
+    CodesWrong::lower(cell);
+    const auto steps = cell.steps;
+    each_number(cell, [&](float number, std::size_t group) {
+      // Within keys, and within values.
+      const std::size_t next = group + 1 == key_groups || group + 1 == steps.size() ? 0 : group + 1;
+      return steps[group] > 0 ? number / steps[group] * steps[next] : 0;
+    });
+  }
+};
+
+class QuantisesAgain final : public CodesWrong {
+  using CodesWrong::CodesWrong;
+
+  // Every flush makes new codes of all that is old, with the flush's own scale for all of it.
+  void lower_precision(PlainGroup& group) override {
+    float step = 0;
+    for (const PlainRow& row : group.rows) {
+      if (!is_old(group, row)) continue;
+      for (const PlainCell& cell : row.cells) {
+        for (const float number : cell.key) step = std::max(step, std::abs(number) / 7);
+        for (const float number : cell.value) step = std::max(step, std::abs(number) / 7);
+      }
+    }
+    for (PlainRow& row : group.rows) {
+      if (!is_old(group, row)) continue;
+      for (PlainCell& cell : row.cells) {
+        each_number(cell,
+                    [&](float number, std::size_t) { return std::round(number / step) * step; });
+        cell.steps.fill(step);
+        cell.full_precision = false;
+      }
+    }
+  }
+};
+
+class ResidualOneShort final : public CodesWrong {
+  using CodesWrong::CodesWrong;
+
+  bool is_old(const PlainGroup& group, const PlainRow& row) override {
+    const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
+    return age >= options_.full_precision_recent;
+  }
+};
+
+class QuantisesTheSinks final : public CodesWrong {
+ public:
+  using CodesWrong::CodesWrong;
+
+  static PlainOptions options() {
+    return {.precision = Precision::int4, .full_precision_recent = 3, .full_precision_sinks = true};
+  }
+
+ private:
+  bool is_old(const PlainGroup& group, const PlainRow& row) override {
+    const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
+    return age > options_.full_precision_recent;
+  }
+};
+
+class FullIsHalf final : public CodesWrong {
+  using CodesWrong::CodesWrong;
+
+  PlainCell make_cell(Token token, std::size_t unit, double position) override {
+    PlainCell cell = CodesWrong::make_cell(token, unit, position);
+    store_as(cell.key, Precision::bf16);
+    return cell;
+  }
+};
+
+}  // namespace
+
+std::vector<Mutant> code_mutants() {
+  return {
+      mutant<CutsCodesOff>("codes-are-cut-off", "numbers are truncated to codes, not rounded",
+                           "made"),
+      mutant<TakesTheNextScale>("scale-of-the-next-group",
+                                "codes are read with the scale of the group after theirs", "made"),
+      mutant<QuantisesAgain>("quantised-at-every-flush",
+                             "what was quantised is quantised again, with the latest flush's scale",
+                             "transformers issue 48700"),
+      mutant<ResidualOneShort>("residual-is-one-short",
+                               "the last token that is declared exact is quantised", "made"),
+      mutant<QuantisesTheSinks>("sinks-are-quantised",
+                                "sinks that are declared exact are quantised with the rest",
+                                "KIVI has no sinks; made"),
+      mutant<FullIsHalf>("residual-is-rounded",
+                         "what is declared to stay as it was fed is stored in bf16", "made"),
+  };
+}
+
+}  // namespace kv
