@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Mutant> all_mutants() {
   using Group = std::vector<Mutant> (*)();
-  constexpr std::array<Group, 21> groups = {
+  constexpr std::array<Group, 22> groups = {
       size_mutants,        mask_mutants,    window_mutants, position_mutants,     shift_mutants,
       shift_call_mutants,  payload_mutants, code_mutants,   ring_mutants,         rollback_mutants,
       fork_mutants,        page_mutants,    score_mutants,  scores_apart_mutants, chance_mutants,
