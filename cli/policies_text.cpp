@@ -107,10 +107,11 @@ std::vector<Field> settings() {
        "who shares one set of residents; attention is averaged over the unit's query heads"},
       {"budgets",
        usual.budgets.text(),
-       {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+..."},
+       {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+...", "adaptive:ALPHA"},
        "what each layer or head may keep: the budget; more in lower layers, in even steps, "
-       "together "
-       "as much; or everything in the heads that are named and the budget in all others"},
+       "together as much; everything in the heads that are named and the budget in all others; or "
+       "what the heads of a layer share by score at every trim, together as much, each sure of "
+       "ALPHA of its middle"},
       {"vectors",
        word(usual.vectors),
        {word(Vectors::kept), word(Vectors::re_evaluated)},

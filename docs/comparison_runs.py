@@ -24,6 +24,8 @@ VARIANTS = {
     "@snapkv": [("@snapkv, chunk 128", "@snapkv:budget=64;chunk=128", CHUNKED)],
     "@pyramidkv": [("@pyramidkv, chunk 128", "@pyramidkv:budget=64;chunk=128",
                     CHUNKED + "; lower layers keep more than 64, upper ones less")],
+    "@ada-snapkv": [("@ada-snapkv, chunk 128", "@ada-snapkv:budget=64;chunk=128",
+                     CHUNKED + "; the heads of a layer keep 64 on average")],
     "@chunkkv": [("@chunkkv, chunk 128", "@chunkkv:budget=64;chunk=128", CHUNKED)],
     "@discard-half": [("@discard-half, context 64", "@discard-half:recent=30;timing=lazy:29",
                        "full at 64, goes on with 34"),

@@ -76,13 +76,30 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                       {},
                       {}});
   }
+  group_caches();
+}
+
+// Units that share a budget do so in their layer.
+void CachedAttention::group_caches() {
+  std::size_t layer = 0;  // of the last group
+  for (ModelUnit& unit : units_) {
+    if (groups_.empty() || !unit.cache.shares() || unit.layer != layer) groups_.emplace_back();
+    groups_.back().add(unit.cache);
+    layer = unit.layer;
+  }
+}
+
+// Where every query has a window of its own, units that share a budget decide before each.
+void CachedAttention::decide_for_next_query(std::size_t layer) {
+  if (!spec_.budgets.shared()) return;
+  groups_[layer].before_query();
 }
 
 void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass> classes) {
   chunk_ = tokens;
   classes_.assign(classes.begin(), classes.end());
+  for (CacheGroup& group : groups_) group.begin_chunk(tokens);
   for (ModelUnit& unit : units_) {
-    unit.cache.begin_chunk(tokens);
     const std::size_t slots = unit.cache.slots().used();
     rope_.reserve(slots);  // which are at least as many as the chunk's tokens
     for (HeadGroup& group : unit.groups) {
@@ -119,9 +136,9 @@ void CachedAttention::end_chunk() {
       if (causal) static_cast<void>(unit.cache.next_query());
       if (unit.cache.needs().any()) observe(unit, i);
     }
-    unit.cache.end_chunk();
-    unit.cache.clear_evicted();
   }
+  for (CacheGroup& group : groups_) group.end_chunk();
+  for (ModelUnit& unit : units_) unit.cache.clear_evicted();
 }
 
 void CachedAttention::run_layer(const LayerVectors& vectors,
@@ -140,6 +157,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   }
   for (std::size_t i = 0; i < vectors.tokens; ++i) {
     const Query query{vectors.q + i * width, i, first + static_cast<Position>(i), out + i * width};
+    decide_for_next_query(vectors.layer);
     for (ModelUnit& unit : units_) {
       if (here(unit) && !at_once(unit, observer)) attend(unit, vectors.layer, query, observer);
     }

@@ -20,6 +20,7 @@
 #include "model/kv_store.h"
 #include "model/language_model.h"
 #include "model/rope_cache.h"
+#include "sim/cache_group.h"
 #include "sim/cell_state.h"
 #include "sim/token_vectors.h"
 #include "sim/unit_cache.h"
@@ -119,6 +120,8 @@ class CachedAttention {
     float* out = nullptr;
   };
 
+  void group_caches();
+  void decide_for_next_query(std::size_t layer);
   void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
   void keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
   void observe(ModelUnit& unit, std::size_t query);
@@ -151,6 +154,7 @@ class CachedAttention {
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
+  std::vector<CacheGroup> groups_;  // of the units' caches
   std::vector<Slot> slots_;
   std::vector<Slot> identity_;
   std::vector<float> mass_;     // [heads of a group, visible]: logits, then rows

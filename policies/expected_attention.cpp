@@ -39,13 +39,18 @@ class ExpectedAttention final : public Policy {
   }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    append_lowest(scores(candidates), candidates.positions.size() - candidates.capacity, victims);
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  std::span<const double> scores(const Candidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     const std::size_t residents = norms_.size() / kv_heads_;
     KV_CHECK(candidates.first_rank + n <= residents);
     scores_.assign(residents, 0);
     for (std::size_t head = 0; head < heads_; ++head) add_head(head, residents);
-    append_lowest(std::span<const double>(scores_).subspan(candidates.first_rank, n),
-                  n - candidates.capacity, victims);
+    return std::span<const double>(scores_).subspan(candidates.first_rank, n);
   }
 
   void forget(std::span<const std::size_t> ranks) override {

@@ -29,7 +29,14 @@ class H2o final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    append_lowest(scores(candidates.first_rank, n), n - candidates.capacity, victims);
+    append_lowest(scores_of(candidates.first_rank, n), n - candidates.capacity, victims);
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  std::span<const double> scores(const Candidates& candidates) override {
+    KV_CHECK(candidates.first_rank + candidates.positions.size() <= gathered_.size());
+    return scores_of(candidates.first_rank, candidates.positions.size());
   }
 
   void forget(std::span<const std::size_t> ranks) override {
@@ -56,7 +63,7 @@ class H2o final : public Policy {
 
  private:
   // The scores of n ranks; the view holds until the next call.
-  std::span<const double> scores(std::size_t first_rank, std::size_t n) {
+  std::span<const double> scores_of(std::size_t first_rank, std::size_t n) {
     const auto gathered = std::span(gathered_).subspan(first_rank, n);
     if (normalise_ == Normalise::none) return gathered;
     scores_.resize(n);

@@ -40,6 +40,14 @@ class Keyformer final : public Policy {
                   n - candidates.capacity, victims);
   }
 
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  std::span<const double> scores(const Candidates& candidates) override {
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK(candidates.first_rank + n <= gathered_.size());
+    return std::span<const double>(gathered_).subspan(candidates.first_rank, n);
+  }
+
   void forget(std::span<const std::size_t> ranks) override {
     erase_ranks(gathered_, ranks);
     erase_ranks(positions_, ranks);

@@ -15,6 +15,9 @@
 //   evict     when the middle holds more than its capacity: names those who go
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
+// Where the units of a layer share their budget (sim/cache_group.h), scores() is called in place of
+// evict: of every unit's policy at every decision, and the lowest of all go.
+//
 // One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
 #pragma once
 
@@ -125,6 +128,16 @@ class Policy {
   virtual void save(ByteWriter& /*writer*/) const {}
 
   virtual void load(ByteReader& /*reader*/) {}
+
+  // Whether scores() of one unit may be compared with those of another: shares of attention may,
+  // ages and lengths of keys may not.
+  [[nodiscard]] virtual bool scores_compare() const { return false; }
+
+  // What each candidate is worth, [n], none NaN; the view holds until the next call. Here capacity
+  // is what the units may keep on average, and n may be less or 0. Only if scores_compare().
+  [[nodiscard]] virtual std::span<const double> scores(const Candidates& /*candidates*/) {
+    return {};
+  }
 
  protected:
   Policy(const Policy&) = default;

@@ -1,5 +1,6 @@
 #include "policies/snapkv.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -29,10 +30,18 @@ class Snapkv final : public Policy {
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
-    chosen_ = 1;
-    pool_neighbours(votes_.sums(candidates.first_rank, n), options_.kernel / 2, options_.largest,
-                    pooled_);
-    append_lowest(std::span<const double>(pooled_), n - candidates.capacity, victims);
+    append_lowest(choose(candidates), n - candidates.capacity, victims);
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  // Who was chosen for good is worth more than any newcomer.
+  std::span<const double> scores(const Candidates& candidates) override {
+    const std::size_t n = candidates.positions.size();
+    if (!options_.once || chosen_ == 0) return choose(candidates);
+    pooled_.assign(n, 1);
+    std::fill(pooled_.end() - static_cast<std::ptrdiff_t>(candidates.newcomers), pooled_.end(), 0);
+    return pooled_;
   }
 
   void forget(std::span<const std::size_t> ranks) override { votes_.forget(ranks); }
@@ -52,6 +61,14 @@ class Snapkv final : public Policy {
   }
 
  private:
+  // The votes for each candidate and its neighbours, at a trim.
+  std::span<const double> choose(const Candidates& candidates) {
+    chosen_ = 1;
+    pool_neighbours(votes_.sums(candidates.first_rank, candidates.positions.size()),
+                    options_.kernel / 2, options_.largest, pooled_);
+    return pooled_;
+  }
+
   SnapkvOptions options_;
   RecentVotes votes_;
   std::uint8_t chosen_ = 0;     // 1 once a trim has decided

@@ -27,6 +27,16 @@ class Tova final : public Policy {
                   victims);
   }
 
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  std::span<const double> scores(const Candidates& candidates) override {
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK(candidates.first_rank + n <= mass_.size());
+    const auto mass = std::span(mass_).subspan(candidates.first_rank, n);
+    scores_.assign(mass.begin(), mass.end());
+    return scores_;
+  }
+
   void forget(std::span<const std::size_t> ranks) override { erase_ranks(mass_, ranks); }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
@@ -38,7 +48,8 @@ class Tova final : public Policy {
   void load(ByteReader& reader) override { reader.get(mass_); }
 
  private:
-  std::vector<float> mass_;  // [residents], by rank, of the last query
+  std::vector<float> mass_;     // [residents], by rank, of the last query
+  std::vector<double> scores_;  // scratch
 };
 
 constexpr auto claims =

@@ -38,6 +38,14 @@ PositionMode mode_of(Positions positions) {
 // Budgets of their own: from the smallest to the largest, and no law of chance for all.
 void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract) {
   if (spec.budgets.law == Budgets::Law::equal) return;
+  if (spec.budgets.shared()) {
+    const std::uint32_t kept = spec.sinks + spec.recent;
+    contract.mean_budget = spec.budget;
+    contract.largest_budget = kept + adaptive_most(spec, grid);
+    contract.budget =
+        contract.largest_budget > spec.budget ? kept + adaptive_floor(spec) : spec.budget;
+    return;
+  }
   contract.budget = any_depth;
   for (std::uint32_t layer = 0; layer < grid.layers; ++layer) {
     for (std::uint32_t head = 0; head < grid.kv_heads; ++head) {

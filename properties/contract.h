@@ -38,6 +38,8 @@ struct Contract {
   std::uint32_t budget = 0;
   std::uint32_t largest_budget = 0;  // where layers or heads have budgets of their own: from the
                                      // budget up to this; any_depth: some evict nothing; 0: equal
+  std::uint32_t mean_budget = 0;     // where the units of a layer share their budgets, what they
+                                     // keep on average, and together exactly; 0: each has its own
 
   // What is declared. The defaults are the strictest.
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
@@ -82,6 +84,9 @@ struct Contract {
 
   // Whether units may have budgets of their own.
   [[nodiscard]] bool uneven() const { return largest_budget > budget; }
+
+  // Whether what one unit keeps depends on the others of its layer.
+  [[nodiscard]] bool shares_budget() const { return mean_budget > 0; }
 
   // Whether nothing is known of how much a unit may come to hold.
   [[nodiscard]] bool unlimited() const { return budget == 0 || largest_budget == any_depth; }

@@ -60,6 +60,11 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
                     ": layers or heads have budgets of their own, from " +
                     std::to_string(contract.budget) + (all ? " to everything" : "") + " rows");
   }
+  if (contract.shares_budget()) {
+    lines.push_back("mean-budget=" + std::to_string(contract.mean_budget) +
+                    ": the units of a layer keep so many rows on average, and what one keeps "
+                    "depends on the others");
+  }
   if (contract.page > 1) {
     lines.push_back("page=" + std::to_string(contract.page) +
                     ": rows come and go in pages, so that up to one page more is stored");

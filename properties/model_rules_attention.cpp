@@ -122,6 +122,23 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
     if (once_ && chosen_) {
       return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
     }
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(chosen_by(middle), choice.capacity, doubtful_)) {
+      staying.push_back(middle[i]);
+    }
+    return staying;
+  }
+
+  std::vector<double> worth(const Choice& choice) override {
+    if (!once_ || !chosen_) return chosen_by(choice.middle);
+    std::vector<double> worth(choice.middle.size(), 1.0);
+    for (std::size_t i = 1; i <= choice.newcomers; ++i) worth[worth.size() - i] = 0;
+    return worth;
+  }
+
+ private:
+  // The votes for each and its neighbours.
+  std::vector<double> chosen_by(const std::vector<Position>& middle) {
     chosen_ = true;
     std::vector<double> votes(middle.size());
     for (std::size_t i = 0; i < middle.size(); ++i) {
@@ -134,14 +151,9 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
         pooled[i] = largest_ ? std::max(pooled[i], votes[j]) : pooled[i] + votes[j];
       }
     }
-    std::vector<Position> staying;
-    for (const std::size_t i : highest_of(pooled, choice.capacity, doubtful_)) {
-      staying.push_back(middle[i]);
-    }
-    return staying;
+    return pooled;
   }
 
- private:
   std::size_t window_;
   std::size_t reach_;
   bool largest_;

@@ -23,6 +23,8 @@ class ScoredByContent : public Scored {
     classes_[token] = own.token_class;
   }
 
+  void lost(Position token) override { keys_.erase(token); }
+
   std::vector<Position> stay(const Choice& choice, Draws& draws) override {
     std::vector<Position> staying = chosen(choice, draws);
     for (const Position p : choice.middle) {

@@ -99,6 +99,12 @@ class Scored : public Rule {
     return staying;
   }
 
+  std::vector<double> worth(const Choice& choice) override {
+    std::vector<double> scores;
+    for (const Position p : choice.middle) scores.push_back(score(p));
+    return scores;
+  }
+
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
 
  protected:

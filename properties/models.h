@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/draws.h"
@@ -30,6 +31,7 @@ struct Choice {
   std::vector<Position> middle;  // in stream order, newcomers last
   std::size_t capacity = 0;      // how many may stay; 1 <= capacity < middle.size()
   std::uint64_t entered = 0;     // tokens that ever came to the middle, these included
+  std::size_t newcomers = 0;     // how many of the middle just came; of a shared budget only
 };
 
 // One policy's law.
@@ -57,6 +59,13 @@ class Rule {
 
   // Who stays, in stream order.
   virtual std::vector<Position> stay(const Choice& choice, Draws& draws) = 0;
+
+  // Where units share a budget: what each of the middle is worth. Asked at every decision in place
+  // of stay, in bulk. Empty: its scores cannot be compared.
+  virtual std::vector<double> worth(const Choice& /*choice*/) { return {}; }
+
+  // Then: that one of the middle is gone.
+  virtual void lost(Position /*token*/) {}
 
   // Whether a decision so far hung on a difference that rounding may turn round.
   [[nodiscard]] virtual bool doubtful() const { return false; }
@@ -91,16 +100,31 @@ class Model {
                                           const MassOf& mass_of,
                                           const BroughtOf& brought_of);
 
+  // The same for models that share a layer's budget, or for one that does not: what is called for
+  // whom, by model. Returns what each model's queries see.
+  static std::vector<std::vector<std::vector<Position>>> feed_together(
+      std::span<Model> models,
+      std::size_t tokens,
+      std::span<const MassOf> mass_of,
+      std::span<const BroughtOf> brought_of);
+
   // What is stored now, in stream order.
   [[nodiscard]] const std::vector<Position>& stored() const { return stored_; }
 
   // Those of them that a later query may see, in stream order.
   [[nodiscard]] const std::vector<Position>& residents() const { return residents_; }
 
-  [[nodiscard]] bool doubtful() const { return rule_->doubtful(); }
+  [[nodiscard]] bool doubtful() const { return doubtful_ || rule_->doubtful(); }
 
  private:
-  void leave(std::uint64_t end);
+  static void leave(std::span<Model> models, std::uint64_t end);
+  static void settle_together(std::span<Model> models);
+  static std::uint64_t stored_in(std::span<const Model> models);
+  void take_in(std::size_t tokens);
+  std::vector<Position> ask(std::uint64_t query,
+                            const MassOf& mass_of,
+                            const BroughtOf& brought_of);
+  void leave_alone(std::uint64_t end);
   void settle();
   void drop_to(const std::vector<Position>& staying);
 
@@ -112,7 +136,9 @@ class Model {
   std::vector<Position> middle_;     // of the residents
   std::uint64_t left_ = 0;           // positions below it have left the recent window
   std::uint64_t entered_ = 0;
+  std::size_t newcomers_ = 0;  // of them by the last to leave
   std::uint64_t seen_ = 0;
+  bool doubtful_ = false;  // a shared decision hung on rounding
 };
 
 }  // namespace kv

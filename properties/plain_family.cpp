@@ -35,13 +35,15 @@ std::string reference_of(const PlainOptions& options, const Contract& contract) 
   } else {
     text += "sinks=" + std::to_string(contract.sinks) +
             ",recent=" + std::to_string(contract.recent) +
-            ",budget=" + std::to_string(contract.budget);
+            ",budget=" + std::to_string(options.shares ? contract.mean_budget : contract.budget);
   }
   text += ";timing=" + std::string(word_of(contract.timing));
   if (contract.timing == Timing::lazy) text += ":" + std::to_string(contract.slack);
   text += ";visibility=" + std::string(word_of(contract.visibility)) + ";positions=";
   text += contract.positions == PositionMode::absolute ? "absolute" : "in-cache";
-  return text + ";unit=" + std::string(word_of(contract.unit));
+  text += ";unit=" + std::string(word_of(contract.unit));
+  if (!options.shares) return text;
+  return text + ";budgets=" + Budgets{.law = Budgets::Law::adaptive, .alpha = options.alpha}.text();
 }
 
 void claim(const PlainOptions& options, Contract& contract) {
@@ -81,6 +83,21 @@ Result<void> set_sizes(const PlainOptions& options, const Setup& setup, Contract
   return {};
 }
 
+// From what a unit is sure of to all that the others are not.
+Result<void> share_budget(const PlainOptions& options, const Setup& setup, Contract& contract) {
+  if (!options.shares) return {};
+  const std::uint32_t kept = contract.sinks + contract.recent;
+  const std::uint32_t middle = contract.budget - kept;
+  const std::uint32_t sure = middle * options.alpha / 1000;
+  const std::uint32_t units = setup.kv_heads * (options.unit == Unit::head ? setup.group : 1);
+  contract.mean_budget = contract.budget;
+  if (units == 1 || sure == middle) return {};
+  contract.budget = kept + sure;
+  contract.largest_budget = kept + units * middle - (units - 1) * sure;
+  if (contract.budget == 0) return usage_error("a head could end up with nothing");
+  return {};
+}
+
 }  // namespace
 
 Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup) {
@@ -89,6 +106,7 @@ Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup)
   if (places == 0 || places > most_places) return usage_error("at most 16 of each, and one");
   Contract contract;
   if (const auto set = set_sizes(options, setup, contract); !set) return set.error();
+  if (const auto set = share_budget(options, setup, contract); !set) return set.error();
   contract.timing = options.timing;
   contract.slack = options.timing == Timing::lazy ? options.slack : 0;
   contract.visibility = options.visibility;

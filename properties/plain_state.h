@@ -46,7 +46,9 @@ struct PlainOptions {
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8: the last rows that are stored as fed
   PairLayout layout = PairLayout::half_split;
-  bool own_chance = false;  // draws from the setup's seed, not from the draws it is given
+  bool shares = false;        // the units of a layer share their budget by score (plain_sharing.h)
+  std::uint32_t alpha = 500;  // then: what of its middle a unit is sure of, in thousandths
+  bool own_chance = false;    // draws from the setup's seed, not from the draws it is given
 };
 
 // One head's key and value, as stored.

@@ -69,25 +69,37 @@ Answer<Facts> PlainSubject::feed(const Feed& feed) {
   facts.units.resize(units());
   state_.fed += chunk;
   chunk_ = chunk;
-  for (PlainGroup& group : state_.groups) feed_group(group, feed, facts);
+  feed_groups(feed, facts);
   return facts;
+}
+
+void PlainSubject::feed_groups(const Feed& feed, Facts& facts) {
+  for (PlainGroup& group : state_.groups) feed_group(group, feed, facts);
 }
 
 void PlainSubject::feed_group(PlainGroup& group, const Feed& feed, Facts& facts) {
   make_room(group, feed.tokens.size());
   append(group, feed.tokens);
-  const std::vector<std::size_t> returned = returned_rows(group, feed.tokens.size());
-  for (std::size_t cell = 0; cell < shared(); ++cell) {
-    UnitFacts& unit = facts.units[first_unit(group) + cell];
-    unit.returned.reserve(returned.size());
-    for (const std::size_t row : returned) unit.returned.push_back(tell(group.rows[row], cell));
-  }
+  const std::vector<std::size_t> returned = begin_attention(group, feed, facts);
   for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
     before_query(group, feed.tokens[query]);
     attend(group, feed, query, returned, facts);
   }
   after_chunk(group);
   tell_state(group, facts);
+}
+
+// Tells the rows that attention is given.
+std::vector<std::size_t> PlainSubject::begin_attention(PlainGroup& group,
+                                                       const Feed& feed,
+                                                       Facts& facts) {
+  std::vector<std::size_t> returned = returned_rows(group, feed.tokens.size());
+  for (std::size_t cell = 0; cell < shared(); ++cell) {
+    UnitFacts& unit = facts.units[first_unit(group) + cell];
+    unit.returned.reserve(returned.size());
+    for (const std::size_t row : returned) unit.returned.push_back(tell(group.rows[row], cell));
+  }
+  return returned;
 }
 
 void PlainSubject::attend(PlainGroup& group,

@@ -104,6 +104,9 @@ class PlainSubject : public Subject {
   // Brings the middle down to its capacity.
   virtual void settle(PlainGroup& group);
 
+  // The steps of the call, for all groups.
+  virtual void feed_groups(const Feed& feed, Facts& facts);
+
   // Which of the candidates goes (an index into them); the newest is the newcomer. They are
   // indices into group.rows, in stream order; `capacity` may stay.
   virtual std::size_t victim(PlainGroup& group,
@@ -132,14 +135,20 @@ class PlainSubject : public Subject {
   [[nodiscard]] std::size_t index_of(const PlainGroup& group) const;
   [[nodiscard]] std::size_t first_unit(const PlainGroup& group) const;
   [[nodiscard]] Place place_of(std::size_t unit) const;
-  [[nodiscard]] std::size_t capacity() const;  // of the middle
-  [[nodiscard]] bool ranked() const;           // the policy goes by scores
+  [[nodiscard]] virtual std::size_t capacity() const;  // of the middle
+  [[nodiscard]] bool ranked() const;                   // the policy goes by scores
   [[nodiscard]] virtual Draws& draws_of(const PlainGroup& group);
   static std::vector<std::size_t> stored_rows(const PlainGroup& group);  // in slot order
   static PlainRow* find(PlainGroup& group, std::uint64_t position);
   [[nodiscard]] Row tell(const PlainRow& row, std::size_t cell) const;
   void rotate(PlainRow& row, double delta) const;
   void feed_group(PlainGroup& group, const Feed& feed, Facts& facts);
+  std::vector<std::size_t> begin_attention(PlainGroup& group, const Feed& feed, Facts& facts);
+  void attend(PlainGroup& group,
+              const Feed& feed,
+              std::size_t query,
+              const std::vector<std::size_t>& returned,
+              Facts& facts);
   virtual void tell_state(PlainGroup& group, Facts& facts);
 
   PlainOptions options_;
@@ -151,11 +160,6 @@ class PlainSubject : public Subject {
 
  private:
   void remember(const Feed& feed);
-  void attend(PlainGroup& group,
-              const Feed& feed,
-              std::size_t query,
-              const std::vector<std::size_t>& returned,
-              Facts& facts);
   DrawsOf draws_of_;
   std::vector<std::unique_ptr<Draws>> draws_;  // one a group
 };

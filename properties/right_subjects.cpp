@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "properties/mutants.h"
 #include "properties/plain_family.h"
+#include "properties/plain_sharing.h"
 #include "properties/plain_shifting.h"
 #include "properties/spec_subject.h"
 
@@ -217,9 +218,30 @@ std::span<const RightSubject> right_subjects() {
                          "plain-shifting", PlainOptions{},
                          [](Contract& contract) { contract.shifts = true; });
                    }});
+    out.push_back({"plain-sharing", "heads of a layer share their budget by score, declared",
+                   []() -> std::unique_ptr<Family> {
+                     return std::make_unique<PlainFamily<PlainSharing>>(
+                         "plain-sharing", PlainOptions{.policy = PlainPolicy::h2o, .shares = true});
+                   }});
+    out.push_back({"plain-sharing-per-head", "query heads share it, room is made first",
+                   []() -> std::unique_ptr<Family> {
+                     return std::make_unique<PlainFamily<PlainSharing>>(
+                         "plain-sharing-per-head", PlainOptions{.policy = PlainPolicy::tova,
+                                                                .timing = Timing::trim_then_attend,
+                                                                .visibility = Visibility::causal,
+                                                                .unit = Unit::head,
+                                                                .shares = true});
+                   }});
     add_specs(out, std::make_index_sequence<policies.size() * settings.size()>());
     out.push_back({"h2o;unit=head", "each query head keeps its own",
                    [] { return make_preset("h2o;unit=head;visibility=window"); }});
+    out.push_back({"h2o;budgets=adaptive", "heads share by score, and trim late",
+                   [] { return make_preset("h2o;budgets=adaptive:0.2;timing=lazy:4"); }});
+    out.push_back({"snapkv;budgets=adaptive", "query heads share what a prompt leaves", [] {
+                     return make_preset(
+                         "snapkv:recent=2,select=once;unit=head;"
+                         "budgets=adaptive:0.5;visibility=window");
+                   }});
     out.push_back({"tova;unit=layer", "the paper's sharing, the newest may go",
                    [] { return make_preset("tova;unit=layer"); }});
     out.push_back({"reservoir;unit=model", "one sample for all",

@@ -32,7 +32,8 @@ std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Pos
 
 Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place) {
   const std::uint32_t group = unit == Unit::head ? setup.group : 1;
-  return unit_spec(spec, {setup.layers, setup.kv_heads}, {place.layer, place.head / group});
+  return unit_spec(spec, {setup.layers, setup.kv_heads, setup.group},
+                   {place.layer, place.head / group});
 }
 
 SpecCells::SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws)
@@ -49,9 +50,12 @@ void SpecCells::clear() {
   origins_.clear();
 }
 
+std::size_t SpecCells::units_of_layer() const {
+  return spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+}
+
 std::size_t SpecCells::units() const {
-  const std::size_t heads = spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
-  return std::size_t{setup_.sequences} * setup_.layers * heads;
+  return std::size_t{setup_.sequences} * setup_.layers * units_of_layer();
 }
 
 std::size_t SpecCells::units_per_cell() const {
@@ -65,7 +69,7 @@ std::size_t SpecCells::cell_of(std::size_t unit) const {
 }
 
 Place SpecCells::place_of(std::size_t unit) const {
-  const std::size_t heads = spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  const std::size_t heads = units_of_layer();
   return {.sequence = static_cast<std::uint32_t>(unit / heads / setup_.layers),
           .layer = static_cast<std::uint32_t>(unit / heads % setup_.layers),
           .head = static_cast<std::uint32_t>(unit % heads)};
@@ -85,55 +89,71 @@ Facts SpecCells::feed(const Feed& feed) {
   }
   Facts facts;
   facts.units.resize(units());
-  const std::size_t shared = units_per_cell();
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    CellFacts told = feed_cell(cell, feed);
-    for (std::size_t i = 0; i < shared; ++i) {
-      const std::size_t unit = cell * shared + i;
-      UnitFacts& out = facts.units[unit];
-      out.returned.reserve(told.returned.size());
-      for (const Position position : told.returned) out.returned.push_back(row_of(position, unit));
-      out.mask_width = told.returned.size();
-      out.visible = told.visible;
-      out.query_positions = told.query_positions;
-      out.key_positions = told.key_positions;
-      if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
-      tell_state(unit, out);
+  const std::size_t together = units_in_group(spec_, units_of_layer());
+  for (std::size_t first = 0; first < cells_.size(); first += together) {
+    CacheGroup group;
+    for (std::size_t i = 0; i < together; ++i) group.add(cells_[first + i].cache);
+    group.begin_chunk(feed.tokens.size());
+    std::vector<CellFacts> told(together);
+    for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, told[i]);
+    for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
+      group.before_query();
+      for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, told[i]);
     }
+    group.end_chunk();
+    for (std::size_t i = 0; i < together; ++i) tell(first + i, std::move(told[i]), facts);
   }
   return facts;
 }
 
-SpecCells::CellFacts SpecCells::feed_cell(std::size_t index, const Feed& feed) {
+// What the chunk did with a cell, to all who share it.
+void SpecCells::tell(std::size_t cell, CellFacts told, Facts& facts) {
+  note_evictions(cells_[cell]);
+  for (std::size_t i = 0; i < units_per_cell(); ++i) {
+    const std::size_t unit = cell * units_per_cell() + i;
+    UnitFacts& out = facts.units[unit];
+    out.returned.reserve(told.returned.size());
+    for (const Position position : told.returned) out.returned.push_back(row_of(position, unit));
+    out.mask_width = told.returned.size();
+    out.visible = told.visible;
+    out.query_positions = told.query_positions;
+    out.key_positions = told.key_positions;
+    if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
+    tell_state(unit, out);
+  }
+}
+
+void SpecCells::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts) {
   Cell& cell = cells_[index];
   const std::size_t chunk = feed.tokens.size();
-  CellFacts facts;
-  cell.cache.begin_chunk(chunk);
   note_evictions(cell);
   facts.returned = stored_in(cell);
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
-  const bool in_cache = are_ranks(spec_.positions);
-  if (in_cache) facts.key_positions.resize(chunk * width, not_told);
+  if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_told);
   const bool weighs = feed.tell_weights || cell.cache.wants_rows();
   if (weighs) facts.weights.resize(units_per_cell());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
-  for (std::size_t query = 0; query < chunk; ++query) {
-    const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
-    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-      const std::size_t at = query * width + rows[rank];
-      facts.visible[at] = 1;
-      if (in_cache) facts.key_positions[at] = static_cast<double>(rank);
-    }
-    const Token token = feed.tokens[query];
-    facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
-                                             : static_cast<double>(token.position));
-    if (weighs) weigh(index, feed, query, rows, facts);
-    if (cell.cache.needs().any()) show(index, feed, query);
+}
+
+void SpecCells::feed_cell(std::size_t index,
+                          const Feed& feed,
+                          std::size_t query,
+                          CellFacts& facts) {
+  Cell& cell = cells_[index];
+  const std::size_t width = facts.returned.size();
+  const bool in_cache = are_ranks(spec_.positions);
+  const auto rows = rows_seen(cell.cache.next_query(), facts.returned);
+  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+    const std::size_t at = query * width + rows[rank];
+    facts.visible[at] = 1;
+    if (in_cache) facts.key_positions[at] = static_cast<double>(rank);
   }
-  cell.cache.end_chunk();
-  note_evictions(cell);
-  return facts;
+  const Token token = feed.tokens[query];
+  facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
+                                           : static_cast<double>(token.position));
+  if (!facts.weights.empty()) weigh(index, feed, query, rows, facts);
+  if (cell.cache.needs().any()) show(index, feed, query);
 }
 
 // Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all

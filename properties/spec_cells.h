@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "properties/subject.h"
-#include "sim/unit_cache.h"
+#include "sim/cache_group.h"
 
 namespace kv {
 
@@ -67,6 +67,7 @@ class SpecCells {
   SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
       : spec_(spec), setup_(setup), draws_(std::move(draws)) {}
 
+  [[nodiscard]] std::size_t units_of_layer() const;
   [[nodiscard]] std::size_t units() const;
   [[nodiscard]] std::size_t cell_of(std::size_t unit) const;
   [[nodiscard]] std::size_t units_per_cell() const;
@@ -74,7 +75,9 @@ class SpecCells {
 
   [[nodiscard]] Cell fresh(std::size_t cell) const;
   [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
-  [[nodiscard]] CellFacts feed_cell(std::size_t index, const Feed& feed);
+  void begin_cell(std::size_t index, const Feed& feed, CellFacts& facts);
+  void feed_cell(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
+  void tell(std::size_t cell, CellFacts told, Facts& facts);
   void weigh(std::size_t index,
              const Feed& feed,
              std::size_t query,

@@ -47,6 +47,10 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
     return usage_error("the budget is " + std::to_string(out.budget) + ", less than the " +
                        std::to_string(std::uint64_t{out.sinks} + out.recent) + " protected tokens");
   }
+  if (out.budgets.shared() && out.sinks + out.recent + adaptive_floor(out) == 0) {
+    return usage_error("nothing is protected and " + out.budgets.text() +
+                       " leaves a head nothing that it is sure of");
+  }
   if (out.visibility == Visibility::window && out.recent == 0) {
     return usage_error("visibility=window needs recent >= 1: a query sees its own key");
   }

@@ -90,7 +90,7 @@ class SpecFamily final : public Family {
   [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
     const auto spec = spec_for(spec_, setup);
     if (!spec) return spec.error();
-    return contract_of(*spec, {setup.layers, setup.kv_heads});
+    return contract_of(*spec, {setup.layers, setup.kv_heads, setup.group});
   }
 
   [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
@@ -105,6 +105,7 @@ class SpecFamily final : public Family {
     if (spec_.unit == Unit::layer || spec_.unit == Unit::model) setup.kv_heads = 2;
     if (spec_.unit == Unit::model) setup.layers = 2;
     if (spec_.budgets.law == Budgets::Law::pyramid) setup.layers = 3;
+    if (spec_.budgets.shared()) setup.kv_heads = 3;
     for (const KvHead& named : spec_.budgets.retrieval) {
       setup.layers = std::max(setup.layers, named.layer + 1);
       setup.kv_heads = std::max(setup.kv_heads, named.head + 2);  // with one that is not named

@@ -27,6 +27,7 @@ Entry number(double value) {
 // What of a spec decides how many rows its queries can see, beside the budget.
 std::string setting_of(const Spec& spec) {
   std::string text = "unit=" + std::string(word_of(spec.unit));
+  if (spec.budgets.shared()) text += ";budgets=" + spec.budgets.text();
   if (spec.visibility == Visibility::window) return text + ";visibility=window";
   text += ";timing=" + std::string(word_of(spec.timing));
   if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
@@ -41,8 +42,9 @@ struct Bounded {
 };
 
 bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
+  const bool neither = std::isnan(a.oracle.greedy) && std::isnan(b.oracle.greedy);
   return a.spec.budget == b.spec.budget && a.oracle.per_step == b.oracle.per_step &&
-         a.oracle.greedy == b.oracle.greedy;
+         (neither || a.oracle.greedy == b.oracle.greedy);
 }
 
 std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -11,12 +12,13 @@
 namespace kv {
 namespace {
 
-constexpr std::array<std::string_view, 3> words = {"equal", "pyramid:BETA",
-                                                   "retrieval:LAYER.HEAD+..."};
-constexpr std::array<std::string_view, 3> laws = {"equal", "pyramid", "retrieval"};
+constexpr std::array<std::string_view, 4> words = {"equal", "pyramid:BETA",
+                                                   "retrieval:LAYER.HEAD+...", "adaptive:ALPHA"};
+constexpr std::array<std::string_view, 4> laws = {"equal", "pyramid", "retrieval", "adaptive"};
 
 constexpr std::uint32_t largest_beta = 1000;
 constexpr std::uint32_t largest_number = 65535;  // of a layer or head
+constexpr std::uint32_t whole = 1000;            // alpha in thousandths
 
 Result<KvHead> parse_head(std::string_view text) {
   const std::size_t dot = text.find('.');
@@ -48,11 +50,34 @@ Result<Budgets> parse_retrieval(std::string_view list) {
   return usage_error("budgets=retrieval names the kv-head " + text_of(*twice) + " twice");
 }
 
+// Thousandths, so that floor(alpha m) is that of the number as it was written.
+Result<Budgets> parse_adaptive(std::string_view text) {
+  const auto alpha = parse_real(text, "the alpha of budgets=adaptive", 0, 1);
+  if (!alpha) return alpha.error();
+  const double thousandths = std::round(*alpha * whole);
+  if (std::abs(*alpha * whole - thousandths) > 1e-6) {
+    return usage_error("the alpha of budgets=adaptive is " + std::string(text) +
+                       "; expected at most three decimals, as in adaptive:0.125");
+  }
+  return Budgets{.law = Budgets::Law::adaptive, .alpha = static_cast<std::uint32_t>(thousandths)};
+}
+
+// Policies whose scores compare, for errors.
+std::string comparing_policies() {
+  std::string names;
+  for (const PolicyEntry& entry : policy_registry()) {
+    if (!entry.make(Options(entry.parameters))->scores_compare()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string Budgets::text() const {
   std::string out(laws[static_cast<std::size_t>(law)]);
   if (law == Law::pyramid) out += ":" + std::to_string(beta);
+  if (law == Law::adaptive) out += ":" + shortest(static_cast<double>(alpha) / whole);
   if (law == Law::retrieval) {
     char before = ':';
     for (const KvHead& head : retrieval) {
@@ -74,12 +99,18 @@ Result<Budgets> parse_budgets(std::string_view word) {
     return Budgets{.law = Budgets::Law::pyramid, .beta = static_cast<std::uint32_t>(*beta)};
   }
   if (name == "retrieval" && !rest.empty()) return parse_retrieval(rest);
+  if (name == "adaptive" && !rest.empty()) return parse_adaptive(rest);
   if (name == "pyramid") {
     return usage_error(
         "budgets=pyramid does not say how steep it is; expected its beta as in pyramid:20");
   }
   if (name == "retrieval") {
     return usage_error("budgets=retrieval names no kv-head; expected some as in retrieval:0.1+2.0");
+  }
+  if (name == "adaptive") {
+    return usage_error(
+        "budgets=adaptive does not say what share each head is sure of; expected its alpha as in "
+        "adaptive:0.2");
   }
   return usage_error(unknown_word("budgets", word, words));
 }
@@ -93,8 +124,14 @@ Result<void> check_budgets(const Spec& spec) {
   if (!spec.bounded()) {
     return usage_error(what + " needs a budget, and " + policy + " has none: it keeps everything");
   }
-  if (pyramid && spec.policy->protection.middle != Protection::Middle::some) {
-    return usage_error(what + " deals the middle over the layers, and " + policy + " has none");
+  const bool shared = spec.budgets.shared();
+  if ((pyramid || shared) && spec.policy->protection.middle != Protection::Middle::some) {
+    return usage_error(what + " deals the middle over the " + (pyramid ? "layers" : "heads") +
+                       ", and " + policy + " has none");
+  }
+  if (shared && !spec.policy->make(spec.options)->scores_compare()) {
+    return usage_error(what + " compares what tokens are worth from head to head, and " + policy +
+                       " gives no scores that compare; those that do are " + comparing_policies());
   }
   if (spec.unit == Unit::model || (!pyramid && spec.unit == Unit::layer)) {
     return usage_error(what + " gives " + (pyramid ? "layers" : "heads") +
@@ -141,8 +178,20 @@ std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std:
   return shares;
 }
 
+std::uint32_t adaptive_floor(const Spec& spec) {
+  return static_cast<std::uint32_t>(std::uint64_t{spec.middle()} * spec.budgets.alpha / whole);
+}
+
+std::uint32_t adaptive_most(const Spec& spec, const HeadGrid& grid) {
+  const std::uint64_t units = grid.kv_heads * (spec.unit == Unit::head ? grid.group : 1);
+  const std::uint64_t most = units * spec.middle() - (units - 1) * adaptive_floor(spec);
+  constexpr std::uint64_t largest = 0x7fffffff;  // of a budget
+  return static_cast<std::uint32_t>(std::min(most, largest - spec.sinks - spec.recent));
+}
+
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
   Spec own = spec;
+  if (spec.budgets.shared()) return own;
   own.budgets = Budgets();
   if (spec.budgets.law == Budgets::Law::pyramid) {
     const auto shares = pyramid(spec.middle(), spec.budgets.beta, grid.layers);
@@ -152,6 +201,12 @@ Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
     own.options = Options(own.policy->parameters);
     own.sinks = own.recent = own.budget = 0;
   }
+  return own;
+}
+
+Spec roomiest_unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
+  Spec own = unit_spec(spec, grid, unit);
+  if (spec.budgets.shared()) own.budget = spec.sinks + spec.recent + adaptive_most(spec, grid);
   return own;
 }
 

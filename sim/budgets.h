@@ -5,6 +5,7 @@
 //   budgets=retrieval:0.1+2.0 the kv-heads that are named, as layer.head, keep everything; all
 //   others
 //                             keep the spec's budget
+//   budgets=adaptive:0.2      the units of a layer share what equal ones keep, by score
 //
 // pyramid deals the middle alone: the protected tokens are every unit's floor. With a middle of m
 // and L layers, layer l gets m (2 - 1/beta) - l m (2 - 2/beta) / (L - 1): in even steps from
@@ -16,6 +17,19 @@
 //
 // retrieval is DuoAttention's split (Xiao et al., arXiv:2410.10819, section 2.1); which heads
 // retrieve is measured there by training gates, and given by hand here.
+//
+// adaptive:alpha deals the middle anew at every decision. With a middle of m and H units in a
+// layer, the H middles are one pool, newcomers included. Each unit keeps its floor(alpha m) highest
+// scores, and the others compete: of the whole pool H m stay, those with the highest scores. Among
+// equals the older goes, and of those equally old the one of the last head. So a layer keeps
+// exactly H * budget once it is full, and a unit between its floor and H m - (H - 1) floor(alpha m)
+// beside its protected tokens, which are never in the pool. A layer decides when its units would
+// decide alone: they trim once together they store more than H times budget and slack. alpha = 1
+// and one unit a layer are equal. It needs a policy whose scores compare (policies/policy.h).
+// Source: Ada-KV (Feng et al., arXiv:2407.11550, algorithm 1, whose safeguard is 0.2); there once,
+// after a prompt. The authors' code (FFY0/AdaKV) adds alpha of the equal share to 1 - alpha of the
+// pool's and rounds each unit's sum, which need not add up; NVIDIA/kvpress's AdaKVPress has floors,
+// as here.
 #pragma once
 
 #include <cstddef>
@@ -40,11 +54,15 @@ struct KvHead {
 };
 
 struct Budgets {
-  enum class Law { equal, pyramid, retrieval };
+  enum class Law { equal, pyramid, retrieval, adaptive };
 
   Law law = Law::equal;
   std::uint32_t beta = 0;           // of pyramid, at least 1
   std::vector<KvHead> retrieval{};  // of retrieval: in order, each once
+  std::uint32_t alpha = 0;          // of adaptive, in thousandths: up to 1000
+
+  // Whether the units of a layer decide together.
+  [[nodiscard]] bool shared() const { return law == Law::adaptive; }
 
   // The word that parse_budgets reads.
   [[nodiscard]] std::string text() const;
@@ -56,7 +74,8 @@ struct Budgets {
 Result<Budgets> parse_budgets(std::string_view word);
 
 // Nothing, or why the spec's budgets cannot be dealt by their law: without a budget or a middle,
-// over units that span what they tell apart, with residents that must be the same everywhere.
+// over units that span what they tell apart, with residents that must be the same everywhere; or of
+// scores that do not compare.
 Result<void> check_budgets(const Spec& spec);
 
 // How many layers and kv-heads there are to deal to. A trace that records some layers only counts
@@ -64,6 +83,7 @@ Result<void> check_budgets(const Spec& spec);
 struct HeadGrid {
   std::size_t layers = 1;
   std::size_t kv_heads = 1;
+  std::size_t group = 1;  // query heads per kv-head
 };
 
 // Nothing, or an error that names the head that retrieval names and the grid has not.
@@ -72,8 +92,16 @@ Result<void> check_grid(const Spec& spec, const HeadGrid& grid);
 // What each layer's share of `total` times the number of layers is: pyramid's deal, exactly.
 std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std::size_t layers);
 
+// Of a shared budget: what a unit keeps of its middle whatever the others hold, and at most.
+std::uint32_t adaptive_floor(const Spec& spec);
+std::uint32_t adaptive_most(const Spec& spec, const HeadGrid& grid);
+
 // The spec of the unit that begins at this kv-head: an equal-budget one of the unit's own size; for
-// heads that keep everything, dense. Requires that both checks hold. Cost: O(layers log layers).
+// heads that keep everything, dense; where budgets are shared, as it is. Requires that both checks
+// hold. Cost: O(layers log layers).
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit);
+
+// The same with room for whatever the unit may ever keep: of a shared budget the largest share.
+Spec roomiest_unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit);
 
 }  // namespace kv

@@ -55,7 +55,7 @@ template <typename Sums>
 }  // namespace
 
 HeadGrid grid_of(const TraceInfo& info) {
-  return {info.layers.back() + 1, info.kv_heads};
+  return {info.layers.back() + 1, info.kv_heads, info.query_heads / info.kv_heads};
 }
 
 KvHead kv_head_of(const TraceInfo& info, const Lane& lane) {
@@ -121,6 +121,7 @@ CellState::CellState(const Trace& trace,
            std::vector<Position>(info_.tokens, static_cast<Position>(info_.tokens + 1))});
     }
   }
+  group_caches();
   for (HeadMetrics& sum : sums_) sum.output_error = 0;
   const std::size_t points = (info_.tokens + series_width - 1) / series_width;
   for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
@@ -131,15 +132,27 @@ CellState::CellState(const Trace& trace,
   part_.lifetimes.resize(info_.tokens + 1);
 }
 
+// Units that share a budget do so in their layer.
+void CellState::group_caches() {
+  std::size_t layer = 0;  // of the last group
+  for (UnitState& unit : units_) {
+    const std::size_t own = lanes_[unit.shape.lanes.front()].layer;
+    if (groups_.empty() || !unit.cache.shares() || own != layer) groups_.emplace_back();
+    groups_.back().add(unit.cache);
+    layer = own;
+  }
+}
+
 void CellState::begin_query(Position query) {
   point_ = query / series_width_;
+  const bool opens = query == units_.front().cache.seen();
+  for (CacheGroup& group : groups_) {
+    if (opens) group.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
+    group.before_query();
+  }
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
-    if (query == unit.cache.seen()) {
-      unit.cache.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
-      note_evictions(unit, index, query);
-      unit.stored_now = unit.cache.stored();
-    }
+    if (opens) unit.stored_now = unit.cache.stored();
     unit.view.visible = &unit.cache.next_query();
     note_evictions(unit, index, query);
     const std::size_t seen = unit.view.visible->size();
@@ -204,17 +217,19 @@ void CellState::add_vectors(std::size_t lane,
 }
 
 void CellState::end_query(Position query) {
-  for (std::size_t index = 0; index < units_.size(); ++index) {
-    UnitState& unit = units_[index];
+  for (UnitState& unit : units_) {
     if (unit.cache.needs().any() && unit.shared()) {
       const auto heads = static_cast<float>(unit.shape.lanes.size());
       if (unit.view.wants_row) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
       unit.cache.observe(unit.shown(unit.mass));
     }
-    if (query + 1 == unit.cache.seen()) {
-      unit.cache.end_chunk();
-      note_evictions(unit, index, query + 1);
-    }
+  }
+  if (query + 1 == units_.front().cache.seen()) {
+    for (CacheGroup& group : groups_) group.end_chunk();
+  }
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    UnitState& unit = units_[index];
+    note_evictions(unit, index, query + 1);
     point_of(unit.shape.lanes.front()).kept += static_cast<double>(unit.cache.stored());
   }
 }

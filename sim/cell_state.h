@@ -1,7 +1,8 @@
 // One cell's caches and sums over one group of heads, while a replay runs.
 //
 // A group is a set of query heads that are replayed together because some cell shares residents
-// over them: a (layer, kv-head), a layer, or the whole model. Lanes are the group's query heads.
+// over them, or their budget: a (layer, kv-head), a layer, or the whole model. Lanes are the
+// group's query heads.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cache_group.h"
 #include "sim/dense_rows.h"
 #include "sim/replay.h"
 #include "sim/seen_rows.h"
@@ -127,6 +129,7 @@ class CellState {
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
+  void group_caches();
   void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
@@ -138,6 +141,7 @@ class CellState {
   std::size_t series_width_;
   std::size_t point_ = 0;  // the query's, in each of part_.series
   std::vector<UnitState> units_;
+  std::vector<CacheGroup> groups_;  // of the units' caches
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
   std::vector<HeadMetrics> sums_;            // per lane

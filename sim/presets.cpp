@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 22> table = {{
+constexpr std::array<Preset, 24> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -99,6 +99,25 @@ constexpr std::array<Preset, 22> table = {{
                 "each step down; a layer is not capped at its prompt's length",
      .numbers = "the code's documentation, Llama-3-8B at 128 tokens, first column: 44.57, SnapKV "
                 "45.08, dense 47.78"},
+    {.name = "ada-snapkv",
+     .spec = "snapkv:recent=32,select=once;unit=head;budgets=adaptive:0.2",
+     .source = "Feng et al., arXiv:2407.11550, algorithm 1; code FFY0/AdaKV, "
+               "adaptive_snapkv/monkeypatch/snapkv_utils.py, window 32, kernel 7, the largest of "
+               "neighbours, floor 0.2: SnapKV's scores of all heads of a layer compete for what "
+               "equal budgets hold; with chunk=N a prompt of N tokens is chosen from at once",
+     .differs =
+         "a layer keeps exactly what equal budgets keep, each head at least its floor, as in "
+         "NVIDIA/kvpress's AdaKVPress; the authors' code adds 0.2 of the equal share to 0.8 "
+         "of the pool's and rounds each head's sum, so that a layer may keep some rows more "
+         "or fewer; its options to skip layers and to weigh heads are left out; there the "
+         "cache grows while generating, here the budget holds"},
+    {.name = "ada-h2o",
+     .spec = "h2o;unit=head;budgets=adaptive:0.2",
+     .source =
+         "the same rule over H2O's scores (Zhang et al., arXiv:2306.14048), which compare from "
+         "head to head, as each query shares out 1 in each",
+     .differs = "the paper deals once, after a prompt; here at every trim, so that heads give and "
+                "take rows while generating"},
     {.name = "duo",
      .spec = "streaming:sinks=64,recent=256;budgets=retrieval:0.0",
      .source = "Xiao et al., arXiv:2410.10819, section 2; code mit-han-lab/duo-attention, "

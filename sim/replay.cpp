@@ -18,10 +18,13 @@ namespace {
 
 constexpr std::size_t map_side = 128;
 
-// The widest sharing that a cell asks for decides which heads go together.
+// The widest sharing that a cell asks for, of residents or of a budget, decides which heads go
+// together.
 Unit widest_unit(std::span<const Cell> cells) {
   Unit widest = Unit::kv_head;
-  for (const Cell& cell : cells) widest = std::max(widest, cell.spec.unit);
+  for (const Cell& cell : cells) {
+    widest = std::max(widest, cell.spec.budgets.shared() ? Unit::layer : cell.spec.unit);
+  }
   return widest;
 }
 

@@ -152,7 +152,7 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const Spec& spec = plan.cells[cell].spec;
     if (spec.unit != unit) continue;
-    const auto limits = known.of(unit_spec(spec, grid_of(info), kv_head_of(info, first)));
+    const auto limits = known.of(roomiest_unit_spec(spec, grid_of(info), kv_head_of(info, first)));
     auto place = std::ranges::find(limited, limits, &OracleTask::Limited::limits);
     if (place == limited.end()) {
       limited.push_back({.limits = limits, .cells = {}, .bounds = {}});
@@ -213,7 +213,12 @@ void run_oracle_task(const Plan& plan, OracleTask& task, Progress& progress) {
 void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& cells) {
   for (const OracleTask& task : tasks) {
     for (const OracleTask::Limited& limited : task.limited) {
-      for (const std::size_t cell : limited.cells) cells[cell].bounds.push_back(limited.bounds);
+      for (const std::size_t cell : limited.cells) {
+        UnitBounds& bounds = cells[cell].bounds.emplace_back(limited.bounds);
+        // Every unit is given its largest share, which they never have all at once: bounds still,
+        // but nothing that a cache could do.
+        if (cells[cell].cell.spec.budgets.shared()) bounds.greedy = not_measured;
+      }
     }
   }
 }

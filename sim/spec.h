@@ -12,7 +12,8 @@
 //   recent   the policy's share of what the sinks leave of the budget, rounded down
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 //
-// budgets=... deals the budget over layers and heads (sim/budgets.h).
+// budgets=... deals the budget over layers and heads (sim/budgets.h); adaptive:0.2 lets the heads
+// of a layer share it by score.
 //
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).

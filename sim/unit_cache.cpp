@@ -20,6 +20,8 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       timing_(spec.timing),
       visibility_(spec.visibility),
       in_bulk_(policy_->leaving() == Leaving::in_bulk),
+      shares_(spec.budgets.shared()),
+      floor_(shares_ ? adaptive_floor(spec) : 0),
       sinks_(spec.bounded() ? spec.sinks : 0),
       recent_(spec.recent),
       capacity_(spec.bounded() ? spec.middle() : 0),
@@ -30,15 +32,24 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       first_gap_(no_gap) {
   KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
   KV_CHECK(!bounded_ || visibility_ == Visibility::causal || recent_ > 0);
+  KV_CHECK(!shares_ || (bounded_ && policy_->scores_compare()));
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {
+  KV_CHECK(!shares_);
+  make_room(tokens);
+  store(tokens);
+}
+
+void UnitCache::make_room(std::size_t tokens) {
   KV_CHECK(query_ == seen_ && tokens > 0);
   KV_CHECK(tokens <= std::numeric_limits<Position>::max() - seen_);
-  if (timing_ == Timing::trim_then_attend) {
-    if (visibility_ == Visibility::causal) release_all_but(recent_, seen_ + tokens);
-    free_rows();
-  }
+  const bool first = timing_ == Timing::trim_then_attend;
+  if (first && visibility_ == Visibility::causal) release_all_but(recent_, seen_ + tokens);
+}
+
+void UnitCache::store(std::size_t tokens) {
+  if (timing_ == Timing::trim_then_attend) free_rows();
   for (std::size_t i = 0; i < tokens; ++i) {
     seen_ < sinks_ ? slots_.append_sink() : slots_.append_tail();
     ++seen_;
@@ -48,7 +59,10 @@ void UnitCache::begin_chunk(std::size_t tokens) {
 const Visible& UnitCache::next_query() {
   KV_CHECK(query_ < seen_);
   ++query_;
-  if (visibility_ == Visibility::window) release_all_but(recent_, query_);
+  if (visibility_ == Visibility::window) {
+    if (!shares_) release_all_but(recent_, query_);
+    KV_CHECK(!shares_ || query_ <= recent_ || tail_ >= query_ - recent_);
+  }
   // In place: whoever copied what was stored piece by piece at once would wait for it.
   visible_.sinks = {0, std::min(sinks_, query_)};
   visible_.middle = middle_;
@@ -69,11 +83,21 @@ void UnitCache::observe(Observation shown) {
   policy_->observe(shown);
 }
 
-void UnitCache::end_chunk() {
+void UnitCache::release_for_query() {
+  KV_CHECK(query_ < seen_);
+  if (visibility_ == Visibility::window) release_all_but(recent_, query_ + std::size_t{1});
+}
+
+std::int64_t UnitCache::over_budget() const {
   KV_CHECK(query_ == seen_);
-  if (!bounded_ || timing_ == Timing::trim_then_attend) return;
+  if (!bounded_ || timing_ == Timing::trim_then_attend) return 0;
   const std::size_t slack = timing_ == Timing::lazy ? slack_ : 0;
-  if (stored() <= budget_ + slack) return;
+  return static_cast<std::int64_t>(stored()) - static_cast<std::int64_t>(budget_ + slack);
+}
+
+void UnitCache::end_chunk() {
+  KV_CHECK(!shares_);
+  if (over_budget() <= 0) return;
   release_all_but(recent_, seen_);
   free_rows();
 }
@@ -83,6 +107,7 @@ Visible UnitCache::all() const {
 }
 
 void UnitCache::release_all_but(std::size_t recent, std::size_t end) {
+  newcomers_ = 0;
   if (!bounded_ || end <= recent) return;
   const auto first_kept = std::min<std::size_t>(end - recent, seen_);
   if (capacity_ == 0) {
@@ -93,8 +118,10 @@ void UnitCache::release_all_but(std::size_t recent, std::size_t end) {
   while (tail_ < first_kept) {
     release_next();
     ++newcomers;
-    if (!in_bulk_ && middle_.size() > capacity_) decide(1);
+    if (!in_bulk_ && !shares_ && middle_.size() > capacity_) decide(1);
   }
+  newcomers_ = newcomers;
+  if (shares_) return;
   if (in_bulk_ && middle_.size() > capacity_) decide(newcomers);
 }
 
@@ -132,10 +159,23 @@ void UnitCache::check_victims() const {
 
 void UnitCache::decide(std::size_t newcomers) {
   victims_.clear();
-  const std::size_t first_rank = sinks_held();
-  policy_->evict({middle_, newcomers, capacity_, first_rank, entered_}, *draws_, victims_);
+  policy_->evict({middle_, newcomers, capacity_, sinks_held(), entered_}, *draws_, victims_);
   check_victims();
+  drop_victims();
+}
 
+std::span<const double> UnitCache::scores_of_middle() {
+  const auto scores = policy_->scores({middle_, newcomers_, capacity_, sinks_held(), entered_});
+  if (scores.size() == middle_.size()) return scores;
+  const std::string words = "policy '" + std::string(policy_name_) + "' gives " +
+                            std::to_string(scores.size()) + " scores of " +
+                            std::to_string(middle_.size()) + " candidates";
+  promise_broken(words.c_str());
+}
+
+void UnitCache::drop_victims() {
+  if (victims_.empty()) return;
+  const std::size_t first_rank = sinks_held();
   ranks_.clear();
   for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
   policy_->forget(ranks_);
@@ -164,6 +204,8 @@ UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
       timing_(other.timing_),
       visibility_(other.visibility_),
       in_bulk_(other.in_bulk_),
+      shares_(other.shares_),
+      floor_(other.floor_),
       sinks_(other.sinks_),
       recent_(other.recent_),
       capacity_(other.capacity_),

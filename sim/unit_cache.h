@@ -19,6 +19,9 @@
 //
 // The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
 // observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.
+//
+// Caches whose layer shares a budget (budgets=adaptive) decide together: a CacheGroup
+// (sim/cache_group.h) begins and ends their chunks.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +39,8 @@
 #include "sim/spec.h"
 
 namespace kv {
+
+class CacheGroup;
 
 // The positions that one query attends to, in stream order, the query's own last.
 struct Visible {
@@ -60,6 +65,10 @@ class UnitCache {
  public:
   // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
+
+  // Whether it decides together with the others of its layer. Then only a CacheGroup may call
+  // begin_chunk and end_chunk, and it goes before each next_query.
+  [[nodiscard]] bool shares() const { return shares_; }
 
   // Makes room if the timing says so, then stores `tokens` new rows. Requires tokens > 0 and the
   // last chunk ended.
@@ -120,7 +129,19 @@ class UnitCache {
   void load(ByteReader& reader);
 
  private:
+  friend class CacheGroup;
+
   UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws);
+
+  // The two halves of begin_chunk: a shared decision falls between them.
+  void make_room(std::size_t tokens);
+  void store(std::size_t tokens);
+
+  // Before the next query: what it must not see leaves.
+  void release_for_query();
+
+  // How much more is stored than an end of a chunk lets be; 0 or less: nothing happens.
+  [[nodiscard]] std::int64_t over_budget() const;
 
   [[nodiscard]] std::size_t sinks_held() const { return seen_ < sinks_ ? seen_ : sinks_; }
 
@@ -136,6 +157,12 @@ class UnitCache {
   // Asks the policy who goes, now that the middle is over its capacity.
   void decide(std::size_t newcomers);
 
+  // What the policy says that each of the middle is worth, for a shared decision.
+  std::span<const double> scores_of_middle();
+
+  // Evicts victims_ from the middle.
+  void drop_victims();
+
   // Ends the program if the policy's answer is none: it may be a user's.
   void check_victims() const;
 
@@ -149,9 +176,11 @@ class UnitCache {
   Timing timing_;
   Visibility visibility_;
   bool in_bulk_;
+  bool shares_;
+  std::uint32_t floor_;  // of a shared budget: what of the middle is not at stake
   Position sinks_;
   std::size_t recent_;
-  std::size_t capacity_;  // of the middle
+  std::size_t capacity_;  // of the middle; on average, where it shares
   std::size_t budget_;
   std::size_t slack_;
   Needs needs_;
@@ -163,6 +192,7 @@ class UnitCache {
   Position tail_;                 // first position of the tail; >= sinks_ always
   std::vector<Position> middle_;  // strictly increasing, all in [sinks_, tail_)
   std::uint64_t entered_ = 0;     // tokens ever released
+  std::size_t newcomers_ = 0;     // of them by the last release
   Slots slots_;
   std::size_t first_gap_ = 0;  // lowest rank evicted since rows were last freed
   std::vector<Position> evicted_;

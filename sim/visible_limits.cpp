@@ -38,7 +38,9 @@ const PolicyEntry drop_oldest = {
 };
 
 // Whether every trim leaves exactly the budget, so that trims come when they come for all.
-bool evicts_no_more_than_it_must(const PolicyEntry& policy) {
+bool trims_with_all(const Spec& spec) {
+  const PolicyEntry& policy = *spec.policy;
+  if (spec.budgets.shared()) return false;
   return policy.protection.middle == Protection::Middle::none ||
          std::ranges::find(policy.claims, "constant-size") != policy.claims.end();
 }
@@ -48,10 +50,11 @@ bool evicts_no_more_than_it_must(const PolicyEntry& policy) {
 std::vector<std::uint32_t> visible_limits(const Spec& spec, std::size_t tokens) {
   std::vector<std::uint32_t> limits(tokens);
   const bool saw_tooth = spec.timing == Timing::lazy && spec.visibility == Visibility::causal;
-  const bool upper_end = spec.bounded() && saw_tooth && !evicts_no_more_than_it_must(*spec.policy);
+  const bool upper_end = spec.bounded() && saw_tooth && !trims_with_all(spec);
   Spec plain = spec;
   plain.policy = &drop_oldest;
   plain.options = Options();
+  plain.budgets = Budgets();
   UnitCache cache(plain, std::make_unique<CounterDraws>(Rng(0)));
   for (std::size_t query = 0; query < tokens; ++query) {
     const std::size_t in_chunk = query % spec.chunk;

@@ -16,7 +16,8 @@ namespace kv {
 // must. Every policy of the registry sees at most so many. For timing=lazy that needs a policy that
 // evicts exactly as many as it must (the claim constant-size, or no middle): one that evicts more
 // trims at other times. Without that claim the limits of lazy are those of the saw-tooth's upper
-// end. Cost: O(tokens * middle).
+// end; so are those of a shared budget, which trims when the layer does. Give the roomiest spec of
+// such a unit (sim/budgets.h). Cost: O(tokens * middle).
 std::vector<std::uint32_t> visible_limits(const Spec& spec, std::size_t tokens);
 
 }  // namespace kv

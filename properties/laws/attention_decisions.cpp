@@ -124,6 +124,8 @@ Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   const auto found =
       disagreement({history}, {trial.run(other)}, compare, "all scores equal, as in the first run");
   if (found) return *found;
+  // With budgets of their own, units that hold as many may have chosen among others.
+  if (contract.uneven()) return std::monostate{};
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const std::vector<UnitFacts>& units = history.events[i].facts.units;
     for (std::size_t unit = 1; unit < units.size(); ++unit) {

@@ -1,4 +1,4 @@
-// The part of the size laws that is about what a size costs and whether it is reached.
+// The parts of the size laws that stand in files of their own.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,7 @@
 
 namespace kv {
 
-std::vector<Law> cost_laws();
+std::vector<Law> cost_laws();     // what a size costs and whether it is reached
+std::vector<Law> sharing_laws();  // what the heads of a layer keep together
 
 }  // namespace kv

@@ -21,6 +21,12 @@ std::optional<std::string> heads_share(const Contract& contract) {
   return "unit=layer: all heads of a layer share their residents";
 }
 
+std::optional<std::string> heads_decide_together(const Contract& contract) {
+  if (auto spared = heads_share(contract)) return spared;
+  if (!contract.shares_budget()) return std::nullopt;
+  return "mean-budget: the heads of a layer share a budget by what they attend to";
+}
+
 std::optional<std::string> query_heads_apart(const Contract& contract) {
   if (contract.unit != Unit::head) return std::nullopt;
   return "unit=head: each query head keeps residents of its own";
@@ -57,7 +63,7 @@ std::vector<Law> unit_laws() {
            "summed over all heads, or read with a wrong stride, let one head evict for another.",
        .seen_in = "H2O #32; M32; tt-metal #54742",
        .wants = {.several_heads = true},
-       .spares = heads_share,
+       .spares = heads_decide_together,
        .check = heads_apart},
       {.id = "isolation.sequences",
        .sentence = "A sequence does the same alone and in any batch.",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "properties/spec_cells.h"
+#include "sim/cache_group.h"
 
 namespace kv {
 namespace {
@@ -12,6 +13,12 @@ std::size_t units_per_cell(const Setup& setup, Unit unit) {
   if (unit == Unit::layer) return setup.kv_heads;
   if (unit == Unit::model) return std::size_t{setup.layers} * setup.kv_heads;
   return 1;
+}
+
+// Units of one layer.
+std::size_t heads_of(const History& history) {
+  const Setup& setup = history.what.setup;
+  return history.contract.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
 }
 
 Tokens tokens_at(const std::vector<Position>& positions, const std::vector<Token>& branch) {
@@ -27,7 +34,8 @@ Referee::Referee(const History& history, const Spec& spec, Compared compare, std
       spec_(spec),
       compare_(compare),
       name_(std::move(name)),
-      per_cell_(units_per_cell(history.what.setup, history.contract.unit)) {
+      per_cell_(units_per_cell(history.what.setup, history.contract.unit)),
+      together_(units_in_group(spec, heads_of(history))) {
   branches_.push_back(fresh());
 }
 
@@ -115,32 +123,43 @@ std::vector<float> Referee::mass_of(const Event& event,
   return sum;
 }
 
+MassOf Referee::masses_of(const Event& event, std::size_t cell) const {
+  return [this, &event, cell](const std::vector<Position>& visible, Position query) {
+    return mass_of(event, cell, visible, query);
+  };
+}
+
+BroughtOf Referee::brought_to_cell(const Event& event, std::size_t cell) const {
+  return [this, &event, cell](Position token) {
+    std::vector<BroughtTo> units;
+    for (std::size_t i = 0; i < per_cell_; ++i) {
+      units.push_back(brought_to(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
+                                 history_.what.setup));
+    }
+    return brought(history_.what.stream, units, event.branch[token]);
+  };
+}
+
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
-  const Setup& setup = history_.what.setup;
-  for (std::size_t cell = 0; cell < branch.models.size(); ++cell) {
-    const MassOf mass = [&](const std::vector<Position>& visible, Position query) {
-      return mass_of(event, cell, visible, query);
-    };
-    const BroughtOf brought_of = [&](Position token) {
-      std::vector<BroughtTo> units;
-      for (std::size_t i = 0; i < per_cell_; ++i) {
-        units.push_back(
-            brought_to(history_.place_of(cell * per_cell_ + i), history_.contract.unit, setup));
-      }
-      return brought(history_.what.stream, units, event.branch[token]);
-    };
-    Model& model = branch.models[cell];
-    const auto visible = model.feed(event.fed.size(), mass, brought_of);
-    if (model.doubtful()) {
+  for (std::size_t first = 0; first < branch.models.size(); first += together_) {
+    const auto models = std::span(branch.models).subspan(first, together_);
+    std::vector<MassOf> masses;
+    std::vector<BroughtOf> tokens;
+    for (std::size_t cell = first; cell < first + together_; ++cell) {
+      masses.push_back(masses_of(event, cell));
+      tokens.push_back(brought_to_cell(event, cell));
+    }
+    const auto visible = Model::feed_together(models, event.fed.size(), masses, tokens);
+    if (std::ranges::any_of(models, &Model::doubtful)) {
       branch.lost = true;
       return std::nullopt;
     }
     compared_ = true;
-    for (std::size_t i = 0; i < per_cell_; ++i) {
-      if (auto finding = compare(step, cell * per_cell_ + i, visible, model)) {
-        return finding;
-      }
+    for (std::size_t i = 0; i < together_ * per_cell_; ++i) {
+      const std::size_t model = i / per_cell_;
+      auto finding = compare(step, first * per_cell_ + i, visible[model], models[model]);
+      if (finding) return finding;
     }
   }
   return std::nullopt;

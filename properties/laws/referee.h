@@ -37,6 +37,8 @@ class Referee {
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);
+  [[nodiscard]] MassOf masses_of(const Event& event, std::size_t cell) const;
+  [[nodiscard]] BroughtOf brought_to_cell(const Event& event, std::size_t cell) const;
   [[nodiscard]] std::vector<float> mass_of(const Event& event,
                                            std::size_t cell,
                                            const std::vector<Position>& visible,
@@ -54,6 +56,7 @@ class Referee {
   Compared compare_;
   std::string name_;
   std::size_t per_cell_ = 1;
+  std::size_t together_ = 1;  // cells that share a budget
   std::vector<Branch> branches_;
   bool compared_ = false;
 };

@@ -104,14 +104,21 @@ Spec with_policy(Spec spec, std::string_view name) {
   return spec;
 }
 
-std::optional<Reduction> reduction_of(const Spec& spec, bool token_by_token) {
+// Whether there is nothing to share: each unit is sure of all, or it is alone.
+bool shares_nothing(const Spec& spec, const Setup& setup) {
+  const std::uint32_t units = spec.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
+  return units == 1 || adaptive_floor(spec) == spec.middle();
+}
+
+std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool token_by_token) {
   if (!spec.bounded()) return std::nullopt;
   Reduction reduced{spec};
+  if (spec.budgets.shared() && shares_nothing(spec, setup)) reduced.spec.budgets = Budgets();
   if (spec.middle() == 0 && spec.policy->name != "window") {
     if (spec.sinks == 0) {
-      reduced.spec = with_policy(spec, "window");
+      reduced.spec = with_policy(reduced.spec, "window");
     } else if (spec.policy->name != "streaming") {
-      reduced.spec = with_policy(spec, "streaming");
+      reduced.spec = with_policy(reduced.spec, "streaming");
     }
   }
   if (spec.timing == Timing::lazy && spec.slack == 0) {
@@ -136,7 +143,7 @@ Case only_feeds(const Case& what) {
   return feeds;
 }
 
-// The setups in which policies become each other: no middle, no sinks, and as it is.
+// The setups in which policies become each other: no middle, no sinks, one head, and as it is.
 std::vector<Setup> reducing_setups(const Trial& trial) {
   const Setup own = trial.what().setup;
   if (!trial.family().takes_sizes()) return {own};
@@ -146,7 +153,9 @@ std::vector<Setup> reducing_setups(const Trial& trial) {
   Setup window = own;
   window.sinks = 0;
   window.recent = own.budget;
-  return {no_middle, window, own};
+  Setup alone = own;
+  alone.kv_heads = alone.group = 1;
+  return {no_middle, window, alone, own};
 }
 
 Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
@@ -154,7 +163,7 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   if (!contract || contract->reference.empty()) return NotTested{"these sizes are refused"};
   auto named = named_spec(trial, *contract);
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
-  const auto reduced = reduction_of(std::get<Spec>(named), token_by_token);
+  const auto reduced = reduction_of(std::get<Spec>(named), what.setup, token_by_token);
   if (!reduced) return NotTested{"nothing simpler does the same", true};
   History history = trial.run(what);
   Compared compare = compared(*contract);
@@ -222,7 +231,9 @@ Law reductions_law() {
       .sentence = "Sizes that turn the policy into a simpler one make it do the same.",
       .why =
           "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
-          "streaming, and without sinks a window; no slack is no laziness; and fed token by "
+          "streaming, and without sinks a window; a head that is alone in its layer, or sure of "
+          "its "
+          "whole budget, shares none; no slack is no laziness; and fed token by "
           "token, making room before attention is a window of the budget. Such sizes are where "
           "slices like [-0:] turn into everything, and where a policy that decides by attention "
           "can be compared exactly. The sizes are tried one after the other; those that the "

@@ -238,6 +238,7 @@ std::vector<Law> size_laws() {
   std::vector<Law> laws = {stored_law(), full_law(),     visible_law(),
                            pages_law(),  reported_law(), mask_width_law()};
   for (const Law& law : cost_laws()) laws.push_back(law);
+  for (const Law& law : sharing_laws()) laws.push_back(law);
   return laws;
 }
 

@@ -77,5 +77,6 @@ std::vector<Mutant> length_mutants();
 std::vector<Mutant> bookkeeping_mutants();
 std::vector<Mutant> promise_mutants();
 std::vector<Mutant> rare_mutants();
+std::vector<Mutant> sharing_mutants();
 
 }  // namespace kv

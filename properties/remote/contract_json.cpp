@@ -71,6 +71,7 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "sinks", contract.sinks);
   read_count(at, "recent", contract.recent);
   read_count(at, "budget", contract.budget);
+  read_count(at, "mean_budget", contract.mean_budget);
   read_count(at, "slack", contract.slack);
   read_count(at, "page", contract.page);
   read_count(at, "longest_chunk", contract.longest_chunk);
@@ -161,7 +162,8 @@ std::string contract_json(const Contract& contract) {
       .add("longest_chunk", count(contract.longest_chunk));
   add_depth("rollback", contract.rollback, object);
   add_depth("largest_budget", contract.largest_budget, object);
-  return object.add("shifts", contract.shifts)
+  return object.add("mean_budget", count(contract.mean_budget))
+      .add("shifts", contract.shifts)
       .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
       .add("wants_attention", contract.wants_attention)
@@ -176,6 +178,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "recent",
                 "budget",
                 "largest_budget",
+                "mean_budget",
                 "timing",
                 "slack",
                 "visibility",

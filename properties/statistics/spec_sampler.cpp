@@ -63,6 +63,11 @@ Result<Shape> shape_of(const Spec& spec, std::uint32_t tokens) {
     return usage_error("'" + spec.label() +
                        "' samples nothing: it has no middle between sinks and recent tokens");
   }
+  if (spec.budgets.shared()) {
+    return usage_error("'" + spec.label() +
+                       "' shares a layer's budget by score: no head samples a number of tokens of "
+                       "its own; expected budgets=equal");
+  }
   const Shape shape{.n = entered_after(spec, tokens), .k = spec.middle()};
   if (shape.n <= shape.k) {
     return usage_error("--tokens " + std::to_string(tokens) + " evicts nothing from a budget of " +

@@ -159,7 +159,9 @@ TEST_F(Record, AttentionDrivenPoliciesAgreeAtLayer0) {
   const Trace first = recorded({.number = Number::f32, .layers = {0}});
   for (const std::string text :
        {"h2o:recent=4,budget=12", "h2o:sinks=1,recent=4,budget=12;unit=layer;vectors=kept;chunk=5",
-        "tova:budget=10;unit=head", "chunkkv:recent=4,budget=12,length=3;chunk=2",
+        "tova:budget=10;unit=head", "h2o:recent=4,budget=12;unit=head;budgets=adaptive:0.2",
+        "tova:recent=2,budget=10;budgets=adaptive:0.5;visibility=window;chunk=6",
+        "chunkkv:recent=4,budget=12,length=3;chunk=2",
         "h2o:recent=4,budget=12;visibility=window;chunk=6",
         "h2o:recent=4,budget=12;positions=in-cache"}) {
     const Cell cell = {parse_spec(text).value(), 3};

@@ -69,7 +69,8 @@ std::vector<std::string> specs() {
     for (const std::string settings :
          {"", ";timing=trim-then-attend", ";timing=lazy:3", ";visibility=window;positions=in-cache",
           ";positions=in-cache", ";timing=trim-then-attend;visibility=window", ";unit=head",
-          ";unit=layer", ";unit=model", ";budgets=pyramid:3", ";budgets=retrieval:0.1"}) {
+          ";unit=layer", ";unit=model", ";budgets=pyramid:3", ";budgets=retrieval:0.1",
+          ";budgets=adaptive:0.5", ";budgets=adaptive:0.2;unit=head;timing=lazy:3"}) {
       all.push_back(base + settings);
     }
   }

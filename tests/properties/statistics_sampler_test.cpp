@@ -70,6 +70,8 @@ TEST(SpecSampler, SaysWhyThereIsNothingToSample) {
   EXPECT_NE(why("streaming:budget=16", 100).find("no middle"), std::string::npos);
   EXPECT_NE(why("dense", 100).find("no middle"), std::string::npos);
   EXPECT_NE(why("reservoir:budget=64", 64).find("more tokens"), std::string::npos);
+  EXPECT_NE(why("keyformer:budget=64;budgets=adaptive:0.2", 200).find("budgets=equal"),
+            std::string::npos);
 }
 
 TEST(FamilySampler, SeesTheStreamsOfTheFastOne) {

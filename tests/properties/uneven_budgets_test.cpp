@@ -36,9 +36,20 @@ TEST(UnevenBudgets, AreARangeInTheContract) {
   EXPECT_EQ(some.most_stored(100, 1), 100U);
 }
 
+TEST(UnevenBudgets, ThatAreSharedNameTheMean) {
+  const Contract shared = declared_by("h2o:recent=4,budget=14;budgets=adaptive:0.25");
+  EXPECT_TRUE(shared.shares_budget());
+  EXPECT_EQ(shared.mean_budget, 14U);
+  EXPECT_EQ(shared.budget, 4U + 2U);
+  EXPECT_EQ(shared.largest_budget, 4U + 18U);
+  EXPECT_FALSE(declared_by("h2o:recent=4,budget=14;budgets=adaptive:1").uneven());
+  EXPECT_FALSE(declared_by("h2o:recent=4,budget=14;budgets=pyramid:2").shares_budget());
+}
+
 TEST(UnevenBudgets, GoThroughTheProtocol) {
-  for (const std::string words : {"h2o:recent=4,budget=14;budgets=pyramid:2",
-                                  "streaming:sinks=2,recent=9;budgets=retrieval:1.1"}) {
+  for (const std::string words :
+       {"h2o:recent=4,budget=14;budgets=adaptive:0.5", "h2o:recent=4,budget=14;budgets=pyramid:2",
+        "streaming:sinks=2,recent=9;budgets=retrieval:1.1"}) {
     const Contract contract = declared_by(words);
     const boost::json::value value = boost::json::parse(contract_json(contract));
     Complaints complaints;
@@ -92,6 +103,8 @@ TEST(UnevenBudgets, AreHeldByOurCacheOnly) {
   const std::string flat = equal + ";budgets=pyramid:2";
   const std::string one = equal + ";budgets=retrieval:0.0";
   const std::string other = equal + ";budgets=retrieval:0.1";
+  const std::string shared = equal + ";budgets=adaptive:0.2";
+  const std::string safer = equal + ";budgets=adaptive:0.7";
   for (const auto& [declared, real] :
        std::vector<std::pair<std::string, std::string>>{{equal, flat},
                                                         {flat, steep},
@@ -99,11 +112,15 @@ TEST(UnevenBudgets, AreHeldByOurCacheOnly) {
                                                         {flat, equal},
                                                         {equal, one},
                                                         {one, equal},
-                                                        {one, other}}) {
+                                                        {one, other},
+                                                        {equal, shared},
+                                                        {shared, equal},
+                                                        {shared, safer},
+                                                        {safer, shared}}) {
     Impostor family(declared, real);
     EXPECT_NE(first_broken(family), "none") << declared << " " << real;
   }
-  for (const std::string& right : {flat, steep, one}) {
+  for (const std::string& right : {flat, steep, one, shared, safer}) {
     Impostor family(right, right);
     EXPECT_EQ(first_broken(family), "none") << right;
   }

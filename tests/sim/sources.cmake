@@ -5,9 +5,11 @@ list(APPEND kv_test_sources
   sim/numpy_test.cpp
   sim/oracle_law_test.cpp
   sim/oracle_test.cpp
+  sim/pooled_scores_test.cpp
   sim/reductions_test.cpp
   sim/replay_test.cpp
   sim/serves_test.cpp
+  sim/shared_budgets_test.cpp
   sim/sizes_test.cpp
   sim/slots_test.cpp
   sim/top_k_test.cpp
