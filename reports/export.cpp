@@ -82,7 +82,7 @@ Record cell_record(const ReplayResult& result, const CellResult& cell) {
   add_metrics(record, means);
   const OracleMeans oracle = oracle_of(cell);
   record.add("optimum", oracle.optimum)
-      .add("optimum_share", means.retained_mass / oracle.optimum)
+      .add("optimum_share", optimum_share_of(cell.cell.spec, means.retained_mass, oracle.optimum))
       .add("per_step_bound", oracle.per_step)
       .add("greedy_oracle", oracle.greedy);
   const CellSizes sizes = sizes_of(cell);

@@ -1,6 +1,7 @@
 #include "reports/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "reports/labels.h"
@@ -53,8 +54,11 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
   summary.oracle = oracle_of(result.cells[summary.cells[0]]);
-  summary.optimum_share = summary.retained_mass.mean / summary.oracle.optimum;
-  summary.least_share = summary.retained_mass.mean / summary.oracle.per_step;
+  const double retained = summary.retained_mass.mean;
+  const OracleMeans& oracle = summary.oracle;
+  summary.optimum_share = optimum_share_of(summary.spec, retained, oracle.optimum);
+  const bool loose = summary.spec.budgets.shared() && std::isfinite(oracle.optimum);
+  summary.least_share = retained / (loose ? oracle.optimum : oracle.per_step);
   summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
   for (const std::size_t index : summary.cells) {
     add_sizes(summary, sizes_of(result.cells[index]));
@@ -113,6 +117,10 @@ HeadMetrics means_of(const CellResult& cell) {
           .kl_to_dense = mean_over_heads(cell, &HeadMetrics::kl_to_dense),
           .topk_overlap = mean_over_heads(cell, &HeadMetrics::topk_overlap),
           .output_error = mean_over_heads(cell, &HeadMetrics::output_error)};
+}
+
+double optimum_share_of(const Spec& spec, double retained_mass, double optimum) {
+  return spec.budgets.shared() ? not_measured : retained_mass / optimum;
 }
 
 std::vector<SpecSummary> summarise(const ReplayResult& result) {

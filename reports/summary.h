@@ -53,13 +53,18 @@ struct SpecSummary {
   Interval topk_overlap{};
   Interval output_error{};
   OracleMeans oracle{};                 // the same for all seeds
-  double optimum_share = not_measured;  // retained mass / optimum
-  double least_share = not_measured;    // retained mass / per-step bound: not above the other
+  double optimum_share = not_measured;  // retained mass / optimum, see optimum_share_of()
+  double least_share = not_measured;    // at least so much of it, by the bound that is known
   double visible_mean = not_measured;   // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;
   double bytes_peak = not_measured;  // NaN if unknown
 };
+
+// What a spec retains as a share of the optimum. NaN where heads share their budget: each has a
+// bound of its own then, and no cache reaches all of them at once, so a share would look worse than
+// it is.
+double optimum_share_of(const Spec& spec, double retained_mass, double optimum);
 
 // One per spec, in the order of the cells.
 std::vector<SpecSummary> summarise(const ReplayResult& result);

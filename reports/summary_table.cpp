@@ -40,8 +40,8 @@ Entry budget_of(const Spec& spec) {
   return spec.bounded() ? Entry{text, text} : Entry{absent, ""};
 }
 
-// A share of the optimum, or where that is not known at least so much of it: the per-step bound is
-// never below.
+// A share of the optimum, or where that is not known at least so much of it: bounds are never
+// below.
 Entry share_of(const SpecSummary& s) {
   if (std::isfinite(s.optimum_share)) return number(s.optimum_share, 4);
   if (!std::isfinite(s.least_share)) return {absent, ""};

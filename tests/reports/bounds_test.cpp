@@ -90,6 +90,21 @@ TEST(Bounds, AreMeansOverHeadsHoweverTheseShareUnits) {
   EXPECT_NEAR(means.greedy, (3 * 0.25 + 0.85) / 4, 1e-12);
 }
 
+// Every head is bounded with the largest share that the others may leave it.
+TEST(Bounds, AreLooseWhereHeadsShareTheirBudget) {
+  ReplayResult result = with_bounds();
+  for (CellResult& cell : result.cells) cell.cell.spec.budgets.law = Budgets::Law::adaptive;
+  for (const SpecSummary& spec : summarise(result)) {
+    EXPECT_TRUE(std::isnan(spec.optimum_share));
+    EXPECT_DOUBLE_EQ(spec.least_share, spec.retained_mass.mean / spec.oracle.optimum);
+  }
+  EXPECT_THAT(summary_text(result), HasSubstr("\xE2\x89\xA5 "));
+  const std::vector<std::string_view> lines = split(cells_csv(result), '\n');
+  const std::vector<std::string_view> names = split(lines[0], ',');
+  const auto at = std::ranges::find(names, "optimum_share") - names.begin();
+  EXPECT_EQ(split(lines[1], ',')[static_cast<std::size_t>(at)], "");
+}
+
 TEST(Bounds, GiveEachPolicyItsShare) {
   const ReplayResult result = with_bounds();
   for (const SpecSummary& spec : summarise(result)) {
