@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/words.h"
+#include "cli/spec_answers.h"
 #include "cli/wrap.h"
 #include "sim/spec.h"
 
@@ -153,54 +154,6 @@ std::string policy_head(const PolicyEntry& policy) {
 
 std::string canonical_of(const Preset& preset) {
   return parse_spec(preset.spec).value().canonical();
-}
-
-// What goes together: tokens one by one, or as many as an option says.
-std::string granularity_of(const Spec& spec) {
-  for (const Parameter& parameter : spec.policy->parameters) {
-    for (const char* name : {"page", "block", "length"}) {
-      if (parameter.name == name) return spec.options.at(name) + " tokens together";
-    }
-  }
-  return "tokens one by one";
-}
-
-std::string storage_answer(std::string_view published) {
-  const std::string any = "the model's: --storage and --keys of eval, generate and speed";
-  return published.empty() ? any : any + "; published with --storage " + std::string(published);
-}
-
-std::string visibility_of(const Spec& spec) {
-  if (!spec.chooses()) return std::string(word_of(spec.visibility));
-  const TopPages& sizes = spec.top_pages;
-  return spec.visibility_text() + ": each query head attends to " + std::to_string(sizes.pages()) +
-         " pages of " + std::to_string(sizes.page) + " tokens; the first " +
-         std::to_string(sizes.dense_layers) + " layers to everything";
-}
-
-// A spec's answers to the eight questions, a line each.
-std::string answers_text(const Spec& spec, std::string_view published = {}) {
-  const std::string unit(word_of(spec.unit));
-  const std::string timing(word_of(spec.timing));
-  const std::array<std::pair<std::string, std::string>, 8> answers = {{
-      {"who goes", std::string(spec.policy->name)},
-      {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
-                                         std::to_string(spec.recent) + " recent tokens"
-                                   : "everything"},
-      {"budget", spec.bounded() ? std::to_string(spec.budget) + " tokens for each " + unit + ", " +
-                                      spec.budgets.text()
-                                : "none"},
-      {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
-      {"visibility", visibility_of(spec)},
-      {"positions", std::string(word_of(spec.positions))},
-      {"granularity", granularity_of(spec)},
-      {"storage", storage_answer(published)},
-  }};
-  std::string out;
-  for (const auto& [question, answer] : answers) {
-    out += definition(&question == &answers[0].first ? "answers" : "", question + ": " + answer);
-  }
-  return out;
 }
 
 // What stands before a spec's fields and settings.

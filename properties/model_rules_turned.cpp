@@ -68,15 +68,14 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
         norms_(spec.options.at("value-norm") == "yes"),
         future_(spec.options.count("future")) {}
 
+  std::vector<double> worth(const Choice& choice) override {
+    meet();
+    return ScoredByPlace::worth(choice);
+  }
+
  protected:
   std::vector<Position> chosen(const Choice& choice, Draws& draws) override {
-    meeting_ = keys_;
-    for (auto& [p, keys] : meeting_) {
-      const double ahead = next_place() - place_of(p);
-      if (future_ == 0) continue;
-      if (!turns_.contains(ahead)) turns_[ahead] = mean_turn(-ahead, future_);
-      for (Vector& key : keys) key = turned(key, turns_[ahead]);
-    }
+    meet();
     return ScoredByPlace::chosen(choice, draws);
   }
 
@@ -95,6 +94,17 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
   }
 
  private:
+  // Every key as the next queries meet it.
+  void meet() {
+    meeting_ = keys_;
+    for (auto& [p, keys] : meeting_) {
+      const double ahead = next_place() - place_of(p);
+      if (future_ == 0) continue;
+      if (!turns_.contains(ahead)) turns_[ahead] = mean_turn(-ahead, future_);
+      for (Vector& key : keys) key = turned(key, turns_[ahead]);
+    }
+  }
+
   [[nodiscard]] double exponent(std::size_t head, const Vector& key) const {
     const auto count = static_cast<double>(queries_.size());
     Vector mean(brought_dim);

@@ -135,8 +135,9 @@ Table perplexity_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});
   table.columns.push_back({.title = "perplexity", .name = "perplexity", .number = true});
-  const auto segments = result.cells.empty() ? std::vector<Segment>()
-                                             : segments_of(result.cells.front().series, result.segment);
+  const auto segments = result.cells.empty()
+                            ? std::vector<Segment>()
+                            : segments_of(result.cells.front().series, result.segment);
   for (const Segment& segment : segments) {
     const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
     table.columns.push_back({.title = range, .name = "perplexity_" + range, .number = true});

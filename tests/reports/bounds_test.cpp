@@ -99,10 +99,11 @@ TEST(Bounds, AreLooseWhereHeadsShareTheirBudget) {
     EXPECT_DOUBLE_EQ(spec.least_share, spec.retained_mass.mean / spec.oracle.optimum);
   }
   EXPECT_THAT(summary_text(result), HasSubstr("\xE2\x89\xA5 "));
-  const std::vector<std::string_view> lines = split(cells_csv(result), '\n');
-  const std::vector<std::string_view> names = split(lines[0], ',');
-  const auto at = std::ranges::find(names, "optimum_share") - names.begin();
-  EXPECT_EQ(split(lines[1], ',')[static_cast<std::size_t>(at)], "");
+  const Spec shared = result.cells.front().cell.spec;
+  EXPECT_TRUE(std::isnan(optimum_share_of(shared, 0.5, 0.8)));
+  EXPECT_DOUBLE_EQ(optimum_share_of(with_bounds().cells.front().cell.spec, 0.5, 0.8), 0.625);
+  EXPECT_THAT(json_lines(result, false), HasSubstr("\"optimum_share\":null"));
+  EXPECT_THAT(json_lines(with_bounds(), false), Not(HasSubstr("\"optimum_share\":null")));
 }
 
 TEST(Bounds, GiveEachPolicyItsShare) {
