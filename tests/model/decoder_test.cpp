@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tests/model/feeding.h"
 #include "tests/model/small_models.h"
 
 namespace kv {
@@ -26,15 +27,7 @@ std::vector<float> logits_of(const LanguageModel& model,
                              const std::string& spec,
                              std::size_t chunk,
                              const DecoderOptions& options = {}) {
-  Decoder decoder = Decoder::create(model, parse_spec(spec).value(), options).value();
-  const std::vector<Token> tokens = some_tokens(50);
-  std::vector<float> all;
-  for (std::size_t at = 0; at < tokens.size(); at += chunk) {
-    const std::size_t size = std::min(chunk, tokens.size() - at);
-    EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
-    all.insert(all.end(), decoder.logits().begin(), decoder.logits().end());
-  }
-  return all;
+  return test::logits_in_chunks(model, spec, some_tokens(50), chunk, options);
 }
 
 TEST(Decoder, DenseGivesTheSameBitsWhateverTheChunk) {

@@ -4,6 +4,7 @@ list(APPEND kv_test_sources
   model/config_test.cpp
   model/decoder_test.cpp
   model/evaluate_test.cpp
+  model/feeding.cpp
   model/forward_test.cpp
   model/forward_torch_test.cpp
   model/group_codes_test.cpp

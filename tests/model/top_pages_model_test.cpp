@@ -8,6 +8,7 @@
 #include "model/rope_cache.h"
 #include "sim/page_choice.h"
 #include "sim/replay.h"
+#include "tests/model/feeding.h"
 #include "tests/model/small_models.h"
 #include "tests/traces/files.h"
 
@@ -31,16 +32,8 @@ Decoder decoder_of(const LanguageModel& model, const std::string& spec, DecoderO
 std::vector<float> logits_of(const LanguageModel& model,
                              const std::string& spec,
                              const DecoderOptions& options = {}) {
-  Decoder decoder = decoder_of(model, spec, options);
   const std::size_t chunk = parse_spec(spec).value().chunk;
-  const std::vector<Token> tokens = some_tokens(text_tokens);
-  std::vector<float> logits;
-  for (std::size_t at = 0; at < tokens.size(); at += chunk) {
-    const std::size_t size = std::min(chunk, tokens.size() - at);
-    EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
-    logits.insert(logits.end(), decoder.logits().begin(), decoder.logits().end());
-  }
-  return logits;
+  return test::logits_in_chunks(model, spec, some_tokens(text_tokens), chunk, options);
 }
 
 std::vector<DecoderOptions> storages() {
