@@ -97,17 +97,9 @@ CachedAttention::CachedAttention(const ModelConfig& config,
       if (own.chooses()) group.pages.emplace(own.top_pages, config.head_dim);
     }
   }
-  group_caches();
-}
-
-// Units that share a budget do so in their layer.
-void CachedAttention::group_caches() {
-  std::size_t layer = 0;  // of the last group
-  for (ModelUnit& unit : units_) {
-    if (groups_.empty() || !unit.cache.shares() || unit.layer != layer) groups_.emplace_back();
-    groups_.back().add(unit.cache);
-    layer = unit.layer;
-  }
+  std::vector<LayerCache> caches;
+  for (ModelUnit& unit : units_) caches.push_back({unit.layer, &unit.cache});
+  groups_ = grouped(caches);
 }
 
 // Where every query has a window of its own, units that share a budget decide before each.

@@ -133,7 +133,6 @@ class CachedAttention {
     float* out = nullptr;
   };
 
-  void group_caches();
   void decide_for_next_query(std::size_t layer);
   void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
   void keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const;

@@ -48,6 +48,17 @@ void CacheGroup::decide() {
   }
 }
 
+std::vector<CacheGroup> grouped(std::span<const LayerCache> caches) {
+  std::vector<CacheGroup> groups;
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const auto [layer, cache] = caches[i];
+    const bool joins = i > 0 && cache->shares() && caches[i - 1].layer == layer;
+    if (!joins) groups.emplace_back();
+    groups.back().add(*cache);
+  }
+  return groups;
+}
+
 std::size_t units_in_group(const Spec& spec, std::size_t units_of_layer) {
   return spec.budgets.shared() ? units_of_layer : 1;
 }

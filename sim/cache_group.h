@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "sim/unit_cache.h"
@@ -35,6 +36,16 @@ class CacheGroup {
 
   std::vector<UnitCache*> caches_;
 };
+
+// A cache and its unit's layer.
+struct LayerCache {
+  std::size_t layer = 0;
+  UnitCache* cache = nullptr;
+};
+
+// The groups of these caches, which come layer by layer: those of a layer that share its budget are
+// one, and every other cache is one by itself.
+std::vector<CacheGroup> grouped(std::span<const LayerCache> caches);
 
 // How many units of a layer decide together, where it has so many.
 std::size_t units_in_group(const Spec& spec, std::size_t units_of_layer);

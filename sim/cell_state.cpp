@@ -65,7 +65,11 @@ CellState::CellState(const Trace& trace,
            std::vector<Position>(info_.tokens, static_cast<Position>(info_.tokens + 1))});
     }
   }
-  group_caches();
+  std::vector<LayerCache> caches;
+  for (UnitState& unit : units_) {
+    caches.push_back({lanes_[unit.shape.lanes.front()].layer, &unit.cache});
+  }
+  groups_ = grouped(caches);
   for (HeadMetrics& sum : sums_) sum.output_error = 0;
   const std::size_t points = (info_.tokens + series_width - 1) / series_width;
   for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
@@ -75,17 +79,6 @@ CellState::CellState(const Trace& trace,
   }
   part_.kept.resize(info_.tokens);
   part_.lifetimes.resize(info_.tokens + 1);
-}
-
-// Units that share a budget do so in their layer.
-void CellState::group_caches() {
-  std::size_t layer = 0;  // of the last group
-  for (UnitState& unit : units_) {
-    const std::size_t own = lanes_[unit.shape.lanes.front()].layer;
-    if (groups_.empty() || !unit.cache.shares() || own != layer) groups_.emplace_back();
-    groups_.back().add(unit.cache);
-    layer = own;
-  }
 }
 
 void CellState::begin_query(Position query) {

@@ -132,7 +132,6 @@ class CellState {
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
-  void group_caches();
   View choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
