@@ -140,6 +140,12 @@ Result<void> check_format(const Spec& spec, const KvFormat& format) {
                        " stores them by their age in the stream; expected storage without recent "
                        "and sinks, or vectors=kept");
   }
+  if (spec.chooses() && format.has_tiers()) {
+    return usage_error("visibility=top-pages ranks pages by their keys as they are stored, and " +
+                       format.text() +
+                       " quantises keys after their page is known; expected storage without recent "
+                       "and sinks, as int4");
+  }
   return {};
 }
 

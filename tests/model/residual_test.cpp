@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "model/decoder.h"
 #include "model/kv_store.h"
+#include "tests/model/feeding.h"
 #include "tests/model/small_models.h"
 
 namespace kv {
@@ -109,15 +110,7 @@ std::vector<float> logits_of(const LanguageModel& model,
   DecoderOptions options;
   options.storage = parse_kv_format(storage).value();
   options.keys = keys;
-  Decoder decoder = Decoder::create(model, parse_spec(spec).value(), options).value();
-  const std::vector<Token> tokens = some_tokens(50);
-  std::vector<float> all;
-  for (std::size_t at = 0; at < tokens.size(); at += chunk) {
-    const std::size_t size = std::min(chunk, tokens.size() - at);
-    EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
-    all.insert(all.end(), decoder.logits().begin(), decoder.logits().end());
-  }
-  return all;
+  return test::logits_in_chunks(model, spec, some_tokens(50), chunk, options);
 }
 
 TEST(Residual, DoesNotDependOnTheChunk) {
@@ -206,6 +199,15 @@ TEST(Residual, IsRefusedWhereItCannotBeKept) {
       Decoder::create(model, parse_spec("streaming;positions=shifted").value(), options);
   ASSERT_FALSE(halves);
   EXPECT_THAT(halves.error().message, HasSubstr("expected f16 as storage"));
+  options.keys = KeyStorage::rotated;
+  const Spec pages = parse_spec("dense;visibility=top-pages:8/4/0").value();
+  EXPECT_TRUE(Decoder::create(model, pages, options));
+  for (const std::string storage : {"int4:recent=4", "int8:sinks=1", "kivi4"}) {
+    options.storage = parse_kv_format(storage).value();
+    const auto ranked = Decoder::create(model, pages, options);
+    ASSERT_FALSE(ranked) << storage;
+    EXPECT_THAT(ranked.error().message, HasSubstr("visibility=top-pages")) << storage;
+  }
 }
 
 }  // namespace
