@@ -1,7 +1,8 @@
-# kv_layer(<folder> SOURCES <file.cpp>... [USES <lower layers or imported targets>...])
+# kv_layer(<folder> [USES <lower layers or imported targets>...])
 #
-# One library per folder, named kv_<folder> and exported as kvcheck::<folder>. Includes are written
-# from the root ("sim/replay.h"), so the root is the only include directory.
+# One library per folder, of every source in it and below but main.cpp: a new file needs no line
+# anywhere. Named kv_<folder> and exported as kvcheck::<folder>. Includes are written from the root
+# ("sim/replay.h"), so the root is the only include directory.
 
 # Without -Wrestrict: on g++ 12 it takes string concatenation for overlapping copies (GCC bug 105651).
 add_library(kv_warnings INTERFACE)
@@ -27,8 +28,10 @@ if(KVCHECK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 function(kv_layer name)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;USES" ${ARGN})
-  add_library(kv_${name} STATIC ${LAYER_SOURCES})
+  cmake_parse_arguments(LAYER "" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  add_library(kv_${name} STATIC ${sources})
   add_library(kvcheck::${name} ALIAS kv_${name})
   set_target_properties(kv_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME kvcheck_${name})
   target_include_directories(kv_${name} PUBLIC

@@ -73,17 +73,6 @@ std::string folder_path(std::string_view path) {
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash + 1));
 }
 
-// Whether the CMake file lists the source by its path from the CMake file's folder or the one
-// above.
-bool lists(const SourceFile& cmake, std::string_view source) {
-  const std::string here = folder_path(cmake.path);
-  if (!source.starts_with(here)) return false;
-  if (has_word(cmake.text, source.substr(here.size()))) return true;
-  if (here.empty()) return false;
-  const std::string above = folder_path(here.substr(0, here.size() - 1));
-  return has_word(cmake.text, source.substr(above.size()));
-}
-
 const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
   const auto found = std::ranges::find(files, path, &SourceFile::path);
   return found == files.end() ? nullptr : &*found;
@@ -167,19 +156,6 @@ Findings banned_words(const SourceFile& file) {
         findings.push_back(at(file, i) + std::string(word) + ": " + std::string(ban.instead));
       }
     }
-  }
-  return findings;
-}
-
-Findings unlisted_sources(const std::vector<SourceFile>& files) {
-  Findings findings;
-  for (const SourceFile& file : files) {
-    if (!file.path.ends_with(".cpp")) continue;
-    const bool listed = std::ranges::any_of(files, [&](const SourceFile& other) {
-      const bool cmake = other.path.ends_with(".cmake") || other.path.ends_with("CMakeLists.txt");
-      return cmake && lists(other, file.path);
-    });
-    if (!listed) findings.push_back(file.path + ":1: no CMake file builds it");
   }
   return findings;
 }

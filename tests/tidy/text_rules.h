@@ -15,9 +15,6 @@ Findings sizes(const SourceFile& file);
 // architecture puts them.
 Findings banned_words(const SourceFile& file);
 
-// Every .cpp is named in a CMake file of its folder, or of a folder above by the path from there.
-Findings unlisted_sources(const std::vector<SourceFile>& files);
-
 // A header in policies/ that makes a Policy says Source:, Differs and Cost.
 Findings policy_headers(const SourceFile& file);
 

@@ -58,10 +58,6 @@ TEST(Tidy, WordsStayWhereTheyBelong) {
   EXPECT_THAT(everywhere(banned_words), IsEmpty());
 }
 
-TEST(Tidy, EverySourceIsBuilt) {
-  EXPECT_THAT(unlisted_sources(tree()), IsEmpty());
-}
-
 TEST(Tidy, PoliciesNameSourceDifferencesAndCost) {
   EXPECT_THAT(everywhere(policy_headers), IsEmpty());
   for (const PolicyEntry& entry : policy_registry()) {
@@ -165,21 +161,6 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("base/a.cpp", "#pragma GCC target(\"avx\")"), 1);
   EXPECT_EQ(count("base/a_avx512.cpp", "#pragma GCC target(\"avx512f\")"), 0);
   EXPECT_EQ(count("base/lanes_avx512.h", "#include <immintrin.h>"), 0);
-}
-
-TEST(TidyRule, FindsASourceThatIsNotBuilt) {
-  const SourceFile source = {"sim/spec.cpp", ""};
-  const SourceFile test = {"tests/sim/spec_test.cpp", ""};
-  const SourceFile list = {"tests/sim/sources.cmake", "sim/spec_test.cpp"};
-  const auto sim = [](std::string text) {
-    return SourceFile{"sim/CMakeLists.txt", std::move(text)};
-  };
-  EXPECT_THAT(unlisted_sources({source, sim("spec.cpp")}), IsEmpty());
-  EXPECT_THAT(unlisted_sources({source, sim("other_spec.cpp")}).size(), 1);
-  EXPECT_THAT(unlisted_sources({source, {"base/CMakeLists.txt", "spec.cpp"}}).size(), 1);
-  EXPECT_THAT(unlisted_sources({test, list}), IsEmpty());
-  EXPECT_THAT(unlisted_sources({test, {"tests/sim/sources.cmake", "sim/other_test.cpp"}}).size(),
-              1);
 }
 
 TEST(TidyRule, FindsAPolicyWithoutSourceOrEntry) {

@@ -1,1 +1,0 @@
-list(APPEND kv_test_sources cli/uniformity_test.cpp)
