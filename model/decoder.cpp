@@ -45,7 +45,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   if (Result<void> there = check_grid(spec, grid); !there) return there.error();
   if (spec.chooses() && spec.top_pages.dense_layers >= model.config.layers) {
     return usage_error(
-        "'" + spec.label() + "' leaves the first " + std::to_string(spec.top_pages.dense_layers) +
+        "it leaves the first " + std::to_string(spec.top_pages.dense_layers) +
         " layers dense, and the model has " + std::to_string(model.config.layers) +
         "; expected fewer, as in visibility=top-pages:" + std::to_string(spec.top_pages.attended) +
         "/" + std::to_string(spec.top_pages.page) + "/0");

@@ -10,6 +10,11 @@ std::optional<std::string> untold(const Contract& contract) {
   return "positions=untold: the subject knows no positions";
 }
 
+std::optional<std::string> never_refilled(const Contract& contract) {
+  if (contract.budget == 0) return "no budget is declared: the cache is never refilled";
+  return untold(contract);
+}
+
 Judgement distance(const History& history, const Contract& contract) {
   return glance_at_all(history, contract, check_distances);
 }
@@ -54,7 +59,7 @@ std::vector<Law> distance_laws() {
               "wrong for ever after, so distances are judged again once twice the budget was fed.",
        .seen_in = "efficient-transformers #1235; executorch #21941; ollama #14912",
        .must_see = {.wrap = true},
-       .spares = untold,
+       .spares = never_refilled,
        .check = after_wrap},
       {.id = "position.after-rollback",
        .sentence = "Distances are right for what is fed after tokens were taken back.",

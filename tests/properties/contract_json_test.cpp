@@ -1,0 +1,90 @@
+#include "properties/remote/contract_json.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_text.h"
+
+namespace kv {
+namespace {
+
+Contract through_the_protocol(const Contract& contract) {
+  const boost::json::value value = boost::json::parse(contract_json(contract));
+  Complaints complaints;
+  Contract read = read_contract(JsonAt(value, "contract", complaints), {}, "");
+  EXPECT_THAT(complaints.lines, testing::IsEmpty());
+  return read;
+}
+
+// A contract that declares something of everything.
+Contract full_contract() {
+  Contract contract;
+  contract.name = "mine";
+  contract.sinks = 1;
+  contract.recent = 2;
+  contract.budget = 9;
+  contract.largest_budget = 12;
+  contract.mean_budget = 10;
+  contract.timing = Timing::lazy;
+  contract.slack = 3;
+  contract.visibility = Visibility::top_pages;
+  contract.top_pages = {.attended = 24, .page = 4, .dense_layers = 1};
+  contract.positions = PositionMode::shifted;
+  contract.unit = Unit::layer;
+  contract.page = 4;
+  contract.pinned_first_page = true;
+  contract.unordered = true;
+  contract.masks_instead = true;
+  contract.self_may_go = true;
+  contract.random = true;
+  contract.keeps_fewer = true;
+  contract.longest_chunk = 7;
+  contract.rollback = 5;
+  contract.shifts = true;
+  contract.precision = Precision::int4;
+  contract.full_precision_recent = 6;
+  contract.full_precision_sinks = 8;
+  contract.wants_attention = true;
+  contract.claims = {"uniform", "constant-size"};
+  contract.reference = "streaming:sinks=4,budget=64";
+  return contract;
+}
+
+TEST(ContractJson, EveryFieldGoesThroughTheProtocol) {
+  const Contract contract = full_contract();
+  EXPECT_EQ(through_the_protocol(contract), contract);
+  EXPECT_EQ(through_the_protocol({}), Contract{});
+  const auto full = boost::json::parse(contract_json(contract)).as_object();
+  const auto plain = boost::json::parse(contract_json({})).as_object();
+  for (const auto& field : full) {
+    EXPECT_NE(field.value(), plain.at(field.key())) << field.key() << " was not tried";
+  }
+}
+
+TEST(ContractJson, DepthsMayBeAny) {
+  Contract contract;
+  contract.rollback = any_depth;
+  contract.largest_budget = any_depth;
+  EXPECT_EQ(through_the_protocol(contract), contract);
+}
+
+TEST(ContractJson, WrongSizesAreToldByName) {
+  const auto complaints_of = [](const char* text) {
+    const boost::json::value value = boost::json::parse(text);
+    Complaints complaints = {.strict = true, .lines = {}};
+    read_contract(JsonAt(value, "contract", complaints), {}, "");
+    return complaints.lines;
+  };
+  EXPECT_THAT(complaints_of(R"({"page": 0})"),
+              testing::ElementsAre(testing::HasSubstr("page must be at least 1")));
+  for (const char* text : {R"({"attended": 30, "attended_page": 16})", R"({"attended": 0})",
+                           R"({"attended_page": 0})"}) {
+    EXPECT_THAT(complaints_of(text),
+                testing::ElementsAre(testing::HasSubstr("attended must be a multiple")))
+        << text;
+  }
+  EXPECT_THAT(complaints_of(R"({"full_precision_sink": 1})"),
+              testing::ElementsAre(testing::HasSubstr("full_precision_sinks")));
+}
+
+}  // namespace
+}  // namespace kv
