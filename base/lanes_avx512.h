@@ -78,7 +78,7 @@ template <std::size_t n, typename F>
 // Asks for `bytes` from `at` on; into the second level unless told, as the lines that the first can
 // wait for are too few to keep memory busy. Always inline, and never in a lambda of its own: g++ 12
 // takes a function that does nothing but prefetch for one without effect, and drops its calls.
-template <_mm_hint level = _MM_HINT_T1>
+template <auto level = _MM_HINT_T1>
 [[gnu::always_inline]] inline void ask_for(const std::byte* at, std::size_t bytes) {
   for (std::size_t line = 0; line < bytes; line += 64) {
     _mm_prefetch(reinterpret_cast<const char*>(at + line), level);

@@ -64,6 +64,7 @@ class Rule {
   // Where units share a budget: what each of the middle is worth. Asked at every decision in place
   // of stay, in bulk. Empty: its scores cannot be compared.
   virtual std::vector<double> worth(const Choice& /*choice*/) { return {}; }
+
   // Whether the row of that token, once it is evicted, stays stored for good.
   [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
 

@@ -73,6 +73,7 @@ class UnitCache {
   // Tells the policy, if it wants to know (policies/turning.h), how places turn keys and queries;
   // not told, nothing turns. `rotation` is to outlive the cache and its forks.
   void turn_by(const Rotation* rotation);
+
   // Whether it decides together with the others of its layer. Then only a CacheGroup may call
   // begin_chunk and end_chunk, and it goes before each next_query.
   [[nodiscard]] bool shares() const { return shares_; }
