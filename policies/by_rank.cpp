@@ -66,6 +66,11 @@ void append_lowest_blocks(std::span<const double> scores,
   }
 }
 
+void score_newcomers_lowest(std::size_t n, std::size_t newcomers, std::vector<double>& scores) {
+  scores.assign(n, 1);
+  std::fill(scores.end() - static_cast<std::ptrdiff_t>(newcomers), scores.end(), 0);
+}
+
 void add_mass(std::span<double> sums, std::span<const float> mass) {
   KV_CHECK(sums.size() == mass.size());
   kernels().add_to_double(sums.data(), mass.data(), mass.size());

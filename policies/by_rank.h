@@ -33,6 +33,9 @@ void append_lowest_blocks(std::span<const double> scores,
                           std::size_t capacity,
                           std::vector<std::size_t>& victims);
 
+// Scores by which the newest `newcomers` of n go before all others: of policies that chose once.
+void score_newcomers_lowest(std::size_t n, std::size_t newcomers, std::vector<double>& scores);
+
 // sums[i] += mass[i], in double. Requires as many sums as masses.
 void add_mass(std::span<double> sums, std::span<const float> mass);
 

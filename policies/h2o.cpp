@@ -18,7 +18,7 @@ class H2o final : public Policy, public Masking {
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
-  [[nodiscard]] std::uint64_t masked_below() const override {
+  [[nodiscard]] std::uint64_t masked_below(std::size_t /*sinks*/) const override {
     return form_ == H2oForm::mask_simulation ? masks_all : 0;
   }
 
@@ -130,8 +130,9 @@ PolicyEntry h2o_policy() {
           .differs =
               "mass is renormalised over what was visible and averaged over the unit's heads; "
               "among equals the older goes; sizes are counts, there shares of the prompt; of "
-              "mask-simulation, hidden tokens never come back, there they may where scores are 0; "
-              "normalise=age is NVIDIA/kvpress's division",
+              "mask-simulation, who leaves the recent window may stay at once, there it is first "
+              "hidden for one step, and hidden tokens never come back, there they may where "
+              "scores are 0; normalise=age is NVIDIA/kvpress's division",
           .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
           .make = [](const Options& options) {
             return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none,

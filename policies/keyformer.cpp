@@ -49,9 +49,15 @@ class Keyformer final : public Policy {
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
+  // Who was chosen for good is worth more than any newcomer.
   std::span<const double> scores(const Candidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
+    if (options_.once && chosen_ != 0) {
+      score_newcomers_lowest(n, candidates.newcomers, noisy_);
+      return noisy_;
+    }
+    chosen_ = 1;
     return std::span<const double>(gathered_).subspan(candidates.first_rank, n);
   }
 

@@ -5,6 +5,7 @@
 // budget.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -16,8 +17,8 @@ class Masking {
  public:
   virtual ~Masking() = default;
 
-  // Constant; 0: none is masked.
-  [[nodiscard]] virtual std::uint64_t masked_below() const = 0;
+  // In a cache with so many sinks; 0: none is masked.
+  [[nodiscard]] virtual std::uint64_t masked_below(std::size_t sinks) const = 0;
 
  protected:
   Masking() = default;

@@ -13,8 +13,9 @@ class Pages final : public Policy, public Masking {
  public:
   Pages(std::size_t page, FirstPage first) : page_(page), first_(first) { KV_CHECK(page >= 1); }
 
-  [[nodiscard]] std::uint64_t masked_below() const override {
-    return first_ == FirstPage::masked ? page_ : 0;
+  // The pages that hold sinks.
+  [[nodiscard]] std::uint64_t masked_below(std::size_t sinks) const override {
+    return first_ == FirstPage::masked ? (sinks + page_ - 1) / page_ * page_ : 0;
   }
 
   void evict(const Candidates& candidates,
@@ -54,8 +55,8 @@ constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "first-page",
      .default_value = "pinned",
      .choices = first_pages,
-     .meaning = "the page of the first tokens: seen whole, stored with only its sinks seen, or "
-                "freed but for them"},
+     .meaning = "the page of the first tokens: seen whole where the sinks and the middle hold a "
+                "page, stored with only its sinks seen, or freed but for them"},
 }};
 
 FirstPage first_of(std::string_view word) {
@@ -80,7 +81,8 @@ PolicyEntry pages_policy() {
               "SlidingWindowManager; hpcaitech/ColossalAI, start_token_size",
           .differs =
               "a page goes when room is needed, there once its newest token has left the "
-              "window; the budget counts tokens, not pages",
+              "window; the budget counts tokens, not pages; with a middle smaller than a page it "
+              "can empty, and without a middle tokens go one by one",
           .cost = "O(page) time a page; no state",
           .make = [](const Options& options) {
             return make_pages(options.count("page"), first_of(options.at("first-page")));

@@ -4,8 +4,11 @@
 // all that is left of its oldest page goes at once. With first-page=pinned page 0 is spared as long
 // as another page can go: the sinks' page stays whole, and all of its tokens are seen. With
 // first-page=freed only the cache's sinks of it stay. With first-page=masked queries see the same,
-// but the rest of the page is hidden instead of freed: page - sinks rows more stay stored, as where
-// a page that holds sinks cannot be given back.
+// but the rest of a page that holds sinks is hidden instead of freed: page - sinks rows more stay
+// stored, as where such a page cannot be given back.
+//
+// Of what is pinned only so much can stay as sinks and middle have room for; where they hold less
+// than a page, its newest tokens go. Without a middle the cache is a window, and no page is known.
 //
 // Source: paged caches with attention sinks, as vLLM's SlidingWindowManager (which frees pages
 // whose tokens have all left the window, and pins none) and ColossalAI's (which wants the sinks to

@@ -39,8 +39,7 @@ class Snapkv final : public Policy {
   std::span<const double> scores(const Candidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     if (!options_.once || chosen_ == 0) return choose(candidates);
-    pooled_.assign(n, 1);
-    std::fill(pooled_.end() - static_cast<std::ptrdiff_t>(candidates.newcomers), pooled_.end(), 0);
+    score_newcomers_lowest(n, candidates.newcomers, pooled_);
     return pooled_;
   }
 

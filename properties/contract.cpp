@@ -32,7 +32,7 @@ std::uint64_t masked_rows(const Contract& contract) {
   if (!spec) return 0;
   const std::unique_ptr<Policy> policy = spec->policy->make(spec->options);
   const auto* masking = dynamic_cast<const Masking*>(policy.get());
-  const std::uint64_t below = masking == nullptr ? 0 : masking->masked_below();
+  const std::uint64_t below = masking == nullptr ? 0 : masking->masked_below(contract.sinks);
   return below > contract.sinks ? below - contract.sinks : 0;
 }
 
@@ -79,7 +79,7 @@ void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract)
 void declare_options(const Spec& spec, Contract& contract) {
   const std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
   if (const auto* masking = dynamic_cast<const Masking*>(policy.get())) {
-    const std::uint64_t below = masking->masked_below();
+    const std::uint64_t below = masking->masked_below(contract.sinks);
     contract.masks_instead = below == masks_all;
     contract.pinned_first_page = !contract.masks_instead && below > 0;
   }

@@ -20,10 +20,13 @@ class FifoRule final : public RuleOf<FifoRule> {
 // is masked, who goes of it stays stored.
 class PagesRule final : public RuleOf<PagesRule> {
  public:
-  PagesRule(std::size_t page, const std::string& first)
-      : page_(page), pins_(first == "pinned"), masks_(first == "masked") {}
+  PagesRule(std::size_t page, const std::string& first, std::uint32_t sinks)
+      : page_(page), pins_(first == "pinned"), masks_(first == "masked"), sinks_(sinks) {}
 
-  [[nodiscard]] bool masks(Position token) const override { return masks_ && token < page_; }
+  // Its page begins with a sink.
+  [[nodiscard]] bool masks(Position token) const override {
+    return masks_ && token - token % page_ < sinks_;
+  }
 
   std::vector<Position> stay(const Choice& choice, Draws&) override {
     std::vector<Position> pinned;
@@ -40,6 +43,7 @@ class PagesRule final : public RuleOf<PagesRule> {
   std::size_t page_;
   bool pins_;
   bool masks_;
+  std::uint32_t sinks_;
 };
 
 // Weights: attention per query since arrival, the values' length, or one.
@@ -193,7 +197,7 @@ std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
   if (name == "reservoir-es") return std::make_unique<EsRule>(options.at("weight"));
   if (name == "reservoir-chao") return std::make_unique<ChaoRule>(options.at("weight"));
   if (name == "pages") {
-    return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"));
+    return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"), spec.sinks);
   }
   return nullptr;
 }

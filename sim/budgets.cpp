@@ -62,6 +62,20 @@ Result<Budgets> parse_adaptive(std::string_view text) {
   return Budgets{.law = Budgets::Law::adaptive, .alpha = static_cast<std::uint32_t>(thousandths)};
 }
 
+// Why this one gives no scores that compare: its options where others of it would.
+std::string without_scores(const Spec& spec) {
+  const std::string policy(spec.policy->name);
+  const bool by_default = spec.policy->make(Options(spec.policy->parameters))->scores_compare();
+  if (!by_default) return policy + " gives no scores that compare";
+  std::string options;
+  for (const Parameter& parameter : spec.policy->parameters) {
+    const std::string& value = spec.options.at(parameter.name);
+    if (value == parameter.default_value) continue;
+    options += (options.empty() ? "" : ",") + std::string(parameter.name) + "=" + value;
+  }
+  return policy + " with " + options + " gives no scores that compare, as it does by default";
+}
+
 // Policies whose scores compare, for errors.
 std::string comparing_policies() {
   std::string names;
@@ -130,8 +144,8 @@ Result<void> check_budgets(const Spec& spec) {
                        ", and " + policy + " has none");
   }
   if (shared && !spec.policy->make(spec.options)->scores_compare()) {
-    return usage_error(what + " compares what tokens are worth from head to head, and " + policy +
-                       " gives no scores that compare; those that do are " + comparing_policies());
+    return usage_error(what + " compares what tokens are worth from head to head, and " +
+                       without_scores(spec) + "; policies that do are " + comparing_policies());
   }
   if (spec.unit == Unit::model || (!pyramid && spec.unit == Unit::layer)) {
     return usage_error(what + " gives " + (pyramid ? "layers" : "heads") +

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
 
-std::uint64_t masked_by(const Policy& policy) {
+std::uint64_t masked_by(const Policy& policy, std::size_t sinks) {
   const auto* masking = dynamic_cast<const Masking*>(&policy);
-  return masking == nullptr ? 0 : masking->masked_below();
+  return masking == nullptr ? 0 : masking->masked_below(sinks);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
       shares_(spec.budgets.shared()),
       floor_(shares_ ? adaptive_floor(spec) : 0),
       at_ranks_(are_ranks(spec.positions)),
-      masked_below_(masked_by(*policy_)),
+      masked_below_(masked_by(*policy_, spec.sinks)),
       sinks_(spec.bounded() ? spec.sinks : 0),
       recent_(spec.recent),
       capacity_(spec.bounded() ? spec.middle() : 0),

@@ -41,12 +41,15 @@ TEST(Pages, DropTheNewestWhereOnlyThePinnedPageIsLeft) {
 TEST(Pages, MaskTheRestOfTheFirstPageWhereItWouldBeFreed) {
   const MiniCache cache{.sinks = 1, .recent = 1, .capacity = 4};
   EXPECT_EQ(kept_by(2, FirstPage::masked, cache, 9), kept_by(2, FirstPage::freed, cache, 9));
-  const auto masked_below = [](FirstPage first) {
-    return dynamic_cast<const Masking&>(*make_pages(16, first)).masked_below();
+  const auto masked_below = [](FirstPage first, std::size_t sinks) {
+    return dynamic_cast<const Masking&>(*make_pages(16, first)).masked_below(sinks);
   };
-  EXPECT_EQ(masked_below(FirstPage::masked), 16U);
-  EXPECT_EQ(masked_below(FirstPage::freed), 0U);
-  EXPECT_EQ(masked_below(FirstPage::pinned), 0U);
+  EXPECT_EQ(masked_below(FirstPage::masked, 4), 16U);
+  EXPECT_EQ(masked_below(FirstPage::masked, 16), 16U);
+  EXPECT_EQ(masked_below(FirstPage::masked, 20), 32U);
+  EXPECT_EQ(masked_below(FirstPage::masked, 0), 0U);
+  EXPECT_EQ(masked_below(FirstPage::freed, 4), 0U);
+  EXPECT_EQ(masked_below(FirstPage::pinned, 4), 0U);
 }
 
 }  // namespace

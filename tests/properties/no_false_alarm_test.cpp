@@ -55,9 +55,15 @@ std::vector<std::string> specs() {
     }
   }
   for (const std::string unit : {"kv-head", "head"}) {
-    for (const std::string policy : {"h2o", "tova", "snapkv", "keyformer", "expected-attention"}) {
-      all.push_back(policy + ":recent=4,budget=8;budgets=adaptive:0.5;unit=" + unit);
-      all.push_back(policy + ":recent=4,budget=8;budgets=adaptive:0.2;timing=lazy:2;unit=" + unit);
+    for (const std::string policy :
+         {"h2o:", "tova:", "snapkv:", "snapkv:select=once,", "keyformer:", "keyformer:select=once,",
+          "expected-attention:"}) {
+      all.push_back(policy + "recent=4,budget=8;budgets=adaptive:0.5;unit=" + unit);
+      all.push_back(policy + "recent=4,budget=8;budgets=adaptive:0.2;timing=lazy:2;unit=" + unit);
+      all.push_back(policy + "recent=4,budget=8;budgets=adaptive:1;unit=" + unit);
+    }
+    for (const std::string first : {"pinned", "masked", "freed"}) {
+      all.push_back("pages:page=2,first-page=" + first + ",recent=4,budget=12;unit=" + unit);
     }
     for (const std::string pages : {"4/2/0", "8/4/0", "6/2/1", "4/4/0", "2/1/0"}) {
       all.push_back("dense;visibility=top-pages:" + pages + ";unit=" + unit);

@@ -45,6 +45,9 @@ TEST(SharedBudgets, AreRefusedWhereTheyMeanNothing) {
     EXPECT_EQ(refusal(std::string(policy) + ";budgets=adaptive:0.2"), "parsed");
   }
   EXPECT_THAT(refusal("random;budgets=adaptive:0.2"), HasSubstr("no scores that compare"));
+  EXPECT_THAT(
+      refusal("h2o:form=flexgen;budgets=adaptive:0.2"),
+      HasSubstr("h2o with form=flexgen gives no scores that compare, as it does by default"));
 }
 
 // alpha m is taken as it is written: 0.29 of 100 is 29, though not in binary.
@@ -162,7 +165,8 @@ TEST(SharedBudgets, AreEqualOnesWhereNothingIsShared) {
   for (const std::string policy :
        {"h2o:sinks=1,recent=4,budget=14", "h2o:recent=4,budget=14,normalise=age;unit=head",
         "tova:recent=2,budget=12", "snapkv:recent=3,budget=14,window=8",
-        "snapkv:recent=3,budget=14,window=8,select=once", "keyformer:recent=3,budget=12"}) {
+        "snapkv:recent=3,budget=14,window=8,select=once", "keyformer:recent=3,budget=12",
+        "keyformer:recent=3,budget=12,select=once"}) {
     for (const std::string setting : {";chunk=6", ";timing=lazy:5", ";timing=trim-then-attend"}) {
       const std::string words = policy + setting;
       const CellResult equal = replayed(trace, words);
