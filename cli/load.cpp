@@ -45,6 +45,7 @@ Result<void> load(const std::string& path) {
   }
   std::size_t count = 0;
   const PolicyEntry* const entries = policies(&count);
+  if (count == 0) return malformed("--load: '" + path + "' has no policy");
   const Result<void> added = register_policies({entries, count});
   if (added) return {};
   return malformed("--load: '" + path + "': " + added.error().message);

@@ -9,6 +9,8 @@
 #include "base/words.h"
 #include "cli/spec_answers.h"
 #include "cli/wrap.h"
+#include "policies/claims.h"
+#include "properties/contract.h"
 #include "sim/spec.h"
 
 namespace kv::cli {
@@ -23,32 +25,6 @@ struct Field {
   std::string meaning;
   Parameter::Range range{};  // of a number that is no size
 };
-
-struct Claim {
-  std::string_view name;
-  std::string_view meaning;
-};
-
-constexpr std::array<Claim, 9> claim_meanings = {{
-    {"constant-size", "a full middle stays full: no decision drops more than it must"},
-    {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
-    {"uniform", "every token that left the recent window is in the middle with equal probability"},
-    {"age-geometric",
-     "fed token by token, each decision's victim is uniform among the tokens that may go, so that "
-     "survival falls geometrically with age"},
-    {"admits-newcomers", "a token that just left the recent window never goes at once"},
-    {"deterministic", "no random draws"},
-    {"score-driven", "decisions depend on attention"},
-    {"ageing", "tokens lose rank as time goes by: a younger one may stay with less attention"},
-    {"pooled", "a token is scored with its neighbours: one of them may stay in its place"},
-}};
-
-std::string_view meaning_of(std::string_view claim) {
-  for (const Claim& known : claim_meanings) {
-    if (known.name == claim) return known.meaning;
-  }
-  return "";
-}
 
 std::string default_recent_text(const Protection& protection) {
   std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
@@ -93,17 +69,17 @@ std::vector<Field> settings() {
        "but only once more than budget + N tokens are stored"},
       {"visibility",
        word(usual.visibility),
-       {word(Visibility::causal), word(Visibility::window), "top-pages:N/PAGE/DENSE"},
+       {word(Visibility::causal), word(Visibility::window), "top-pages:ATTENDED/PAGE/DENSE"},
        "what a query sees inside a chunk: everything stored up to itself; or exactly what it would "
        "see were the chunk fed token by token, never more than the budget; or, of all tokens (the "
-       "policy is dense), N in the pages of PAGE (16) whose keys may fit it best, but everything "
-       "in the first DENSE (2) layers"},
+       "policy is dense, positions are absolute, no unit=model), ATTENDED, a multiple of PAGE "
+       "(16), in the pages whose keys may fit it best, but everything in the first DENSE (2) "
+       "layers"},
       {"positions",
        word(usual.positions),
        {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
        "the rotary positions: a token's index in the stream, or its rank among the visible; "
-       "shifted "
-       "is that rank too, held by turning the stored keys whenever a gap closes"},
+       "shifted is that rank too, held by turning the stored keys whenever a gap closes"},
       {"unit",
        word(usual.unit),
        {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
@@ -156,6 +132,18 @@ std::string canonical_of(const Preset& preset) {
   return parse_spec(preset.spec).value().canonical();
 }
 
+// The policy's, but for those that the settings void.
+std::vector<std::string> claims_of(const Preset& preset) {
+  const Contract contract = contract_of(parse_spec(preset.spec).value());
+  return {contract.claims.begin(), contract.claims.end()};
+}
+
+// A spec is one word; a long one has a line of its own.
+std::string spec_line(std::string_view term, std::string_view spec) {
+  const Layout usual;
+  return definition(term, spec, {.column = spec.size() > 86 ? 4 : usual.column});
+}
+
 // What stands before a spec's fields and settings.
 std::string_view name_in(std::string_view spec) {
   return spec.substr(0, spec.find_first_of(":;"));
@@ -191,7 +179,7 @@ std::string policy_details(const PolicyEntry& policy) {
   for (const std::string_view& claim : policy.claims) {
     const bool first = &claim == policy.claims.data();
     out += definition(first ? "claims" : "",
-                      std::string(claim) + ": " + std::string(meaning_of(claim)));
+                      std::string(claim) + ": " + std::string(find_claim(claim)->meaning));
   }
   out += definition("source", policy.source) + definition("differs", policy.differs) +
          definition("cost", policy.cost);
@@ -199,15 +187,14 @@ std::string policy_details(const PolicyEntry& policy) {
 }
 
 std::string preset_text(const Preset& preset) {
-  // A long spec moves to the left rather than over the edge: it is one word.
-  const std::size_t column = preset.spec.size() > 86 ? 7 : Layout().column;
-  return "@" + std::string(preset.name) + "\n" +
-         definition("spec", preset.spec, {.column = column}) + definition("source", preset.source) +
+  return "@" + std::string(preset.name) + "\n" + spec_line("spec", preset.spec) +
+         definition("claims", join(claims_of(preset), ", ")) + definition("source", preset.source) +
+         definition("cost", parse_spec(preset.spec).value().policy->cost) +
          definition("differs", preset.differs);
 }
 
 std::string preset_details(const Preset& preset) {
-  std::string out = preset_text(preset) + definition("canonical", canonical_of(preset));
+  std::string out = preset_text(preset) + spec_line("canonical", canonical_of(preset));
   if (!preset.numbers.empty()) out += definition("numbers", preset.numbers);
   return out + answers_text(parse_spec(preset.spec).value(), preset.storage);
 }
@@ -239,12 +226,16 @@ std::string policy_json(const PolicyEntry& policy) {
 }
 
 std::string preset_json(const Preset& preset) {
+  std::vector<std::string> claims;
+  for (const std::string& claim : claims_of(preset)) claims.push_back(json_string(claim));
   return JsonObject()
       .add("kind", "preset")
       .add("name", preset.name)
       .add("spec", preset.spec)
       .add("canonical", canonical_of(preset))
+      .add_raw("claims", json_list(claims))
       .add("source", preset.source)
+      .add("cost", parse_spec(preset.spec).value().policy->cost)
       .add("differs", preset.differs)
       .add("numbers", preset.numbers)
       .add("storage", preset.storage)

@@ -23,6 +23,14 @@ std::string storage_answer(std::string_view published) {
   return published.empty() ? any : any + "; published with --storage " + std::string(published);
 }
 
+std::string budget_of(const Spec& spec) {
+  if (!spec.bounded()) return "none";
+  const std::string tokens =
+      std::to_string(spec.budget) + " tokens for each " + std::string(word_of(spec.unit));
+  const bool mean = spec.budgets.law == Budgets::Law::adaptive;
+  return tokens + (mean ? " on average, " : ", ") + spec.budgets.text();
+}
+
 std::string visibility_of(const Spec& spec) {
   if (!spec.chooses()) return std::string(word_of(spec.visibility));
   const TopPages& sizes = spec.top_pages;
@@ -34,16 +42,13 @@ std::string visibility_of(const Spec& spec) {
 }  // namespace
 
 std::string answers_text(const Spec& spec, std::string_view published) {
-  const std::string unit(word_of(spec.unit));
   const std::string timing(word_of(spec.timing));
   const std::array<std::pair<std::string, std::string>, 8> answers = {{
       {"who goes", std::string(spec.policy->name)},
       {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
                                          std::to_string(spec.recent) + " recent tokens"
                                    : "everything"},
-      {"budget", spec.bounded() ? std::to_string(spec.budget) + " tokens for each " + unit + ", " +
-                                      spec.budgets.text()
-                                : "none"},
+      {"budget", budget_of(spec)},
       {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
       {"visibility", visibility_of(spec)},
       {"positions", std::string(word_of(spec.positions))},

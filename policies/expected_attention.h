@@ -15,7 +15,9 @@
 // Attention from Future Queries Distribution", arXiv:2510.00636; code NVIDIA/kvpress,
 // ExpectedAttentionPress.
 // Differs: there statistics are those of the prompt, without its first tokens; here of all queries
-// so far. covariance=diagonal, the default, leaves out what two channels have in common.
+// so far. There expectations are normalised over the residents but the sinks, here over all of
+// them, as attention is: a head of a unit that looks at the sinks has less of a say.
+// covariance=diagonal, the default, leaves out what two channels have in common.
 // Cost: O(residents * keys) time a trim, `keys` being the numbers of a token's keys (with
 // covariance=full times head_dim); 4 bytes of each of these and 8 per kv-head for each resident,
 // and 8 head_dim (head_dim + 1) per query head.

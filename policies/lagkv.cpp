@@ -199,7 +199,8 @@ constexpr auto parameters = std::array<Parameter, 2>{{
      .choices = partitionings,
      .meaning =
          "the paper's pieces of lag tokens, each measured against the next: kept by the place "
-         "within the piece, or by score"},
+         "within the piece, or by score; a budget below three pieces beside the sinks evicts most "
+         "tokens before they have a score, as streaming does"},
 }};
 
 LagPartitions partitions_of(std::string_view word) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policies/chunkkv.h"
+#include "policies/claims.h"
 #include "policies/expected_attention.h"
 #include "policies/fifo.h"
 #include "policies/h2o.h"
@@ -94,6 +95,24 @@ Result<void> check_parameters(const PolicyEntry& entry) {
   return {};
 }
 
+// What help and reports show of it.
+Result<void> check_words(const PolicyEntry& entry) {
+  const std::string name(entry.name);
+  const std::array<std::pair<std::string_view, std::string_view>, 4> told = {
+      {{"summary", entry.summary},
+       {"source", entry.source},
+       {"differs", entry.differs},
+       {"cost", entry.cost}}};
+  for (const auto& [what, text] : told) {
+    if (text.empty()) return usage_error("'" + name + "' has an empty " + std::string(what));
+  }
+  for (const std::string_view claim : entry.claims) {
+    const std::string wrong = wrong_claim(claim);
+    if (!wrong.empty()) return usage_error("'" + name + "' makes an " + wrong);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const PolicyEntry> policy_registry() {
@@ -112,8 +131,13 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
       return usage_error("there is a policy '" + name + "' already; expected another name");
     }
     if (Result<void> legal = check_parameters(entry); !legal) return legal;
-    if (entry.make(Options(entry.parameters)) == nullptr) {
+    if (Result<void> told = check_words(entry); !told) return told;
+    const std::unique_ptr<Policy> policy = entry.make(Options(entry.parameters));
+    if (policy == nullptr) {
       return usage_error("the maker of '" + name + "' gives no policy at its defaults");
+    }
+    if (policy->clone() == nullptr) {
+      return usage_error("clone() of '" + name + "' gives no policy");
     }
     table.push_back(entry);
   }

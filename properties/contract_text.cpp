@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <array>
 #include <utility>
 
-#include "base/words.h"
+#include "policies/claims.h"
 #include "properties/contract.h"
 
 namespace kv {
@@ -124,11 +122,8 @@ std::vector<std::string> deviations(const Contract& contract) {
 }
 
 std::string wrong_claim(const std::set<std::string, std::less<>>& claims) {
-  constexpr std::array<std::string_view, 9> known = {
-      "uniform",      "age-geometric",    "chunk-invariant", "constant-size", "deterministic",
-      "score-driven", "admits-newcomers", "ageing",          "pooled"};
   for (const std::string& claim : claims) {
-    if (std::ranges::find(known, claim) == known.end()) return unknown_word("claim", claim, known);
+    if (std::string wrong = wrong_claim(claim); !wrong.empty()) return wrong;
   }
   return {};
 }

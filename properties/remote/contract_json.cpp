@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/words.h"
+#include "policies/claims.h"
 
 namespace kv {
 namespace {
@@ -103,7 +104,7 @@ void read_words(const JsonAt& at, Contract& contract) {
   for (std::size_t i = 0; i < claims->size("a list of claims"); ++i) {
     const std::string claim((*claims)[i].text("a claim"));
     contract.claims.insert(claim);
-    if (const std::string wrong = wrong_claim({claim}); !wrong.empty()) {
+    if (const std::string wrong = wrong_claim(claim); !wrong.empty()) {
       (*claims)[i].complain(wrong);
     }
   }

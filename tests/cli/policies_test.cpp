@@ -60,6 +60,19 @@ TEST(PoliciesCommand, TellsAllAboutANamedPolicy) {
   }
 }
 
+TEST(PoliciesCommand, TellsOfEveryPresetWhatItClaimsAndCosts) {
+  for (const Preset& preset : presets()) {
+    const std::string text = run({"@" + std::string(preset.name)});
+    for (const char* word : {"\n  claims  ", "\n  source  ", "\n  cost  ", "\n  differs  "}) {
+      EXPECT_THAT(text, testing::HasSubstr(word)) << preset.name;
+    }
+  }
+  EXPECT_THAT(run({"@ada-h2o"}), testing::HasSubstr("256 tokens for each head on average"));
+  // A policy's claim that a setting voids is not the preset's.
+  EXPECT_THAT(run({"reservoir"}), testing::HasSubstr("uniform: "));
+  EXPECT_THAT(run({"--json", "@tova"}), testing::HasSubstr("\"claims\":[\""));
+}
+
 TEST(PoliciesCommand, ShowsAPresetWithItsCanonicalText) {
   const std::string text = run({"--show", "@tova"});
   EXPECT_THAT(text, testing::HasSubstr("tova:sinks=0,recent=0,budget=256;timing=attend-then-trim"));

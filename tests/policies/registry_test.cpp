@@ -43,6 +43,14 @@ TEST(Registry, RefusesPoliciesThatCannotBe) {
   mine.make = [](const Options&) { return std::unique_ptr<Policy>(); };
   EXPECT_EQ(error(), "the maker of 'mine' gives no policy at its defaults");
   mine.make = find_policy("window")->make;
+  constexpr std::array<std::string_view, 1> misspelt = {"chunk-invarient"};
+  mine.claims = misspelt;
+  EXPECT_EQ(error(),
+            "'mine' makes an unknown claim 'chunk-invarient'; did you mean 'chunk-invariant'?");
+  mine.claims = {};
+  mine.source = "";
+  EXPECT_EQ(error(), "'mine' has an empty source");
+  mine.source = "none";
   std::array<Parameter, 2> parameters = {{{.name = "budget", .default_value = "1", .meaning = ""},
                                           {.name = "size", .default_value = "3", .meaning = ""}}};
   mine.parameters = parameters;

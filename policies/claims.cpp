@@ -1,0 +1,44 @@
+#include "policies/claims.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/words.h"
+
+namespace kv {
+namespace {
+
+constexpr std::array<Claim, 9> claims = {{
+    {"constant-size", "once the budget is full it stays full: no decision drops more than it must"},
+    {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
+    {"uniform", "every token that left the recent window is in the middle with equal probability"},
+    {"age-geometric",
+     "fed token by token, each decision's victim is uniform among the tokens that may go, so that "
+     "survival falls geometrically with age"},
+    {"admits-newcomers", "a token that just left the recent window never goes at once"},
+    {"deterministic", "no random draws"},
+    {"score-driven", "decisions depend on attention"},
+    {"ageing", "tokens lose rank as time goes by: a younger one may stay with less attention"},
+    {"pooled", "a token is scored with its neighbours: one of them may stay in its place"},
+}};
+
+}  // namespace
+
+std::span<const Claim> known_claims() {
+  return claims;
+}
+
+const Claim* find_claim(std::string_view name) {
+  const auto* const found = std::ranges::find(claims, name, &Claim::name);
+  return found == claims.end() ? nullptr : found;
+}
+
+std::string wrong_claim(std::string_view claim) {
+  if (find_claim(claim) != nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const Claim& known : claims) names.push_back(known.name);
+  return unknown_word("claim", claim, names);
+}
+
+}  // namespace kv
