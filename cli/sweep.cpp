@@ -121,8 +121,22 @@ Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, co
   return names;
 }
 
+namespace {
+
+Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
+  if (spec.top_pages.attended <= trace.tokens) return {};
+  return malformed("visibility=" + spec.visibility_text() + " attends to more than the " +
+                   std::to_string(trace.tokens) + " tokens of '" + trace.name +
+                   "': nothing would ever be left out; use dense, or attend to fewer");
+}
+
+}  // namespace
+
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {
   for (const PlannedCell& planned : cells) {
+    if (planned.cell.spec.chooses()) {
+      if (Result<void> fits = check_choice(planned.cell.spec, trace); !fits) return fits;
+    }
     const std::uint32_t budget = planned.cell.spec.budget;
     if (budget <= trace.tokens) continue;
     return malformed("budget " + std::to_string(budget) +

@@ -27,6 +27,7 @@ Entry number(double value) {
 // What of a spec decides how many rows its queries can see, beside the budget.
 std::string setting_of(const Spec& spec) {
   std::string text = "unit=" + std::string(word_of(spec.unit));
+  if (spec.chooses()) return text + ";visibility=" + spec.visibility_text();
   if (spec.budgets.shared()) text += ";budgets=" + spec.budgets.text();
   if (spec.visibility == Visibility::window) return text + ";visibility=window";
   text += ";timing=" + std::string(word_of(spec.timing));
@@ -41,16 +42,22 @@ struct Bounded {
   std::vector<const SpecSummary*> specs;
 };
 
+// How many rows a query may see, as the spec says it.
+std::uint32_t rows_of(const Spec& spec) {
+  return spec.chooses() ? spec.top_pages.attended : spec.budget;
+}
+
 bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
   const bool neither = std::isnan(a.oracle.greedy) && std::isnan(b.oracle.greedy);
-  return a.spec.budget == b.spec.budget && a.oracle.per_step == b.oracle.per_step &&
+  return rows_of(a.spec) == rows_of(b.spec) && a.oracle.per_step == b.oracle.per_step &&
          (neither || a.oracle.greedy == b.oracle.greedy);
 }
 
 std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
   std::vector<Bounded> groups;
   for (const SpecSummary& summary : summaries) {
-    if (!summary.spec.bounded() || !std::isfinite(summary.oracle.per_step)) continue;
+    const bool bounds = summary.spec.bounded() || summary.spec.chooses();
+    if (!bounds || !std::isfinite(summary.oracle.per_step)) continue;
     const std::string setting = setting_of(summary.spec);
     const auto found = std::ranges::find_if(groups, [&](const Bounded& group) {
       return group.setting == setting && same_bounds(*group.specs.front(), summary);
@@ -66,7 +73,7 @@ std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
   for (const Bounded& group : groups) settings.push_back(group.setting);
   std::ranges::stable_sort(groups, {}, [&](const Bounded& group) {
     return std::pair(std::ranges::find(settings, group.setting) - settings.begin(),
-                     group.specs.front()->spec.budget);
+                     rows_of(group.specs.front()->spec));
   });
   return groups;
 }
@@ -83,12 +90,24 @@ std::vector<std::string> sentences(const ReplayResult& result) {
       "Optimum: no cache that sees as many rows and never takes back what it evicted retains more.",
       "Per step: each query sees its heaviest keys, whatever was evicted; never below the optimum.",
       "Greedy: a cache that knows the future and drops what will weigh least; it is no bound."};
-  const bool exact = std::ranges::any_of(
-      result.cells, [](const CellResult& cell) { return std::isfinite(oracle_of(cell).optimum); });
-  if (!exact) {
+  const auto any = [&](auto of) { return std::ranges::any_of(result.cells, of); };
+  if (any([](const CellResult& cell) { return cell.cell.spec.chooses(); })) {
+    out.emplace_back(
+        "Where queries choose pages nothing is evicted, so that there is no optimum: a share of it "
+        "(\u2265) is that of the per-step bound.");
+  }
+  if (any([](const CellResult& cell) { return cell.cell.spec.budgets.shared(); })) {
+    out.emplace_back(
+        "Where heads share their budgets each is bounded with the largest share that the others "
+        "may leave it: all cannot have that at once, and a share of it (\u2265) is at least that.");
+  }
+  if (any([](const CellResult& cell) {
+        const Spec& spec = cell.cell.spec;
+        return spec.bounded() && !cell.bounds.empty() && !std::isfinite(oracle_of(cell).optimum);
+      })) {
     out.emplace_back(
         "The trace is longer than --oracle-tokens: its optimum was not computed, and a share of it "
-        "is at least that of the per-step bound.");
+        "(\u2265) is at least that of the per-step bound.");
   }
   return out;
 }
@@ -113,7 +132,7 @@ Table bounds_table(const ReplayResult& result) {
   const std::vector<SpecSummary> summaries = summarise(result);
   for (const Bounded& group : bounded_groups(summaries)) {
     const SpecSummary& best = best_of(group);
-    const std::string budget = std::to_string(best.spec.budget);
+    const std::string budget = std::to_string(rows_of(best.spec));
     table.rows.push_back({{group.setting, group.setting},
                           {budget, budget},
                           number(best.oracle.optimum),
@@ -132,7 +151,9 @@ std::string bounds_words(const ReplayResult& result) {
 
 std::string bounds_text(const ReplayResult& result, std::size_t width) {
   if (!has_bounds(result)) return "";
-  return "\n" + to_text(bounds_table(result), width) + join(sentences(result), "\n") + "\n";
+  const Table table = bounds_table(result);
+  if (table.rows.empty()) return "";
+  return "\n" + to_text(table, width) + join(sentences(result), "\n") + "\n";
 }
 
 }  // namespace kv

@@ -70,6 +70,14 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   }
 }
 
+// What the bounds of a unit's pages weigh, in rows: the least and the greatest number of every
+// channel are as much as a key and a value.
+std::uint64_t bounds_rows(const Spec& spec, const UnitResult& unit) {
+  const TopPages& sizes = spec.top_pages;
+  if (!spec.chooses() || unit.layer < sizes.dense_layers) return 0;
+  return (unit.stored_peak + sizes.page - 1) / sizes.page;
+}
+
 }  // namespace
 
 CellSizes sizes_of(const CellResult& cell) {
@@ -86,7 +94,7 @@ CellSizes sizes_of(const CellResult& cell) {
     sizes.evictions += unit.evictions;
     sizes.trims += unit.trims;
     sizes.moved += unit.moved;
-    rows += unit.stored_peak;
+    rows += unit.stored_peak + bounds_rows(cell.cell.spec, unit);
     if (unit.evictions > 0) lived += unit.lifetime_mean * static_cast<double>(unit.evictions);
   }
   for (double* mean : {&sizes.visible_mean, &sizes.stored_mean, &sizes.kept_at_end}) {

@@ -132,6 +132,13 @@ TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {
             "or a smaller budget");
 }
 
+TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeChosen) {
+  EXPECT_EQ(fit({{"@quest;visibility=top-pages:100/10"}, {}, {1}, 0}), "");
+  EXPECT_EQ(fit({{"@quest"}, {}, {1}, 0}),
+            "visibility=top-pages:1024/16/2 attends to more than the 100 tokens of 'x': nothing "
+            "would ever be left out; use dense, or attend to fewer");
+}
+
 TEST_F(SweepPlan, SaysOfABudgetThatItIsTheDefaultOnlyWhereItIs) {
   const std::string by_default =
       "budget 256 (the default without --budget) is above the 100 tokens of 'x': nothing would "

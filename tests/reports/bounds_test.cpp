@@ -130,6 +130,23 @@ TEST(Bounds, SayAtLeastWhereTheOptimumIsNotKnown) {
   EXPECT_TRUE(oracle_figure(sweep_of(with_bounds(false))).body.empty());
 }
 
+TEST(Bounds, SayWhyAShareIsAtLeast) {
+  ReplayResult shared = with_bounds();
+  for (CellResult& cell : shared.cells) cell.cell.spec.budgets.law = Budgets::Law::adaptive;
+  EXPECT_THAT(summary_text(shared), HasSubstr("Where heads share their budgets"));
+  ReplayResult chosen = with_bounds(false);
+  for (CellResult& cell : chosen.cells) {
+    cell.cell.spec = taken(parse_spec("dense;visibility=top-pages:8/4/0"));
+  }
+  const std::string text = summary_text(chosen);
+  EXPECT_THAT(text, HasSubstr("Where queries choose pages"));
+  EXPECT_THAT(text, HasSubstr("visibility=top-pages:8/4/0"));
+  EXPECT_THAT(text, Not(HasSubstr("longer than")));
+  for (CellResult& cell : chosen.cells) cell.cell.spec = taken(parse_spec("dense"));
+  EXPECT_EQ(bounds_text(chosen, 0), "");
+  EXPECT_THAT(summary_text(with_bounds()), Not(HasSubstr("\xE2\x89\xA5")));
+}
+
 TEST(Bounds, TakeNoRoomWhereTheyWereNotAskedFor) {
   const ReplayResult result = fake_replay(small_fake());
   EXPECT_FALSE(has_bounds(result));

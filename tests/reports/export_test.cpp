@@ -81,6 +81,15 @@ TEST(JsonLines, AveragesMetricsOverHeadsAndCountsOverUnits) {
   EXPECT_EQ(cell.at("bytes_peak"), (5 + 7) * 16);
 }
 
+TEST(JsonLines, WeighsTheBoundsOfPagesOfLayersThatChoose) {
+  ReplayResult result = tiny();
+  CellResult& cell = result.cells[0];
+  cell.cell.spec = parse_spec("dense;visibility=top-pages:4/2/1").value();
+  for (std::size_t i = 0; i < cell.units.size(); ++i) cell.units[i].layer = i;
+  // The second unit's 7 rows are 4 pages.
+  EXPECT_EQ(objects_of(json_lines(result, false))[0].at("bytes_peak"), (5 + 7 + 4) * 16);
+}
+
 TEST(JsonLines, HasOneLinePerHeadAfterItsCell) {
   const auto objects = objects_of(json_lines(tiny(), true));
   ASSERT_EQ(objects.size(), 3U);
