@@ -87,6 +87,8 @@ constexpr std::string_view help =
     "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256,512 --tokens 4096\n"
     "  kvcheck eval --model stories260K.bin --tokenizer tok512.bin --text stories.txt \\\n"
     "      --split '<|endoftext|>' --policy window --budget 64,128 --json -\n"
+    "  kvcheck eval --model model/data --text model/data/held-out.txt --windows 256 --chunk 64 \\\n"
+    "      --policy dense --storage int4:recent=32,sinks=4\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
@@ -193,6 +195,9 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!words) return words.error();
   const Result<EvalPlan> plan = plan_eval(*words);
   if (!plan) return plan.error();
+  if (!plan->quiet) {
+    for (const std::string& note : plan->notes) streams.err << "Note: " << note << ".\n";
+  }
   return EvalCommand(*plan, streams).all();
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/replay_plan.h"
 #include "model/text_streams.h"
+#include "sim/presets.h"
 
 namespace kv::cli {
 namespace {
@@ -96,7 +97,7 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   }
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
-  plan.about.storage = plan.options.storage.text();
+  plan.about.storage = storage_text(words, plan.options);
   return {};
 }
 
@@ -141,6 +142,25 @@ Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
   return check_outputs(plan.outputs, inputs);
 }
 
+// Where the storage is not the published one, or would show nothing.
+void note_storage(const Words& words, EvalPlan& plan) {
+  const KvFormat& storage = plan.options.storage;
+  for (const std::string& word : words.values("policy")) {
+    const Preset* preset = word.starts_with('@') ? find_preset(word.substr(1)) : nullptr;
+    if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
+    plan.notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
+                         "; keys and values are stored as " + storage.text());
+  }
+  for (const Cell& cell : plan.cells) {
+    if (storage.recent == 0 || !cell.spec.bounded() || storage.recent < cell.spec.budget) continue;
+    plan.notes.push_back("--storage " + storage.text() + " keeps the newest " +
+                         std::to_string(storage.recent) + " tokens exact, which of a budget of " +
+                         std::to_string(cell.spec.budget) +
+                         " may be nearly all; expected a smaller recent=");
+    break;
+  }
+}
+
 }  // namespace
 
 Result<EvalPlan> plan_eval(const Words& words) {
@@ -162,6 +182,7 @@ Result<EvalPlan> plan_eval(const Words& words) {
     if (const auto done = step(words, plan); !done) return done.error();
   }
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
+  note_storage(words, plan);
   return plan;
 }
 

@@ -30,7 +30,8 @@ struct EvalPlan {
   unsigned threads = 0;    // 0: as many as the machine has
   bool open_loop = false;  // replay the dense runs, too
   bool quiet = false;
-  std::string command;  // the words that decide the numbers, for the results file
+  std::string command;             // the words that decide the numbers, for the results file
+  std::vector<std::string> notes;  // of what the words may not have meant
 };
 
 // Finds everything that can be wrong with the words and files before the model runs. Requires the

@@ -84,6 +84,11 @@ Result<DecoderOptions> decoder_options(const Words& words) {
   return options;
 }
 
+std::string storage_text(const Words& words, const DecoderOptions& options) {
+  const bool usual = options.keys == KeyStorage::rotated;
+  return options.storage.text() + (usual ? "" : ", keys " + words.value("keys"));
+}
+
 Result<std::string> read_text_file(const Words& words) {
   const std::string path = words.value("text");
   if (path.empty()) return usage_error("no --text is given");

@@ -35,6 +35,9 @@ Result<Number> storage_number(const Words& words);
 // From --storage and --keys.
 Result<DecoderOptions> decoder_options(const Words& words);
 
+// How results tell these: "f32", "f16, keys raw".
+std::string storage_text(const Words& words, const DecoderOptions& options);
+
 // The text of the file that --text names.
 Result<std::string> read_text_file(const Words& words);
 
@@ -77,8 +80,10 @@ inline constexpr Option storage_option = {
     .default_value = "f32",
     .help =
         "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
-        "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with recent=N and "
-        "sinks=N tokens in full precision, full=f32|f16|bf16 and group=N"};
+        "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with the newest "
+        "recent=N (kivi: 128) and the first sinks=N tokens in full precision, full=f32|f16|bf16 "
+        "and "
+        "group=N channels (int8, int4: 0 is all of a vector's)"};
 inline constexpr Option keys_option = {
     .name = "keys",
     .value = "WORD",

@@ -119,7 +119,7 @@ Result<SpeedPlan> plan_speed(const Words& words) {
   }
   const std::array<std::string, 1> inputs = {words.value("model")};
   if (auto fine = check_outputs(plan.outputs, inputs); !fine) return fine.error();
-  plan.storage = plan.options.storage.text();
+  plan.storage = storage_text(words, plan.options);
   plan.command = command_of_speed(words);
   Result<LanguageModel> model = opened_weights(words);
   if (!model) return model.error();

@@ -20,7 +20,7 @@ struct Evaluation {
   // Per stream, per target (the tokens from the second on): -ln of its probability, in nats.
   std::vector<std::vector<float>> nll;
   std::vector<std::vector<std::uint8_t>> right;  // 1 where the likeliest token was the target
-  std::size_t kv_bytes = 0;  // of keys and values held at the end, the largest over the streams
+  std::size_t kv_bytes = 0;  // of keys and values at their peak, the largest over the streams
 
   [[nodiscard]] std::size_t targets() const;
   [[nodiscard]] double perplexity() const;

@@ -19,7 +19,7 @@ Result<void> check_keys(const ModelConfig& config,
   }
   if (keys != KeyStorage::rotated_f16) return {};
   if (!shifted) {
-    return usage_error("rotated-f16 is about how keys are shifted, and '" + spec.canonical() +
+    return usage_error("rotated-f16 is about how keys are shifted, and '" + spec.label() +
                        "' shifts none; expected positions=shifted");
   }
   if (format != KvFormat(Storage::f16)) {

@@ -58,7 +58,7 @@ Result<Storage> full_precision(std::string_view text) {
 
 Result<void> read_field(std::string_view name, std::string_view value, KvFormat& format) {
   if (std::ranges::find(fields, name) == fields.end()) {
-    return usage_error(unknown_word("field of --storage", name, fields));
+    return usage_error(unknown_word("field", name, fields));
   }
   if (name == "full") {
     const auto full = full_precision(value);
@@ -97,7 +97,10 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
   if (found == table.end()) {
     std::vector<std::string_view> words;
     for (const FormatWord& word : table) words.push_back(word.word);
-    return usage_error(unknown_word("--storage", name, words));
+    const std::string wrong = unknown_word("--storage", name, words);
+    const std::string_view before = name.substr(0, name.find_first_of(";,"));
+    const bool separated = std::ranges::find(words, before) != words.end();
+    return usage_error(wrong + (separated ? "; fields follow a ':', as in int4:recent=128" : ""));
   }
   KvFormat format = format_of(*found);
   if (name.size() == text.size()) return format;
@@ -115,7 +118,9 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
       return usage_error("--storage " + std::string(name) + ": '" + std::string(field) +
                          "' is no field; expected NAME=VALUE, as in recent=128");
     }
-    if (auto read = read_field(key, field.substr(equals + 1), format); !read) return read.error();
+    if (auto read = read_field(key, field.substr(equals + 1), format); !read) {
+      return usage_error("--storage " + std::string(name) + ": " + read.error().message);
+    }
     if (!seen.insert(key).second) {
       return usage_error("--storage " + std::string(name) + " is given " + std::string(key) +
                          " twice");

@@ -41,6 +41,7 @@ struct KvFormat {
   KvFormat() = default;
 
   // Every token alike. Not explicit: a storage is a format.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   KvFormat(Storage storage)
       : codes(storage == Storage::int8 ? KvCodes::int8 : KvCodes::none),
         full(storage == Storage::int8 ? Storage::f32 : storage) {}

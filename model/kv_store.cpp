@@ -65,13 +65,17 @@ KvStore::KvStore(const KvFormat& format, std::size_t dim)
 
 void KvStore::reserve(std::size_t slots) {
   if (!direct()) return;
+  used_ = std::max(used_, slots);
   const std::size_t bytes = slots * row_bytes();
   if (bytes <= keys_.size()) return;
   // Exactly what a constant cache needs, and by halves more while it grows.
   const std::size_t grown = keys_.empty() ? bytes : std::max(bytes, keys_.size() * 3 / 2);
   const std::size_t rows = (grown + row_bytes() - 1) / row_bytes();
-  keys_.resize(rows * row_bytes());
-  values_.resize(rows * row_bytes());
+  // A vector left alone would double.
+  for (std::vector<std::byte>* rows_of : {&keys_, &values_}) {
+    rows_of->reserve(rows * row_bytes());
+    rows_of->resize(rows * row_bytes());
+  }
   if (storage_ != Storage::int8) return;
   key_scales_.resize(rows);
   value_scales_.resize(rows);
@@ -133,8 +137,8 @@ void KvStore::value(Slot slot, float* out) const {
 
 std::size_t KvStore::bytes() const {
   if (!direct()) return tiered_keys_->bytes() + tiered_values_->bytes();
-  const std::size_t scales = key_scales_.capacity() + value_scales_.capacity();
-  return keys_.capacity() + values_.capacity() + scales * sizeof(float);
+  const std::size_t scale = storage_ == Storage::int8 ? sizeof(float) : 0;
+  return 2 * used_ * (row_bytes() + scale);
 }
 
 }  // namespace kv

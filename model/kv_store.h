@@ -77,7 +77,7 @@ class KvStore {
   // Rounds a key again, in its tier.
   void put_key(Slot slot, const float* key);
 
-  // Bytes held, room that is not used yet included.
+  // Bytes of the most rows that were held at once; room that no row has used yet is not counted.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -86,6 +86,7 @@ class KvStore {
   KvFormat format_;
   Storage storage_;
   std::size_t dim_;
+  std::size_t used_ = 0;  // slots that there was ever to be room for
   std::vector<std::byte> keys_;
   std::vector<std::byte> values_;
   std::vector<float> key_scales_;  // by slot; of int8 only

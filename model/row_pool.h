@@ -25,8 +25,8 @@ class RowPool {
   // Rows that are taken.
   [[nodiscard]] std::size_t taken() const { return rows_.size() / row_bytes_ - free_.size(); }
 
-  // Room that is not used yet included.
-  [[nodiscard]] std::size_t bytes() const { return rows_.capacity(); }
+  // Of the most rows that were taken at once.
+  [[nodiscard]] std::size_t bytes() const { return rows_.size(); }
 
  private:
   std::size_t row_bytes_;

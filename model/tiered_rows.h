@@ -40,8 +40,8 @@ class TieredRows {
   // The step and the zero point of a number. Requires that its vector is lowered.
   [[nodiscard]] CodeSteps steps_of(Slot slot, std::size_t channel) const;
 
-  // Bytes held: numbers, codes, steps and zero points, room that is not used yet included. The
-  // table from slots to rows is not counted, as slots are nowhere.
+  // Bytes of the most rows that were held at once: numbers, codes, steps and zero points. The table
+  // from slots to rows is not counted, as slots are nowhere, nor room that no row has used yet.
   [[nodiscard]] std::size_t bytes() const {
     return full_.bytes() + codes_.bytes() + shared_.bytes();
   }

@@ -50,6 +50,7 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
   object.add("type", "evaluation")
       .add("loop", "closed")
       .add("model", result.model)
+      .add("architecture", result.architecture)
       .add("text", result.text)
       .add("window", std::uint64_t{result.window})
       .add("streams", std::uint64_t{result.streams})
@@ -100,6 +101,8 @@ std::vector<std::string> csv_fields(const ClosedLoopResult& result, const Closed
   const Spec& spec = cell.cell.spec;
   std::vector<std::string> fields = {
       result.model,
+      result.architecture,
+      result.storage,
       result.text,
       "closed",
       std::to_string(result.window),
@@ -190,15 +193,28 @@ std::string text_of(const ClosedLoopResult& result) {
   return size + counted(result.streams, "window") + " of at most " + with_commas(result.window);
 }
 
+namespace {
+
+// How weights, keys and values are stored, where that is not as the model came.
+std::string notes_of(const ClosedLoopResult& result) {
+  std::vector<std::string> notes;
+  const std::size_t note = result.architecture.find("; ");
+  if (note != std::string::npos) notes.push_back(result.architecture.substr(note + 2));
+  if (result.storage != "f32") notes.push_back("keys and values as " + result.storage);
+  return notes.empty() ? "" : " (" + join(notes, "; ") + ")";
+}
+
+}  // namespace
+
 std::string closed_loop_line(const ClosedLoopResult& result) {
-  return result.model + " on " + text_of(result) +
+  return result.model + notes_of(result) + " on " + text_of(result) +
          "; closed loop: the model sees only what the policy kept\n";
 }
 
 std::string closed_loop_csv(std::span<const ClosedLoopResult> results) {
-  std::vector<std::string> header = {"model",   "text",       "loop",     "window",
-                                     "spec",    "policy",     "budget",   "seed",
-                                     "targets", "perplexity", "kv_bytes", "retained_mass"};
+  std::vector<std::string> header = {"model",   "architecture", "storage",  "text",         "loop",
+                                     "window",  "spec",         "policy",   "budget",       "seed",
+                                     "targets", "perplexity",   "kv_bytes", "retained_mass"};
   for (const RecallBin& bin : recall_bins()) {
     header.push_back("asked_" + bin.label());
     header.push_back("right_" + bin.label());

@@ -42,7 +42,9 @@ std::string words_of(const ClosedLoopResult& result) {
         "questions in parentheses. A stream that is much longer than what the model was trained on "
         "and short prompts may rank policies differently: look at both.";
   }
-  return words + " KiB are those of keys and values at the end.</p>\n";
+  return words +
+         " KiB are those of keys and values at their peak, while a chunk is taken in: of the most "
+         "rows that were stored at once.</p>\n";
 }
 
 std::string files_of(const EvaluationSection& section) {

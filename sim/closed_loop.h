@@ -42,7 +42,7 @@ std::vector<RecallBin> recall_bins();
 // One spec and seed.
 struct ClosedLoopCell {
   Cell cell;
-  std::size_t kv_bytes = 0;  // of keys and values held at the end, the largest of the streams
+  std::size_t kv_bytes = 0;  // of keys and values at their peak, the largest of the streams
   // Of attention, by a replay of the model's own dense run over each stream (open loop): the mean
   // over streams by their length, then heads. NaN unless it was asked for.
   double retained_mass = not_measured;
@@ -64,7 +64,7 @@ struct ClosedLoopResult {
   std::size_t context = 0;       // the length that it was trained on
   std::string text;              // the file's path, as given
   std::uint64_t checksum = 0;    // XXH3-64 of the file's bytes
-  std::string storage;           // of keys and values: f32, f16 or bf16
+  std::string storage;           // of keys and values, as --storage and --keys say it
   std::size_t window = 0;        // tokens of a window, each with an empty cache; 0: not cut
   std::size_t streams = 0;       // or windows
   std::size_t tokens = 0;        // of all streams

@@ -52,7 +52,7 @@ class PageChoice {
 
   // Bytes of bounds held.
   [[nodiscard]] std::size_t bytes() const {
-    return (least_.capacity() + greatest_.capacity()) * sizeof(float);
+    return (least_.size() + greatest_.size()) * sizeof(float);
   }
 
  private:

@@ -17,7 +17,7 @@ struct TimedCell {
   double first_token_s = 0;    // from the empty cache to the prompt's last logits
   double token_s = 0;          // median time of a token after it
   double attention_s = 0;      // median time that such a token spends in attention
-  std::size_t kv_bytes = 0;    // of keys and values held at the end
+  std::size_t kv_bytes = 0;    // of keys and values at their peak
   std::size_t peak_bytes = 0;  // of the process while it ran; 0 where the system does not say
 };
 

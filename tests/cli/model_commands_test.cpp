@@ -218,24 +218,6 @@ TEST_F(ModelCommands, RefuseLogitsThatAreNoNumbers) {
   EXPECT_THAT(ran.err, HasSubstr("the model's logits are no finite numbers"));
 }
 
-TEST_F(ModelCommands, TakeQuantisedWeights) {
-  const auto json = [&](const std::string& weights) {
-    return eval({"--policy", "dense", "--weights", weights, "--json", "-"}).out;
-  };
-  EXPECT_EQ(json("f32"), json("as-is"));
-  EXPECT_NE(json("int8"), json("as-is"));
-  EXPECT_NE(json("nf4"), json("int8"));
-  const test::TemporaryFolder folder;
-  EXPECT_EQ(eval({"--weights", "nf4", "-o", folder / "run.db"}).status, 0);
-  EXPECT_THAT(run({"report", folder / "run.db", "--list"}).out, HasSubstr("--weights nf4"));
-  EXPECT_EQ(run({"report", folder / "run.db", "-o", folder / "report"}).status, 0);
-  EXPECT_THAT(test::read_text(folder / "report/index.html"), HasSubstr("weights as nf4"));
-  const auto written = [&](const std::string& weights) {
-    return run({"generate", "--model", model_, "--tokens", "30", "--weights", weights}).out;
-  };
-  EXPECT_NE(written("nf4"), written("as-is"));
-}
-
 TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
   const std::string path = test::temporary_path("commands.safetensors");
   const Ran ran = run({"record", "--model", model_, "--text", text_, "-o", path, "--layers", "1",

@@ -68,6 +68,8 @@ TEST(KvStore, BytesCountTheScales) {
   KvStore halves(Storage::f16, 64);
   halves.reserve(10);
   EXPECT_EQ(halves.bytes(), 10 * 2 * 64 * 2);
+  halves.reserve(11);  // its room grows by more
+  EXPECT_EQ(halves.bytes(), 11 * 2 * 64 * 2);
 }
 
 }  // namespace

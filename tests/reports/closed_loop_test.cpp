@@ -165,8 +165,22 @@ TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
     for (std::size_t part = 0; part < parts.size(); part += 2) {
       commas += std::ranges::count(parts[part], ',');
     }
-    EXPECT_EQ(commas, 25) << lines[i];
+    EXPECT_EQ(commas, 27) << lines[i];
   }
+}
+
+TEST(ClosedLoopText, SaysHowWeightsKeysAndValuesWereStored) {
+  ClosedLoopResult result = fake_evaluation(512, true);
+  result.architecture = "llama; layers' weights as nf4";
+  result.storage = "kivi2, keys raw";
+  EXPECT_THAT(closed_loop_line(result),
+              HasSubstr("(layers' weights as nf4; keys and values as kivi2, keys raw) on "));
+  EXPECT_THAT(closed_loop_csv({&result, 1}), HasSubstr(",llama; layers' weights as nf4,"));
+  EXPECT_THAT(closed_loop_json(result), AllOf(HasSubstr("\"storage\":\"kivi2, keys raw\""),
+                                              HasSubstr("layers' weights as nf4")));
+  result.architecture = "llama";
+  result.storage = "f32";
+  EXPECT_THAT(closed_loop_line(result), HasSubstr(result.model + " on "));
 }
 
 TEST(ClosedLoopFigures, ShowEachPolicyAndSayWhatWasMeasured) {
@@ -179,7 +193,7 @@ TEST(ClosedLoopFigures, ShowEachPolicyAndSayWhatWasMeasured) {
     EXPECT_THAT(figure.csv, HasSubstr("\nwindow"));
   }
   EXPECT_THAT(names, ElementsAre("perplexity", "budget", "recall"));
-  EXPECT_THAT(figures[2].csv, HasSubstr("dense,16,32,8,0,0,0\n"));
+  EXPECT_THAT(figures[2].csv, HasSubstr("dense,16,32,8,0,0,0,0.3244"));
   EXPECT_THAT(figures[1].csv, HasSubstr("h2o:sinks=4,recall,64,0\n"));
   EXPECT_EQ(closed_loop_figures(fake_evaluation(512, false)).size(), 2U);
   EXPECT_TRUE(closed_loop_figures({}).empty());
