@@ -11,6 +11,7 @@
 #include "reports/labels.h"
 #include "reports/plot_text.h"
 #include "reports/position_plot.h"
+#include "reports/statistics.h"
 
 namespace kv {
 namespace {
@@ -76,7 +77,7 @@ Figure position_figure(const Curves& curves) {
   const std::string panel = position_panel(positions, width, data);
   data.finish(figure);
   Grid grid{.panel_width = 640, .panel_height = 320};
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
@@ -149,7 +150,7 @@ Figure budgets_figure(const Curves& curves) {
             .panel_width = asks ? 320.0 : 480.0,
             .panel_height = 300,
             .gap = 84};
-  grid.right = legend_width(curves.lines);
+  grid.right = legend_width(curves.lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"budget", "value"});
@@ -189,21 +190,28 @@ Figure recall_figure(const Curves& curves) {
                    std::to_string(bins.size()));
     bins.push_back(i);
   }
-  FigureData data({"first_distance", "last_distance", "asked", "right", "share", "place"});
+  FigureData data(
+      {"first_distance", "last_distance", "asked", "right", "share", "low", "high", "drawn_at"});
   std::vector<std::string> parts;
   for (const Line& line : lines) {
     const std::string block = data.begin(line.label);
+    // Side by side, so that bars can be told apart.
+    const double beside =
+        (static_cast<double>(&line - lines.data()) + 0.5) / static_cast<double>(lines.size()) - 0.5;
     for (std::size_t place = 0; place < bins.size(); ++place) {
       const RecallBin& bin = curves.shown(line)->recall[bins[place]];
+      const Interval share = share_interval(bin.right, bin.asked);
       data.row({static_cast<double>(bin.first), static_cast<double>(bin.last),
                 static_cast<double>(bin.asked), static_cast<double>(bin.right), bin.share(),
-                static_cast<double>(place)});
+                share.low, share.high, static_cast<double>(place) + 0.5 * beside});
     }
-    parts.push_back(block + " using 6:5 with linespoints" + point_style(line.look) + " notitle");
+    parts.push_back(block + " using 8:6:(0):($7-$6) with vectors nohead lc rgb '" +
+                    std::string(line.look.colour) + "' lw 1 notitle");
+    parts.push_back(block + " using 8:5 with linespoints" + point_style(line.look) + " notitle");
   }
   data.finish(figure);
   Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =
@@ -215,8 +223,8 @@ Figure recall_figure(const Curves& curves) {
   figure.caption =
       "Questions whose likeliest next token was the answer" + at_budget(curves) +
       ", by the distance in tokens to the latest mention of the fact; in parentheses how many "
-      "were asked. The standard error of a share near one half is 0.5 over the root of their "
-      "number." +
+      "were asked. Bars: Wilson 95 % intervals, as if every question stood for itself; policies "
+      "are asked the same ones." +
       closing(curves);
   return figure;
 }

@@ -22,10 +22,12 @@ bool bounded(const Sweep& sweep, const Line& line) {
   return sweep.specs[line.specs[0]].spec.bounded();
 }
 
-// Points of different policies at one budget are set side by side, so that bars can be told apart.
+// Points of different policies at one budget are set side by side, so that bars can be told apart:
+// many of them closer, so that all stay within the axis.
 double dodge(std::size_t i, std::size_t n) {
+  const double octaves = std::min(0.035, 0.4 / static_cast<double>(n));
   const double step = static_cast<double>(i) - static_cast<double>(n - 1) / 2;
-  return std::exp2(0.035 * step);
+  return std::exp2(octaves * step);
 }
 
 std::string tics_of(const Sweep& sweep) {
@@ -138,7 +140,7 @@ Figure budget_figure(const Sweep& sweep) {
             .panel_height = 260,
             .gap = 84,
             .row_gap = 50};
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +

@@ -68,7 +68,7 @@ Figure lifetime_figure(const Sweep& sweep) {
   if (parts.empty()) return figure;
   data.finish(figure);
   Grid grid{.panels = 1, .columns = 1, .panel_width = 560, .panel_height = 280};
-  grid.right = legend_width(shown);
+  grid.right = legend_width(shown, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) +

@@ -106,7 +106,7 @@ Figure oracle_figure(const Sweep& sweep) {
   if (lines.empty()) return figure;
   const Line& usual = usual_line(sweep, lines);
   Grid grid{.panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = 84};
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"measure", "budget", "value"});

@@ -113,7 +113,7 @@ Figure sizes_figure(const Sweep& sweep) {
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t from = tokens > zoom_tokens ? (tokens - zoom_tokens) / 2 : 0;
   Grid grid{.panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = 84};
-  grid.right = legend_width(legend);
+  grid.right = legend_width(legend, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =

@@ -82,7 +82,7 @@ Figure stream_figure(const Sweep& sweep) {
             .panel_width = errors ? 320.0 : 640.0,
             .panel_height = 300,
             .gap = 84};
-  grid.right = legend_width(shown);
+  grid.right = legend_width(shown, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() +

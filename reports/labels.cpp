@@ -11,24 +11,26 @@
 namespace kv {
 namespace {
 
-constexpr std::size_t longest_variant = 28;  // fits the title of a figure's panel
+constexpr std::size_t longest_variant = 48;  // as wide as a legend
 constexpr std::size_t longest_name = 60;
 constexpr std::string_view generator_words = "kvcheck trace generate ";
 
-// The fields and settings of a label, without the policy.
-std::vector<std::string> pieces_of(const Spec& spec) {
+// A label without the policy's name.
+struct LabelPieces {
+  std::vector<std::string> fields;
+  std::vector<std::string> settings;
+};
+
+LabelPieces pieces_of(const Spec& spec) {
   const std::string label = spec.label();
-  std::vector<std::string> pieces;
-  for (const std::string_view part : split(label, ';')) {
-    std::string_view fields = part;
-    if (pieces.empty() && part.starts_with(spec.policy->name)) {
-      fields.remove_prefix(spec.policy->name.size());
-      if (fields.starts_with(':')) fields.remove_prefix(1);
-    }
-    for (const std::string_view field : split(fields, ',')) {
-      if (!field.empty()) pieces.emplace_back(field);
-    }
+  const std::vector<std::string_view> parts = split(label, ';');
+  std::string_view fields = parts.front().substr(spec.policy->name.size());
+  if (fields.starts_with(':')) fields.remove_prefix(1);
+  LabelPieces pieces;
+  for (const std::string_view field : split(fields, ',')) {
+    if (!field.empty()) pieces.fields.emplace_back(field);
   }
+  pieces.settings.assign(parts.begin() + 1, parts.end());
   return pieces;
 }
 
@@ -41,19 +43,20 @@ std::string plain(std::string_view piece) {
 }
 
 // The variants of one policy, by Spec::label().
-using Variants = std::map<std::string, std::vector<std::string>>;
+using Variants = std::map<std::string, LabelPieces>;
 
 std::vector<std::string> texts_of(std::string_view policy, const Variants& variants) {
   std::map<std::string, std::size_t> uses;
   for (const auto& [label, pieces] : variants) {
-    for (const std::string& piece : pieces) ++uses[piece];
+    for (const std::string& field : pieces.fields) ++uses[field];
   }
   std::vector<std::string> texts;
   for (const auto& [label, pieces] : variants) {
     std::string text(policy);
-    for (const std::string& piece : pieces) {
-      if (uses[piece] < variants.size()) text += " " + plain(piece);
+    for (const std::string& field : pieces.fields) {
+      if (uses[field] < variants.size()) text += " " + field;
     }
+    for (const std::string& setting : pieces.settings) text += " " + plain(setting);
     texts.push_back(std::move(text));
   }
   return shortened_apart(texts, longest_variant);

@@ -11,8 +11,9 @@
 namespace kv {
 
 // One label per spec. A policy with one variant (Spec::label()) keeps that text. Of several
-// variants a label has the policy and only what not all of them share: "h2o", "h2o lazy:40", "h2o
-// unit=layer". Specs that differ only in their budget have the same label; others never do.
+// variants a label has the policy, the fields that not all of them share, and all settings, as
+// other policies may have others: "h2o", "h2o lazy:40", "h2o recent=4 unit=layer". Specs that
+// differ only in their budget have the same label; others never do.
 std::vector<std::string> labels_of(std::span<const Spec> specs);
 
 // The texts at most `width` wide, such that different texts stay different: where cutting would

@@ -17,10 +17,11 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 32;
 constexpr double largest_loss = 700;  // beyond it a perplexity is no number any more
 
-// Where the two columns stand.
+// Where the two columns stand, of how many.
 struct LogColumns {
   std::size_t length = 0;
   std::size_t loss = 0;
+  std::size_t count = 0;
 };
 
 std::string_view without_return(std::string_view line) {
@@ -41,20 +42,38 @@ Result<LogColumns> columns_of(std::string_view header) {
   if (!length) return length.error();
   const auto loss = column_of(names, "nll");
   if (!loss) return loss.error();
-  return LogColumns{.length = *length, .loss = *loss};
+  return LogColumns{.length = *length, .loss = *loss, .count = names.size()};
 }
 
 Result<LossPoint> point_of(std::string_view line, const LogColumns& columns) {
   const std::vector<std::string_view> fields = split(line, ',');
-  if (const std::size_t most = std::max(columns.length, columns.loss); fields.size() <= most) {
-    return malformed(std::to_string(fields.size()) + " fields; expected at least " +
-                     std::to_string(most + 1));
+  if (fields.size() != columns.count) {
+    return malformed(std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") +
+                     "; expected " + std::to_string(columns.count) + ", as the header names");
   }
   const auto length = parse_count(fields[columns.length], "input_length", 1, longest_text);
   if (!length) return length.error();
   const auto nats = parse_real(fields[columns.loss], "nll", 0, largest_loss);
   if (!nats) return nats.error();
   return LossPoint{.first = *length - 1, .targets = 1, .nats = *nats};
+}
+
+// "; there are some in 'a/x' and 'a/y'", or nothing.
+std::string folders_with_logs(const std::string& folder) {
+  std::error_code failure;
+  std::vector<std::string> found;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    std::error_code unreadable;
+    for (fs::directory_iterator in(at->path(), unreadable); !unreadable && in != end;
+         in.increment(unreadable)) {
+      if (in->path().extension() != ".csv") continue;
+      found.push_back("'" + at->path().string() + "'");
+      break;
+    }
+  }
+  std::ranges::sort(found);
+  return found.empty() ? "" : "; there are some in " + join(found, " and ");
 }
 
 }  // namespace
@@ -98,8 +117,10 @@ Result<LossLogs> read_loss_logs(const std::string& folder) {
                  "cannot read the folder of logs '" + folder + "': " + failure.message()};
   }
   if (paths.empty()) {
-    return Error{Error::Kind::not_found,
-                 "'" + folder + "' holds no log; expected files that end in .csv"};
+    return Error{Error::Kind::not_found, "'" + folder +
+                                             "' holds no log; expected files that end "
+                                             "in .csv" +
+                                             folders_with_logs(folder)};
   }
   std::ranges::sort(paths);
   const fs::path place = fs::absolute(folder, failure).lexically_normal();

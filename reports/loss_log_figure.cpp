@@ -98,7 +98,7 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
   Grid grid = small_multiples(models.size(), models.size() == 1 ? 640 : 360, 300);
   grid.left = 100;  // for six digits
   grid.gap = 44;
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data(position_columns());

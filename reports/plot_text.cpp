@@ -12,10 +12,17 @@ namespace {
 
 constexpr double character = 7.6;        // mean width of one in the figures' font, CSS pixels
 constexpr double title_character = 6.3;  // and in the smaller font of a panel's title
-constexpr std::size_t longest_legend = 40;
+constexpr std::size_t longest_legend = 48;
+constexpr double legend_line = 20;  // height of an entry, CSS pixels
 
 std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
+}
+
+// As many entries as stand beside the panels, one below the other.
+std::size_t legend_rows(const Grid& grid) {
+  const double height = static_cast<double>(grid.height()) - grid.top;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(height / legend_line));
 }
 
 std::size_t columns_for(std::size_t panels) {
@@ -76,10 +83,13 @@ std::string legend_title(const std::string& label) {
   return gnuplot_quoted(shortened(label, longest_legend));
 }
 
-double legend_width(const std::vector<Line>& lines) {
+double legend_width(const std::vector<Line>& lines, const Grid& grid) {
   std::size_t longest = 0;
   for (const Line& line : lines) longest = std::max(longest, display_width(line.label));
-  return 60 + character * static_cast<double>(std::min(longest, longest_legend));
+  const std::size_t rows = legend_rows(grid);
+  const std::size_t columns = std::max<std::size_t>(1, (lines.size() + rows - 1) / rows);
+  return static_cast<double>(columns) *
+         (60 + character * static_cast<double>(std::min(longest, longest_legend)));
 }
 
 std::string legend_of(const std::vector<Line>& lines) {
@@ -99,7 +109,8 @@ std::string legend_right_of(const Grid& grid) {
   const double x = static_cast<double>(grid.width()) - grid.right + 12;
   const double y = static_cast<double>(grid.height()) - grid.top;
   return "set key at screen " + fraction(x, grid.width()) + "," + fraction(y, grid.height()) +
-         " left top Left reverse samplen 2 spacing 1.15 noenhanced\n";
+         " left top Left reverse samplen 2 spacing 1.15 noenhanced maxrows " +
+         std::to_string(legend_rows(grid)) + "\n";
 }
 
 std::string panel_title(const std::string& label, double pixels) {

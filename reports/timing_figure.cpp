@@ -89,7 +89,7 @@ Figure timing_figure(const TimingResult& result) {
   const TimedLines timed = lines_of_timings(result);
   const std::vector<Line>& lines = timed.lines;
   Grid grid{.panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = 92};
-  grid.right = legend_width(lines);
+  grid.right = legend_width(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set grid ytics lc rgb '#e4e4e4' lw 1\n" +

@@ -53,7 +53,10 @@ TEST(LossLog, SaysWhatIsWrongAndWhere) {
             "line 1: no column 'nll'; a log's header names input_length and nll");
   EXPECT_THAT(error_of(""), HasSubstr("no column 'input_length'"));
   EXPECT_THAT(error_of("input_length,nll\n"), HasSubstr("no targets"));
-  EXPECT_EQ(error_of("input_length,x,nll\n1,2\n"), "line 2: 2 fields; expected at least 3");
+  EXPECT_EQ(error_of("input_length,x,nll\n1,2\n"),
+            "line 2: 2 fields; expected 3, as the header names");
+  EXPECT_EQ(error_of("input_length,nll\n1,2,3\n"),
+            "line 2: 3 fields; expected 2, as the header names");
   EXPECT_THAT(error_of("input_length,nll\n1,1\n0,1\n"),
               AllOf(HasSubstr("line 3"), HasSubstr("input_length"), HasSubstr("'0'")));
   EXPECT_EQ(error_of("input_length,nll\n2,1\n2,1\n"),
@@ -83,6 +86,9 @@ TEST(LossLog, AFolderIsAModel) {
   const auto empty = read_loss_logs(folder.path("empty"));
   ASSERT_FALSE(empty);
   EXPECT_THAT(empty.error().message, HasSubstr("holds no log"));
+  const auto above = read_loss_logs(folder.path(""));
+  ASSERT_FALSE(above);
+  EXPECT_THAT(above.error().message, HasSubstr("there are some in '" + folder.path("big") + "'"));
   write_log(folder.path("big/broken.csv"), "input_length,nll\n1,x\n");
   const auto broken = read_loss_logs(folder.path("big"));
   ASSERT_FALSE(broken);

@@ -244,33 +244,5 @@ TEST(Look, ChangesDashAndMarkerButNotColourForOtherOptionsOfAPolicy) {
   EXPECT_NE(look_of(policy, 0).dash, look_of(policy, 1).dash);
 }
 
-TEST(BudgetFigure, ShowsWhatIsLostAndLeavesOutWhatALogarithmCannotShow) {
-  ReplayResult result = fake_replay(small_fake());
-  const Spec spec = result.cells.back().cell.spec;
-  for (CellResult& cell : result.cells) {
-    if (cell.cell.spec != spec) continue;
-    for (HeadResult& head : cell.heads) head.metrics.retained_mass = 1;
-  }
-  const Figure figure = budget_figure(sweep_of(result));
-  std::map<std::string, double> means;
-  std::size_t lost = 0;
-  for (const std::string_view line : split(figure.csv, '\n')) {
-    const auto fields = split(line, ',');
-    if (fields.size() != 7 || fields[0] == "policy") continue;
-    means[std::string(fields[0]) + " " + std::string(fields[1]) + " " + std::string(fields[2])] =
-        std::stod(std::string(fields[3]));
-  }
-  for (const auto& [key, mean] : means) {
-    const std::size_t at = key.find("lost_mass");
-    if (at == std::string::npos) continue;
-    std::string retained = key;
-    EXPECT_DOUBLE_EQ(mean, 1 - means.at(retained.replace(at, 9, "retained_mass"))) << key;
-    EXPECT_GT(mean, 0) << key;
-    ++lost;
-  }
-  EXPECT_EQ(lost, 3U);  // two policies at two budgets, one of which lost nothing
-  EXPECT_NE(figure.body.find("set logscale y"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace kv

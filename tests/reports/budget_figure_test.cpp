@@ -1,0 +1,69 @@
+#include <map>
+
+#include "base/words.h"
+#include "reports/figures.h"
+#include "tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+using testing::fake_replay;
+using testing::small_fake;
+
+TEST(BudgetFigure, ShowsWhatIsLostAndLeavesOutWhatALogarithmCannotShow) {
+  ReplayResult result = fake_replay(small_fake());
+  const Spec spec = result.cells.back().cell.spec;
+  for (CellResult& cell : result.cells) {
+    if (cell.cell.spec != spec) continue;
+    for (HeadResult& head : cell.heads) head.metrics.retained_mass = 1;
+  }
+  const Figure figure = budget_figure(sweep_of(result));
+  std::map<std::string, double> means;
+  std::size_t lost = 0;
+  for (const std::string_view line : split(figure.csv, '\n')) {
+    const auto fields = split(line, ',');
+    if (fields.size() != 7 || fields[0] == "policy") continue;
+    means[std::string(fields[0]) + " " + std::string(fields[1]) + " " + std::string(fields[2])] =
+        std::stod(std::string(fields[3]));
+  }
+  for (const auto& [key, mean] : means) {
+    const std::size_t at = key.find("lost_mass");
+    if (at == std::string::npos) continue;
+    std::string retained = key;
+    EXPECT_DOUBLE_EQ(mean, 1 - means.at(retained.replace(at, 9, "retained_mass"))) << key;
+    EXPECT_GT(mean, 0) << key;
+    ++lost;
+  }
+  EXPECT_EQ(lost, 3U);  // two policies at two budgets, one of which lost nothing
+  EXPECT_NE(figure.body.find("set logscale y"), std::string::npos);
+}
+
+// Every spec of a wide sweep is in the legend and within the axis.
+TEST(BudgetFigure, HasRoomForManyPolicies) {
+  testing::FakeReplay wide = small_fake();
+  wide.specs.clear();
+  for (int recent = 1; recent <= 60; ++recent) {
+    wide.specs.push_back("h2o:recent=" + std::to_string(recent));
+  }
+  wide.budgets = {64};
+  const ReplayResult result = fake_replay(wide);
+  const Figure figure = budget_figure(sweep_of(result));
+  std::size_t points = 0;
+  for (const std::string_view line : split(figure.csv, '\n')) {
+    const auto fields = split(line, ',');
+    if (fields.size() != 7 || fields[0] == "policy") continue;
+    const double at = std::stod(std::string(fields[6]));
+    EXPECT_TRUE(at > 64 / 1.3 && at < 64 * 1.3) << line;
+    ++points;
+  }
+  EXPECT_GE(points, 60U);
+  const std::size_t rows = figure.body.find("maxrows ");
+  ASSERT_NE(rows, std::string::npos);
+  const std::size_t most = std::stoul(figure.body.substr(rows + 8));
+  EXPECT_LE(most * 20, figure.height);
+  EXPECT_GT(figure.width, budget_figure(sweep_of(fake_replay(small_fake()))).width);
+  EXPECT_LT(most, 60U);
+}
+
+}  // namespace
+}  // namespace kv
