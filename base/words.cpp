@@ -93,10 +93,28 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+namespace {
+
+// Of words that may be name:value, the one whose name is nearest.
+std::string_view nearest_by_name(std::string_view word,
+                                 std::span<const std::string_view> candidates) {
+  std::vector<std::string_view> names;
+  for (const std::string_view candidate : candidates) {
+    names.push_back(candidate.substr(0, candidate.find(':')));
+  }
+  const std::string_view name = nearest(word.substr(0, word.find(':')), names);
+  if (name.empty()) return {};
+  return candidates[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+}
+
+}  // namespace
+
 std::string unknown_word(std::string_view what,
                          std::string_view word,
                          std::span<const std::string_view> candidates) {
-  return unknown_word(what, word, candidates, nearest(word, candidates));
+  const std::string_view meant = nearest(word, candidates);
+  return unknown_word(what, word, candidates,
+                      meant.empty() ? nearest_by_name(word, candidates) : meant);
 }
 
 std::string unknown_word(std::string_view what,

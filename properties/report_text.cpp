@@ -159,7 +159,9 @@ void write_sum(const Report& report, std::ostream& out) {
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {
-    out << "No law was tried: this says nothing of the subject.\n";
+    out << (report.cases == 0 ? "No law was tried: this says nothing of the subject.\n"
+                              : "Time ran out before any law had been tried in full: this says "
+                                "nothing of the subject; give more --budget.\n");
   }
 }
 

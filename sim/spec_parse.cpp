@@ -75,7 +75,7 @@ Result<void> set_top_pages(std::string_view value, Spec& spec) {
 Result<void> set_visibility(std::string_view value, Spec& spec) {
   constexpr std::string_view top_pages = "top-pages:";
   constexpr std::array<std::string_view, 3> words = {visibility_words[0], visibility_words[1],
-                                                     "top-pages:N"};
+                                                     "top-pages:ATTENDED"};
   if (value == visibility_words[2]) {
     return usage_error(
         "visibility=top-pages does not say how many tokens a query attends to; expected it as in "

@@ -24,10 +24,15 @@ struct SpecText {
   Values fields;       // after the ':', each one that the policy takes
   Values settings;     // after a ';', by name; their values are not looked at
 
-  // The field's value, or null.
-  [[nodiscard]] const Value* field(std::string_view name) const {
-    const auto found = fields.find(name);
-    return found == fields.end() ? nullptr : &found->second;
+  // The field's or the setting's value, or null.
+  [[nodiscard]] const Value* field(std::string_view name) const { return value(fields, name); }
+
+  [[nodiscard]] const Value* setting(std::string_view name) const { return value(settings, name); }
+
+ private:
+  static const Value* value(const Values& values, std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : &found->second;
   }
 };
 

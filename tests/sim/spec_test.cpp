@@ -120,6 +120,7 @@ TEST(ParseSpec, GivesTheNearestRightWord) {
   EXPECT_THAT(error_of("h2o:normalise=ages"), testing::HasSubstr("did you mean 'age'?"));
   EXPECT_THAT(error_of("h2o;timming=lazy:4"), testing::HasSubstr("did you mean 'timing'?"));
   EXPECT_THAT(error_of("h2o;timing=lazzy:4"), testing::HasSubstr("did you mean 'lazy:N'?"));
+  EXPECT_THAT(error_of("h2o;budgets=adaptiv:0.2"), testing::HasSubstr("mean 'adaptive:ALPHA'?"));
   EXPECT_THAT(error_of("h2o;visibility=windw"), testing::HasSubstr("did you mean 'window'?"));
   EXPECT_THAT(error_of("h2o;positions=incache"), testing::HasSubstr("did you mean 'in-cache'?"));
   EXPECT_THAT(error_of("h2o;unit=heads"), testing::HasSubstr("did you mean 'head'?"));
