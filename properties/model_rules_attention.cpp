@@ -67,6 +67,13 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
   std::vector<std::set<Position>> low_;  // of the last queries
 };
 
+// Of rules that chose once: who came since is worth less than anyone.
+std::vector<double> newcomers_last(const Choice& choice) {
+  std::vector<double> worth(choice.middle.size(), 1.0);
+  for (std::size_t i = 1; i <= choice.newcomers; ++i) worth[worth.size() - i] = 0;
+  return worth;
+}
+
 // keyformer: sums of softmax((logit + noise) / tau); or what the first trim chose.
 class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
  public:
@@ -84,6 +91,12 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
     }
     const auto first = choice.middle.begin();
     return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
+  }
+
+  std::vector<double> worth(const Choice& choice) override {
+    if (once_ && chosen_) return newcomers_last(choice);
+    chosen_ = true;
+    return ScoredByMass::worth(choice);
   }
 
   void saw(const std::vector<Position>& visible,
@@ -152,10 +165,7 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
   }
 
   std::vector<double> worth(const Choice& choice) override {
-    if (!once_ || !chosen_) return chosen_by(choice.middle);
-    std::vector<double> worth(choice.middle.size(), 1.0);
-    for (std::size_t i = 1; i <= choice.newcomers; ++i) worth[worth.size() - i] = 0;
-    return worth;
+    return once_ && chosen_ ? newcomers_last(choice) : chosen_by(choice.middle);
   }
 
  private:

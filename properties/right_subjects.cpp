@@ -258,6 +258,10 @@ std::span<const RightSubject> right_subjects() {
                          "snapkv:recent=2,select=once;unit=head;"
                          "budgets=adaptive:0.5;visibility=window");
                    }});
+    out.push_back({"keyformer;budgets=adaptive", "heads share once, and newcomers go after it",
+                   [] { return make_preset("keyformer:select=once;budgets=adaptive:0.5"); }});
+    out.push_back({"pages;first-page=masked", "what is left of the sinks' page stays stored",
+                   [] { return make_preset("pages:sinks=3,page=2,first-page=masked"); }});
     out.push_back({"quest", "the paper's pages: nothing is evicted, and little is seen",
                    [] { return make_preset("@quest;visibility=top-pages:12/4/1"); }});
     out.push_back({"tova;unit=layer", "the paper's sharing, the newest may go",

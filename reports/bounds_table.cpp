@@ -140,7 +140,7 @@ Table bounds_table(const ReplayResult& result) {
                           number(best.oracle.greedy),
                           {best.label, best.label},
                           number(best.retained_mass.mean),
-                          number(best.optimum_share)});
+                          optimum_share_entry(best)});
   }
   return table;
 }

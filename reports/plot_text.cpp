@@ -13,16 +13,15 @@ namespace {
 constexpr double character = 7.6;        // mean width of one in the figures' font, CSS pixels
 constexpr double title_character = 6.3;  // and in the smaller font of a panel's title
 constexpr std::size_t longest_legend = 48;
-constexpr double legend_line = 20;  // height of an entry, CSS pixels
+constexpr double legend_line = 23;  // height of an entry, CSS pixels
 
 std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
 }
 
-// As many entries as stand beside the panels, one below the other.
+// As many entries as stand beside one panel: what is taller gnuplot cuts off.
 std::size_t legend_rows(const Grid& grid) {
-  const double height = static_cast<double>(grid.height()) - grid.top;
-  return std::max<std::size_t>(1, static_cast<std::size_t>(height / legend_line));
+  return std::max<std::size_t>(1, static_cast<std::size_t>(grid.panel_height / legend_line));
 }
 
 std::size_t columns_for(std::size_t panels) {

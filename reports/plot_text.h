@@ -52,7 +52,7 @@ struct Grid {
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
 
 // Where a legend of these labels stands, to the right of the panels of a grid whose `right` has
-// been set to legend_width(): in as many columns as the grid's height asks for.
+// been set to legend_width(): in as many columns as a panel's height asks for.
 double legend_width(const std::vector<Line>& lines, const Grid& grid);
 std::string legend_right_of(const Grid& grid);
 

@@ -40,14 +40,6 @@ Entry budget_of(const Spec& spec) {
   return spec.bounded() ? Entry{text, text} : Entry{absent, ""};
 }
 
-// A share of the optimum, or where that is not known at least so much of it: bounds are never
-// below.
-Entry share_of(const SpecSummary& s) {
-  if (std::isfinite(s.optimum_share)) return number(s.optimum_share, 4);
-  if (!std::isfinite(s.least_share)) return {absent, ""};
-  return {"\xE2\x89\xA5 " + fixed(s.least_share, 4), ""};
-}
-
 std::vector<Column> columns(bool oracle) {
   return {{.title = "policy", .name = "policy"},
           {.title = "", .name = "spec", .exact_only = true},
@@ -77,7 +69,7 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           budget_of(s.spec),
           {seeds, seeds},
           with_interval(s.retained_mass),
-          share_of(s),
+          optimum_share_entry(s),
           number(s.retained_mass.low, 4),
           number(s.retained_mass.high, 4),
           number(s.retained_mass_seeds.half_width(), 4),
@@ -94,6 +86,12 @@ std::vector<Entry> row_of(const SpecSummary& s) {
 }
 
 }  // namespace
+
+Entry optimum_share_entry(const SpecSummary& summary) {
+  if (std::isfinite(summary.optimum_share)) return number(summary.optimum_share, 4);
+  if (!std::isfinite(summary.least_share)) return {absent, ""};
+  return {"\xE2\x89\xA5 " + fixed(summary.least_share, 4), ""};
+}
 
 Table summary_table(const ReplayResult& result) {
   std::vector<SpecSummary> summaries = summarise(result);

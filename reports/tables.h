@@ -9,6 +9,8 @@
 
 namespace kv {
 
+struct SpecSummary;
+
 struct Column {
   std::string title;        // with its unit, for readers
   std::string name;         // for CSV: lower case with underscores
@@ -46,6 +48,10 @@ std::string to_text(const Table& table, std::size_t width);
 // mass with its 95 % interval over heads, KL to dense, top-k overlap, output error, rows visible
 // and stored, evictions, KiB. See reports/summary.h for what each number is.
 Table summary_table(const ReplayResult& result);
+
+// What a spec retains as a share of the optimum, or where that is not known "≥" at least so much of
+// it: bounds are never below.
+Entry optimum_share_entry(const SpecSummary& summary);
 
 // What each label stands for, in the order of the cells: policy, budget, number of seeds, full
 // spec.

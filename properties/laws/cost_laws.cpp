@@ -175,6 +175,7 @@ Judgement liveness(Trial& trial, const Contract& wanted) {
     contract.recent = made->recent;
     contract.budget = made->budget;
     contract.largest_budget = made->largest_budget;
+    contract.pinned_first_page |= made->pinned_first_page;  // with sinks there may be such a page
     const std::uint32_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
     std::vector<std::uint32_t> chunks(contract.budget, 1);
     const std::uint32_t slack = contract.timing == Timing::lazy ? contract.slack : 0;

@@ -60,7 +60,9 @@ TEST(KvFormat, RefusesWhatMeansNothing) {
   EXPECT_EQ(refusal("f32:recent=4"),
             "--storage f32 stores all tokens alike, and 'recent=4' tells some apart; expected f32 "
             "alone, or codes: int8, int4, kivi4 or kivi2");
-  EXPECT_EQ(refusal("int4:recnt=4"), "unknown field of --storage 'recnt'; did you mean 'recent'?");
+  EXPECT_EQ(refusal("int4:recnt=4"),
+            "--storage int4: unknown field 'recnt'; did you mean 'recent'?");
+  EXPECT_THAT(refusal("int4;recent=3"), HasSubstr("fields follow a ':', as in int4:recent=128"));
   EXPECT_EQ(refusal("int4:recent"),
             "--storage int4: 'recent' is no field; expected NAME=VALUE, as in recent=128");
   EXPECT_EQ(refusal("int4:"),
@@ -68,7 +70,8 @@ TEST(KvFormat, RefusesWhatMeansNothing) {
   EXPECT_THAT(refusal("int4:recent=-1"), HasSubstr("recent"));
   EXPECT_THAT(refusal("kivi4:group=0"), HasSubstr("group"));
   EXPECT_EQ(refusal("int4:sinks=1,sinks=1"), "--storage int4 is given sinks twice");
-  EXPECT_EQ(refusal("int4:recent=2,full=f15"), "unknown full 'f15'; did you mean 'f16'?");
+  EXPECT_EQ(refusal("int4:recent=2,full=f15"),
+            "--storage int4: unknown full 'f15'; did you mean 'f16'?");
   EXPECT_EQ(refusal("int4:full=f16"),
             "full is about tokens in full precision, and --storage int4 keeps none; expected "
             "recent or sinks beside it");

@@ -74,6 +74,11 @@ std::vector<std::string> specs() {
       all.push_back(base + settings);
     }
   }
+  for (const std::string once :
+       {"snapkv:budget=16,select=once", "keyformer:budget=16,select=once"}) {
+    for (const std::string alpha : {"0.2", "1"}) all.push_back(once + ";budgets=adaptive:" + alpha);
+  }
+  all.emplace_back("pages:budget=16,page=2,first-page=masked");
   return all;
 }
 
