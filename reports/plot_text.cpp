@@ -87,8 +87,8 @@ double legend_width(const std::vector<Line>& lines, const Grid& grid) {
   for (const Line& line : lines) longest = std::max(longest, display_width(line.label));
   const std::size_t rows = legend_rows(grid);
   const std::size_t columns = std::max<std::size_t>(1, (lines.size() + rows - 1) / rows);
-  return static_cast<double>(columns) *
-         (60 + character * static_cast<double>(std::min(longest, longest_legend)));
+  return 16 + static_cast<double>(columns) *
+                  (60 + character * static_cast<double>(std::min(longest, longest_legend)));
 }
 
 std::string legend_of(const std::vector<Line>& lines) {

@@ -35,12 +35,13 @@ int marker_of(int own, std::size_t variant) {
 
 Look look_of(const PolicyEntry* policy, std::size_t variant) {
   const std::size_t place = place_of(policy);
-  // Past the palette the colours come round again, told apart by the dash.
+  // Past the palette the colours come round again, told apart by the dash and the marker.
   const std::size_t turn = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
   const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
+  const std::size_t shape = turn == 0 ? slot : 1 + (slot - 1 + 2 * turn) % 7;
   return {.colour = colours[slot],
           .dash = dashes[(variant + 2 * turn) % dashes.size()],
-          .point = marker_of(points[slot], variant)};
+          .point = marker_of(points[shape], variant)};
 }
 
 std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/file.h"
 #include "base/words.h"
@@ -236,6 +237,14 @@ TEST(Look, GivesEveryPolicyOfTheRegistryItsOwnColourOrDash) {
   std::ranges::sort(looks);
   EXPECT_EQ(std::ranges::adjacent_find(looks), looks.end());
   EXPECT_FALSE(looks.empty());
+}
+
+TEST(Look, TellsPoliciesApartByColourAndMarkerWhereNoLineIsDrawn) {
+  std::set<std::pair<std::string, int>> seen;
+  for (const PolicyEntry& policy : policy_registry()) {
+    const Look look = look_of(&policy, 0);
+    EXPECT_TRUE(seen.emplace(look.colour, look.point).second) << policy.name;
+  }
 }
 
 TEST(Look, ChangesDashAndMarkerButNotColourForOtherOptionsOfAPolicy) {
