@@ -5,8 +5,10 @@
 Also writes docs/images/comparison.svg with gnuplot. Every number comes from a run made now. What is run
 is in comparison_runs.py, the known shapes are in comparison_shapes.py.
 """
+import concurrent.futures
 import datetime
 import math
+import os
 import random
 import sys
 
@@ -158,10 +160,14 @@ def blocks(row):
 
 
 def measure(rows, paths):
-    for index, row in enumerate(rows, 1):
-        print(f"{index}/{len(rows)} {row.spec}", file=sys.stderr)
+    def quality(row):
         row.open = row.attempt(replayed)
         row.closed = row.attempt(evaluated, paths, bool(row.open and row.open["draws"]))
+        print(f"{row.spec}", file=sys.stderr)
+
+    # Several rows at once; what they cost is timed afterwards, one by one.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(quality, rows))
     dense = rows[0]
     for row in rows:
         if row.closed and row.name not in ("dense", "@dense"):
