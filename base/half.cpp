@@ -4,21 +4,6 @@
 
 namespace kv {
 
-float f16_to_f32(std::uint16_t bits) {
-  const std::uint32_t sign = (bits & 0x8000U) << 16;
-  const std::uint32_t rest = bits & 0x7FFFU;
-  if (rest >= 0x7C00U) {  // infinity, NaN
-    return std::bit_cast<float>(sign | 0x7F800000U | (rest & 0x3FFU) << 13);
-  }
-  // Shifted in place the exponent is 112 too small; a product repairs it, subnormals included.
-  const float magnitude = std::bit_cast<float>(rest << 13) * 0x1p112F;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-}
-
-float bf16_to_f32(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
 std::uint16_t f32_to_f16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000U;

@@ -1,13 +1,26 @@
 // Half-precision numbers: IEEE binary16 (f16) and bfloat16 (bf16) as raw bits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace kv {
 
-// Exact: every f16 and bf16 is a float. NaNs stay NaNs.
-float f16_to_f32(std::uint16_t bits);
-float bf16_to_f32(std::uint16_t bits);
+// Exact: every f16 and bf16 is a float. NaNs stay NaNs. Without branches and here, so that
+// compilers make loops of them that take several at once.
+inline float f16_to_f32(std::uint16_t bits) {
+  const std::uint32_t rest = bits & 0x7FFFU;
+  // Shifted in place the exponent is 112 too small; a product repairs it, subnormals included. That
+  // of infinities and NaNs is then set whole.
+  const float magnitude = std::bit_cast<float>(rest << 13) * 0x1p112F;
+  const std::uint32_t special = rest >= 0x7C00U ? 0x7F800000U : 0;
+  const std::uint32_t sign = (bits & 0x8000U) << 16;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | special | sign);
+}
+
+inline float bf16_to_f32(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 // Rounded to nearest, ties to even; beyond the range, infinity.
 std::uint16_t f32_to_f16(float value);

@@ -20,16 +20,19 @@ float add_lanes(Lanes lanes) {
   return lanes[0];
 }
 
-void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
-  if (number == Number::f32) {
-    if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
-    return;
-  }
+template <float (*to_f32)(std::uint16_t)>
+void widen_halves(const std::byte* bytes, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; ++i) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, bytes + 2 * i, sizeof bits);
-    out[i] = number == Number::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+    out[i] = to_f32(bits);
   }
+}
+
+void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  if (number == Number::f16) return widen_halves<f16_to_f32>(bytes, n, out);
+  if (number == Number::bf16) return widen_halves<bf16_to_f32>(bytes, n, out);
+  if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
 }
 
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
