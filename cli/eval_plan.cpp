@@ -8,7 +8,7 @@
 
 #include "cli/replay_plan.h"
 #include "model/text_streams.h"
-#include "sim/presets.h"
+#include "sim/spec_names.h"
 
 namespace kv::cli {
 namespace {
@@ -146,7 +146,8 @@ Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
 void note_storage(const Words& words, EvalPlan& plan) {
   const KvFormat& storage = plan.options.storage;
   for (const std::string& word : words.values("policy")) {
-    const Preset* preset = word.starts_with('@') ? find_preset(word.substr(1)) : nullptr;
+    const std::string_view name = name_in(word);
+    const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
     if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
     plan.notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
                          "; keys and values are stored as " + storage.text());

@@ -82,8 +82,7 @@ inline constexpr Option storage_option = {
         "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
         "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with the newest "
         "recent=N (kivi: 128) and the first sinks=N tokens in full precision, full=f32|f16|bf16 "
-        "and "
-        "group=N channels (int8, int4: 0 is all of a vector's)"};
+        "and group=N channels (int8, int4: 0 is all of a vector's)"};
 inline constexpr Option keys_option = {
     .name = "keys",
     .value = "WORD",

@@ -12,6 +12,7 @@
 #include "policies/claims.h"
 #include "properties/contract.h"
 #include "sim/spec.h"
+#include "sim/spec_names.h"
 
 namespace kv::cli {
 namespace {
@@ -142,11 +143,6 @@ std::vector<std::string> claims_of(const Preset& preset) {
 std::string spec_line(std::string_view term, std::string_view spec) {
   const Layout usual;
   return definition(term, spec, {.column = spec.size() > 86 ? 4 : usual.column});
-}
-
-// What stands before a spec's fields and settings.
-std::string_view name_in(std::string_view spec) {
-  return spec.substr(0, spec.find_first_of(":;"));
 }
 
 std::string json_list(const std::vector<std::string>& json) {

@@ -15,7 +15,7 @@ std::string policy_text(const PolicyEntry& policy);
 // The same, with what the claims mean, differences, cost, and the cache's settings.
 std::string policy_details(const PolicyEntry& policy);
 
-// Name, what it stands for, source and differences.
+// Name, what it stands for, claims, source, cost and differences.
 std::string preset_text(const Preset& preset);
 
 // The same, with its canonical text.

@@ -21,9 +21,25 @@ def constant_memory(run):
             HOLDS if constant else FAILS, "the bounded ones do not grow")
 
 
-def attention_exponent(run, spec, lengths):
-    rows = run.speed(f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 32")
+def attention_over(run, spec, lengths, best_of=1):
+    """Rows by length; of several runs each with the shortest time of attention, as neighbours on the
+    machine can only make it longer."""
+    words = f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 32"
+    runs = [run.speed(words)] + [run.speed(words, fresh=True) for _ in range(best_of - 1)]
+    return [min(same, key=lambda row: row["attention_s"]) for same in zip(*runs)]
+
+
+def slope_of(rows):
     return exponent([(row["length"], row["attention_s"]) for row in rows])
+
+
+def steps_of(rows):
+    """How many times longer the next token's attention takes, from length to length."""
+    return [b["attention_s"] / a["attention_s"] for a, b in zip(rows, rows[1:])]
+
+
+def many(numbers):
+    return ", ".join(f"{number:.1f}" for number in numbers)
 
 
 def token_exponent(run, spec, budgets, key):
@@ -33,21 +49,34 @@ def token_exponent(run, spec, budgets, key):
     return exponent([(budget, row[key]) for budget, row in zip(budgets, rows)])
 
 
-LENGTHS = (1024, 2048, 4096, 8192)
+LENGTHS = (512, 1024, 2048, 4096)
 BUDGETS = (512, 1024, 2048)
 
 
+def linear(slope):
+    return 0.75 < slope < 1.25
+
+
+def dense_over(run):
+    return attention_over(run, "dense;chunk=64", LENGTHS, best_of=5)
+
+
 def dense_complexity(run):
-    slope = attention_exponent(run, "dense;chunk=64", LENGTHS)
-    return (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}",
-            HOLDS if 0.75 < slope < 1.25 else FAILS, "the exponent per token is within 1 +- 0.25")
+    rows = dense_over(run)
+    slope, before_last = slope_of(rows), slope_of(rows[:-1])
+    text = (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}; the best of "
+            f"five runs grows at each doubling {many(steps_of(rows))} times, from {rows[0]['kv_bytes'] / 2**20:.0f} MiB of keys and "
+            f"values to {rows[-1]['kv_bytes'] / 2**20:.0f}")
+    verdict = HOLDS if linear(slope) else CONDITION if linear(before_last) else FAILS
+    return text, verdict, ("the exponent per token is within 1 +- 0.25; the condition: only before the last "
+                           "doubling, after which keys and values may be more than the processor's caches hold")
 
 
 def bounded_complexity(spec):
     def measure(run):
-        over_t = attention_exponent(run, spec + ";chunk=64", LENGTHS)
+        over_t = slope_of(attention_over(run, spec + ";chunk=64", LENGTHS))
         over_l = token_exponent(run, spec, BUDGETS, "attention_s")
-        good = abs(over_t) < 0.15 and 0.75 < over_l < 1.25
+        good = abs(over_t) < 0.15 and linear(over_l)
         return (f"attention per token grows as T^{over_t:.2f} and L^{over_l:.2f}: T tokens cost "
                 f"T^{1 + over_t:.2f} L^{over_l:.2f}",
                 HOLDS if good else FAILS, "exponents within 0 +- 0.15 and 1 +- 0.25")
@@ -132,11 +161,11 @@ def shifting_cost(run):
 
 
 def exponential(run):
-    rows = run.speed(f"--policy 'dense;chunk=64' --length {','.join(map(str, LENGTHS))} --tokens 32")
+    rows = dense_over(run)
     size = exponent([(row["length"], row["kv_bytes"]) for row in rows])
-    steps = [b["attention_s"] / a["attention_s"] for a, b in zip(rows, rows[1:])]
-    text = (f"dense, from 1,024 to 8,192 tokens: bytes grow as T^{size:.2f}; at each doubling the attention "
-            "time of the next token grows " + ", ".join(f"{step:.1f}" for step in steps) + " times")
+    steps = steps_of(rows)
+    text = (f"dense, from {LENGTHS[0]:,} to {LENGTHS[-1]:,} tokens: bytes grow as T^{size:.2f}; at each "
+            f"doubling the attention time of the next token grows {many(steps)} times, the best of five runs")
     return text, HOLDS if steps[-1] > steps[0] ** 2 else FAILS, \
         ("the factor of the last doubling is above the square of the first's: an exponential squares it at "
          "every doubling, a power of T has the same at each")

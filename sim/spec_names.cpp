@@ -71,6 +71,10 @@ std::string respelled(std::string_view rest) {
 
 }  // namespace
 
+std::string_view name_in(std::string_view spec) {
+  return spec.substr(0, spec.find_first_of(":;"));
+}
+
 Result<const PolicyEntry*> policy_named(std::string_view name) {
   if (const PolicyEntry* policy = find_policy(name)) return policy;
   return unknown_name(name, false);

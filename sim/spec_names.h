@@ -9,6 +9,9 @@
 
 namespace kv {
 
+// What stands before a spec's fields and settings: a policy, or a preset with its @.
+std::string_view name_in(std::string_view spec);
+
 // The policy of that name. An unknown one is answered with the nearest policy or preset, or, when
 // nothing is near, with all policies.
 Result<const PolicyEntry*> policy_named(std::string_view name);

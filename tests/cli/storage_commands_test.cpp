@@ -55,6 +55,7 @@ TEST_F(StoredOtherwise, EvalNotesAStorageThatIsNotMeant) {
     return eval({"--policy", policy, "--storage", storage}).err;
   };
   EXPECT_THAT(notes("@kivi", "f32"), HasSubstr("Note: @kivi was published with --storage kivi2"));
+  EXPECT_THAT(notes("@kivi;chunk=4", "f32"), HasSubstr("Note: @kivi;chunk=4 was published"));
   EXPECT_EQ(notes("@kivi", "kivi2"), "");
   EXPECT_THAT(notes("streaming:sinks=1,budget=16", "kivi2"),
               HasSubstr("keeps the newest 128 tokens exact, which of a budget of 16 may be"));
