@@ -205,6 +205,7 @@ std::uint32_t adaptive_most(const Spec& spec, const HeadGrid& grid) {
 
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
   Spec own = spec;
+  if (spec.unit != Unit::model) own.layer = {unit.layer, grid.layers};
   if (spec.budgets.shared()) return own;
   own.budgets = Budgets();
   if (own.chooses() && unit.layer < own.top_pages.dense_layers) {

@@ -96,9 +96,10 @@ std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std:
 std::uint32_t adaptive_floor(const Spec& spec);
 std::uint32_t adaptive_most(const Spec& spec, const HeadGrid& grid);
 
-// The spec of the unit that begins at this kv-head: an equal-budget one of the unit's own size; for
-// heads that keep everything, dense; where budgets are shared, as it is; in the dense layers of
-// visibility=top-pages, causal. Requires that both checks hold. Cost: O(layers log layers).
+// The spec of the unit that begins at this kv-head, with its layer: an equal-budget one of the
+// unit's own size; for heads that keep everything, dense; where budgets are shared, as it is; in
+// the dense layers of visibility=top-pages, causal. Requires that both checks hold. Cost: O(layers
+// log layers).
 Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit);
 
 // The same with room for whatever the unit may ever keep: of a shared budget the largest share.

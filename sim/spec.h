@@ -29,6 +29,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "policies/by_layer.h"
 #include "policies/registry.h"
 #include "sim/budgets.h"
 
@@ -99,6 +100,7 @@ struct Spec {
   Budgets budgets{};
   Vectors vectors = Vectors::kept;
   std::uint32_t chunk = 1;
+  LayerOf layer{};  // where the unit is, in a unit's own spec (sim/budgets.h); no words say it
 
   // Tokens of the middle that survive a trim: budget - sinks - recent.
   [[nodiscard]] std::uint32_t middle() const { return budget - sinks - recent; }

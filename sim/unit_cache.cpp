@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "policies/by_layer.h"
 #include "policies/masking.h"
 #include "policies/turning.h"
 
@@ -17,11 +18,17 @@ std::uint64_t masked_by(const Policy& policy, std::size_t sinks) {
   return masking == nullptr ? 0 : masking->masked_below(sinks);
 }
 
+std::unique_ptr<Policy> policy_of(const Spec& spec) {
+  std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
+  if (auto* by_layer = dynamic_cast<ByLayer*>(policy.get())) by_layer->stand_in(spec.layer);
+  return policy;
+}
+
 }  // namespace
 
 UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
     : policy_name_(spec.policy->name),
-      policy_(spec.policy->make(spec.options)),
+      policy_(policy_of(spec)),
       draws_(std::move(draws)),
       bounded_(spec.bounded()),
       timing_(spec.timing),

@@ -66,8 +66,8 @@ TEST(SpecTopPages, RefusesWhatHasNoMeaningAndSaysWhatIsExpected) {
 TEST(SpecTopPages, AreCausalInTheFirstLayers) {
   const Spec spec = spec_of("32/16/2");
   const HeadGrid grid{.layers = 4, .kv_heads = 2};
-  EXPECT_EQ(unit_spec(spec, grid, {1, 1}), parse_spec("dense").value());
-  EXPECT_EQ(unit_spec(spec, grid, {2, 0}), spec);
+  EXPECT_EQ(unit_spec(spec, grid, {1, 1}).canonical(), parse_spec("dense")->canonical());
+  EXPECT_EQ(unit_spec(spec, grid, {2, 0}).canonical(), spec.canonical());
 }
 
 }  // namespace
