@@ -15,6 +15,7 @@
 #include "policies/key_norm.h"
 #include "policies/keydiff.h"
 #include "policies/keyformer.h"
+#include "policies/ladder.h"
 #include "policies/lagkv.h"
 #include "policies/lru.h"
 #include "policies/pages.h"
@@ -63,6 +64,7 @@ std::vector<PolicyEntry>& entries() {
       token_classes_policy(),
       separators_policy(),
       pages_policy(),
+      ladder_policy(),
   };
   return table;
 }
