@@ -142,6 +142,11 @@ const Command* find_command(std::string_view name) {
   return found == commands().end() ? nullptr : *found;
 }
 
+const Command* find_verb(const Command& command, std::string_view name) {
+  const auto found = std::ranges::find(command.verbs, name, &Command::name);
+  return found == command.verbs.end() ? nullptr : *found;
+}
+
 int unknown_command(std::string_view name, Streams& streams) {
   std::vector<std::string_view> names;
   for (const Command* command : commands()) names.push_back(command->name);
@@ -153,11 +158,15 @@ int run_help(std::span<const std::string> words, Streams& streams) {
     streams.out << top_help();
     return done;
   }
-  if (words.size() > 1) {
-    return report_error("kvcheck", usage_error("unexpected word '" + words[1] + "' after help"),
+  const Command* command = find_command(words[0]);
+  const Command* const verb =
+      command != nullptr && words.size() > 1 ? find_verb(*command, words[1]) : nullptr;
+  if (verb != nullptr) command = verb;
+  const std::size_t used = verb != nullptr ? 2 : 1;
+  if (words.size() > used) {
+    return report_error("kvcheck", usage_error("unexpected word '" + words[used] + "' after help"),
                         streams);
   }
-  const Command* const command = find_command(words[0]);
   if (command == nullptr) return unknown_command(words[0], streams);
   streams.out << help_of(*command);
   return done;
@@ -196,12 +205,9 @@ std::span<const Command* const> commands() {
 
 int run_command(const Command& command, std::span<const std::string> words, Streams& streams) {
   forget_interrupt();
-  std::string who = "kvcheck " + std::string(command.name);
-  for (const Command* const verb : command.verbs) {
-    if (words.empty() || words[0] != verb->name) continue;
-    who += " " + words[0];
-    return run_named(*verb, who, words.subspan(1), streams);
-  }
+  const std::string who = "kvcheck " + std::string(command.name);
+  const Command* const verb = words.empty() ? nullptr : find_verb(command, words[0]);
+  if (verb != nullptr) return run_named(*verb, who + " " + words[0], words.subspan(1), streams);
   return run_named(command, who, words, streams);
 }
 

@@ -46,6 +46,48 @@ class PagesRule final : public RuleOf<PagesRule> {
   std::uint32_t sinks_;
 };
 
+// ladder: of every run of the middle a layer keeps a few in a row, the deeper the later ones, or
+// layers in turn; the others go one by one.
+class LadderRule final : public RuleOf<LadderRule> {
+ public:
+  LadderRule(const Options& options, const LayerOf& layer)
+      : keep_(options.count("keep")),
+        drop_(options.count("drop")),
+        turns_(options.at("order") == "interleaved"),
+        layer_(layer) {}
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    if (doomed_.empty()) doomed_ = next_run(choice.middle);
+    std::vector<Position> staying = choice.middle;
+    std::erase(staying, doomed_.front());
+    doomed_.erase(doomed_.begin());
+    return staying;
+  }
+
+ private:
+  // Who of the next run goes: of the oldest that this sweep has not met, or of the oldest of all.
+  std::vector<Position> next_run(const std::vector<Position>& middle) {
+    const auto size = static_cast<std::ptrdiff_t>(std::min(keep_ + drop_, middle.size()));
+    auto first = std::ranges::lower_bound(middle, unmet_);
+    if (middle.end() - first < size) first = middle.begin();
+    std::vector<Position> run(first, first + size);
+    unmet_ = run.back() + 1;
+    const std::size_t keep = std::min(keep_, run.size() - 1);
+    const std::size_t rungs = run.size() - keep + 1;
+    const std::size_t rung = turns_ ? layer_.index % rungs : layer_.index * rungs / layer_.layers;
+    const auto kept = run.begin() + static_cast<std::ptrdiff_t>(rung);
+    run.erase(kept, kept + static_cast<std::ptrdiff_t>(keep));
+    return run;
+  }
+
+  std::size_t keep_;
+  std::size_t drop_;
+  bool turns_;
+  LayerOf layer_;
+  Position unmet_ = 0;  // where the sweep goes on
+  std::vector<Position> doomed_;
+};
+
 // Weights: attention per query since arrival, the values' length, or one.
 class WeightedRule : public Rule {
  public:
@@ -196,6 +238,7 @@ std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
   if (name == "fifo") return std::make_unique<FifoRule>();
   if (name == "reservoir-es") return std::make_unique<EsRule>(options.at("weight"));
   if (name == "reservoir-chao") return std::make_unique<ChaoRule>(options.at("weight"));
+  if (name == "ladder") return std::make_unique<LadderRule>(options, spec.layer);
   if (name == "pages") {
     return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"), spec.sinks);
   }

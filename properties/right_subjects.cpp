@@ -262,6 +262,8 @@ std::span<const RightSubject> right_subjects() {
                    [] { return make_preset("keyformer:select=once;budgets=adaptive:0.5"); }});
     out.push_back({"pages;first-page=masked", "what is left of the sinks' page stays stored",
                    [] { return make_preset("pages:sinks=3,page=2,first-page=masked"); }});
+    out.push_back({"ladder;unit=head", "other tokens in other layers, of runs of five",
+                   [] { return make_preset("ladder:keep=2,drop=3;unit=head"); }});
     out.push_back({"quest", "the paper's pages: nothing is evicted, and little is seen",
                    [] { return make_preset("@quest;visibility=top-pages:12/4/1"); }});
     out.push_back({"tova;unit=layer", "the paper's sharing, the newest may go",

@@ -6,7 +6,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 27> table = {{
+constexpr std::array<Preset, 28> table = {{
     {.name = "streaming-llm",
      .spec = "streaming:sinks=4,recent=508;positions=in-cache",
      .source = "Xiao et al., arXiv:2309.17453, section 3.2; code mit-han-lab/streaming-llm, "
@@ -171,6 +171,13 @@ constexpr std::array<Preset, 27> table = {{
      .spec = "pages:sinks=4,page=16,first-page=pinned",
      .source = "a paged cache of pages of 16 tokens whose first is pinned, with 4 sinks",
      .differs = "the whole first page is seen; with first-page=masked only its sinks are"},
+    {.name = "lacache",
+     .spec = "ladder:sinks=4,order=interleaved;positions=in-cache",
+     .source = "Shi et al., arXiv:2507.14204; code GATECH-EIC/LaCache, ppl/lacache/kv_cache.py: 4 "
+               "sinks, span 16 and overlap 0 in 32 layers, so that each layer keeps one of two",
+     .differs = "there as many of the newest tokens are left alone as there are layers, here 12 % "
+                "of the budget: write recent=N; the paper's ladder rises from layer to layer "
+                "(order=rising), the code's layers take turns"},
     {.name = "quest",
      .spec = "dense;visibility=top-pages:1024/16/2",
      .source = "Tang et al., arXiv:2406.10774, section 3; code mit-han-lab/quest, "

@@ -64,6 +64,7 @@ TEST(Kvcheck, NamesTheNearestCommand) {
   }
   EXPECT_THAT(test::run({"--vresion"}).err, HasSubstr("did you mean '--version'?"));
   EXPECT_EQ(test::run({"help", "replay", "x"}).status, 2);
+  EXPECT_EQ(test::run({"help", "trace", "generate", "x"}).status, 2);
 }
 
 TEST(Kvcheck, GivesTheSameHelpInThreeWays) {
@@ -77,6 +78,11 @@ TEST(Kvcheck, GivesTheSameHelpInThreeWays) {
     EXPECT_THAT(help.out, Not(HasSubstr("{options}")));
     for (const Option& option : command->options) {
       EXPECT_THAT(help.out, HasSubstr("--" + std::string(option.name)));
+    }
+    for (const Command* verb : command->verbs) {
+      const std::string word(verb->name);
+      EXPECT_EQ(test::run({"help", name, word}).out, test::run({name, word, "--help"}).out);
+      EXPECT_NE(test::run({"help", name, word}).out, help.out);
     }
   }
 }
