@@ -133,9 +133,9 @@ def amortised(run):
         "discarding costs below 3 times, recomputing at least 5 times as much as discarding"
 
 
-def shifting_ratios(run, storage):
+def shifting_ratios(run, storage, budget):
     """What shifting adds, of runs side by side: one of each kind at a time, REPEATS times."""
-    base = "streaming:sinks=4,budget=256;timing=trim-then-attend"
+    base = f"streaming:sinks=4,budget={budget};timing=trim-then-attend"
     words = (f"{quoted([base + ';positions=in-cache', base + ';positions=shifted'])} "
              f"--chunk 1 --length 2048 --tokens 1 --storage {storage}")
     ratios = []
@@ -146,18 +146,23 @@ def shifting_ratios(run, storage):
 
 
 def shifting_cost(run):
-    text, below, above = [], [], []
-    for storage in ("f32", "f16"):
-        ratios = shifting_ratios(run, storage)
-        low, high = ratios[OUTSIDE], ratios[-1 - OUTSIDE]
-        below.append(high < 0.1)
-        above.append(low > 0.1)
-        text.append(f"{median(ratios):+.1%} with {storage} keys (96 % interval {low:+.1%} to {high:+.1%})")
-    verdict = HOLDS if all(below) else FAILS if any(above) else UNDECIDED
-    return (f"2,048 tokens one by one, 256 residents, against turning the query once per run and no key "
-            f"ever; the median of {REPEATS} pairs of runs: " + ", ".join(text), verdict,
-            "the whole interval lies below a tenth, for both storages; an interval that encloses a tenth "
-            "decides nothing")
+    text, below, above = [], {}, []
+    for budget in (256, 128):
+        words = []
+        for storage in ("f32", "f16"):
+            ratios = shifting_ratios(run, storage, budget)
+            low, high = ratios[OUTSIDE], ratios[-1 - OUTSIDE]
+            below.setdefault(budget, []).append(high < 0.1)
+            above.append(low > 0.1)
+            words.append(f"{median(ratios):+.1%} with {storage} keys (96 % interval {low:+.1%} to {high:+.1%})")
+        text.append(f"of {budget} residents " + ", ".join(words))
+    verdict = HOLDS if all(below[256] + below[128]) else CONDITION if all(below[128]) else \
+        FAILS if any(above) else UNDECIDED
+    return (f"2,048 tokens one by one, against turning the query once per run and no key ever; the median of "
+            f"{REPEATS} pairs of runs: " + "; ".join(text), verdict,
+            "the whole interval lies below a tenth, of 256 and of 128 residents, for both storages; the "
+            "condition: only of 128, where 1 number turns per 24 weights, as in a model of 7 billion weights "
+            "with 2,048 residents; an interval that encloses a tenth decides nothing")
 
 
 def exponential(run):

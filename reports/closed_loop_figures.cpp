@@ -81,7 +81,8 @@ Figure position_figure(const Curves& curves) {
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
-                "set logscale y\nset ylabel 'perplexity'\nset xlabel 'position, tokens'\n"
+                "set logscale y\nset ylabel 'perplexity" + at_budget(curves) +
+                "'\nset xlabel 'position, tokens'\n"
                 "set xrange [0:" +
                 std::to_string(curves.result->longest) + "]\n" + panel + ", " + legend_of(lines) +
                 "\n";
@@ -216,8 +217,9 @@ Figure recall_figure(const Curves& curves) {
   figure.height = grid.height();
   figure.body =
       plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
-      "set yrange [0:1]\nset ylabel 'share answered rightly'\nset xrange [-0.3:" +
-      shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" + join(tics, ",") +
+      "set yrange [0:1]\nset ylabel 'share answered rightly" + at_budget(curves) +
+      "'\nset xrange [-0.3:" + shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" +
+      join(tics, ",") +
       ")\nset xlabel 'tokens since the fact was last mentioned (questions)' offset 0,-1\nplot " +
       join(parts, ", ") + ", " + legend_of(lines) + "\n";
   figure.caption =
