@@ -205,12 +205,13 @@ Law model_law() {
               "Laws say what any cache must do; the specification says what this policy does, as "
               "ten lines over lists of positions that share no code with it. Fed the same calls, "
               "the same draws and the same attention, the stored rows and what every query sees "
-              "must be equal, token for token, through forks and resets. Where a decision hangs on "
+              "must be equal, token for token, in every layer and head, through forks and resets. "
+              "Where a decision hangs on "
               "a difference that rounding could turn round, the comparison stops.",
           .seen_in =
               "LightGBM #4450; asap_sketchlib #83; vLLM LRUEvictor.update; H2O and "
               "Keyformer masks",
-          .wants = {.forks = true, .resets = true, .several_heads = true},
+          .wants = {.forks = true, .resets = true, .several_layers = true, .several_heads = true},
           .must_see = {},
           .spares = unless_named,
           .check = &model};

@@ -221,6 +221,30 @@ class LayersSwapped final : public Wrong {
   }
 };
 
+// Of every pair of the middle the older stays, whatever the layer: which rung of a ladder a layer
+// stands on, only a specification tells.
+class LadderLiesFlat final : public Wrong {
+ public:
+  using Wrong::Wrong;
+
+  static PlainOptions options() { return {.policy = PlainPolicy::random}; }
+
+  static void declare(Contract& contract) {
+    contract.reference.replace(0, contract.reference.find(':'), "ladder");
+    contract.claims = {"constant-size", "chunk-invariant", "deterministic"};
+    contract.random = false;
+  }
+
+ private:
+  std::size_t victim(PlainGroup& group, const Rows& candidates, std::size_t, Draws&) override {
+    group.notes.resize(1);
+    double& pair = group.notes[0];
+    if (pair + 2 > static_cast<double>(candidates.size())) pair = 0;
+    pair += 1;
+    return static_cast<std::size_t>(pair);
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> layer_mutants() {
@@ -255,6 +279,8 @@ std::vector<Mutant> layer_mutants() {
       mutant<LaterLayersKeepLess>("later-layers-keep-less",
                                   "budgets of the layers do not add up to what is declared",
                                   "PyramidKV, its floors"),
+      mutant<LadderLiesFlat>("ladder-lies-flat", "all layers of a ladder keep the same tokens",
+                             "made, after LaCache"),
       mutant<LayersSwapped>("keys-of-another-layer", "keys lie in the neighbouring layer's cache",
                             "made"),
   };
