@@ -73,7 +73,7 @@ its held-out text, and of attention recorded from another one
 ([traces/data](../traces/data/README.md)): a verdict is about these. "The stream" is that text uncut, its
 4,096 tokens through one cache; in windows of 256 each begins with an empty one. "a + b" is a cache of a
 sinks and b recent tokens. Times are ratios and exponents within one run on one machine, which others may
-have used at the same time.
+have used at the same time; exponents are of the best of five runs each.
 
 What the fourth source says of learned positions (a token's changes at every step) has no claim here: both
 models rotate, none has learned positions. Its example of seven slots is a test.

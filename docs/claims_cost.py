@@ -7,6 +7,9 @@ SIZES = "sinks=4,recent=28,budget=64"
 # Order statistics of so many runs that enclose their median with 96 % (binomial).
 REPEATS, OUTSIDE = 9, 1
 
+# Runs whose best time is taken.
+BEST_OF = 5
+
 
 def constant_memory(run):
     specs = ["dense", "streaming:sinks=4,recent=60", f"reservoir:{SIZES}"]
@@ -21,12 +24,16 @@ def constant_memory(run):
             HOLDS if constant else FAILS, "the bounded ones do not grow")
 
 
-def attention_over(run, spec, lengths, best_of=1):
-    """Rows by length; of several runs each with the shortest time of attention, as neighbours on the
-    machine can only make it longer."""
+def best(run, words, key):
+    """The rows of a command; of BEST_OF runs each with the shortest time, as neighbours on the machine
+    can only make it longer."""
+    runs = [run.speed(words)] + [run.speed(words, fresh=True) for _ in range(BEST_OF - 1)]
+    return [min(same, key=lambda row: row[key]) for same in zip(*runs)]
+
+
+def attention_over(run, spec, lengths):
     words = f"--policy '{spec}' --length {','.join(map(str, lengths))} --tokens 32"
-    runs = [run.speed(words)] + [run.speed(words, fresh=True) for _ in range(best_of - 1)]
-    return [min(same, key=lambda row: row["attention_s"]) for same in zip(*runs)]
+    return best(run, words, "attention_s")
 
 
 def slope_of(rows):
@@ -45,7 +52,8 @@ def many(numbers):
 def token_exponent(run, spec, budgets, key):
     rows = []
     for budget in budgets:
-        rows += run.speed(f"--policy '{spec}' --budget {budget} --length {2 * budget} --chunk 64 --tokens 32")
+        words = f"--policy '{spec}' --budget {budget} --length {2 * budget} --chunk 64 --tokens 32"
+        rows += best(run, words, key)
     return exponent([(budget, row[key]) for budget, row in zip(budgets, rows)])
 
 
@@ -57,15 +65,11 @@ def linear(slope):
     return 0.75 < slope < 1.25
 
 
-def dense_over(run):
-    return attention_over(run, "dense;chunk=64", LENGTHS, best_of=5)
-
-
 def dense_complexity(run):
-    rows = dense_over(run)
+    rows = attention_over(run, "dense;chunk=64", LENGTHS)
     slope, before_last = slope_of(rows), slope_of(rows[:-1])
-    text = (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}; the best of "
-            f"five runs grows at each doubling {many(steps_of(rows))} times, from {rows[0]['kv_bytes'] / 2**20:.0f} MiB of keys and "
+    text = (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}; at each "
+            f"doubling {many(steps_of(rows))} times, from {rows[0]['kv_bytes'] / 2**20:.0f} MiB of keys and "
             f"values to {rows[-1]['kv_bytes'] / 2**20:.0f}")
     verdict = HOLDS if linear(slope) else CONDITION if linear(before_last) else FAILS
     return text, verdict, ("the exponent per token is within 1 +- 0.25; the condition: only before the last "
@@ -86,7 +90,8 @@ def bounded_complexity(spec):
 def recompute_complexity(run):
     budgets = (128, 256, 512, 1024)
     over_l = token_exponent(run, "@window-recompute", budgets, "token_s")
-    rows = run.speed("--policy '@window-recompute' --budget 128 --length 256,512,1024 --chunk 64 --tokens 24")
+    rows = best(run, "--policy '@window-recompute' --budget 128 --length 256,512,1024 --chunk 64 --tokens 24",
+                "token_s")
     over_t = exponent([(row["length"], row["token_s"]) for row in rows])
     text = (f"a token costs T^{over_t:.2f} L^{over_l:.2f}: the products with weights are linear in L, "
             "attention is quadratic")
@@ -108,8 +113,8 @@ def lazy(run):
 
 def constant_attention(run):
     lengths = (1024, 2048, 8192)
-    rows = run.speed(f"--policy 'dense;chunk=64' --policy 'streaming:sinks=4,recent=252;chunk=64' "
-                     f"--length {','.join(map(str, lengths))} --tokens 64")
+    rows = best(run, "--policy 'dense;chunk=64' --policy 'streaming:sinks=4,recent=252;chunk=64' "
+                     f"--length {','.join(map(str, lengths))} --tokens 64", "attention_s")
     dense = [row["attention_s"] for row in rows if row["spec"].startswith("dense")]
     stream = [row["attention_s"] for row in rows if row["spec"].startswith("streaming")]
     text = ("microseconds per token after 1,024, 2,048 and 8,192 tokens: sinks + recent "
@@ -166,11 +171,11 @@ def shifting_cost(run):
 
 
 def exponential(run):
-    rows = dense_over(run)
+    rows = attention_over(run, "dense;chunk=64", LENGTHS)
     size = exponent([(row["length"], row["kv_bytes"]) for row in rows])
     steps = steps_of(rows)
     text = (f"dense, from {LENGTHS[0]:,} to {LENGTHS[-1]:,} tokens: bytes grow as T^{size:.2f}; at each "
-            f"doubling the attention time of the next token grows {many(steps)} times, the best of five runs")
+            f"doubling the attention time of the next token grows {many(steps)} times")
     return text, HOLDS if steps[-1] > steps[0] ** 2 else FAILS, \
         ("the factor of the last doubling is above the square of the first's: an exponential squares it at "
          "every doubling, a power of T has the same at each")
