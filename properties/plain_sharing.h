@@ -32,7 +32,7 @@ class PlainSharing : public PlainSubject {
   virtual void deal(std::span<PlainGroup> layer);
 
   // What a row is worth to its head.
-  virtual double worth(const PlainRow& row, std::size_t head) const;
+  [[nodiscard]] virtual double worth(const PlainRow& row, std::size_t head) const;
 
   // How many of its middle a head is sure of, and how many heads share.
   [[nodiscard]] virtual std::size_t sure() const { return capacity() * options_.alpha / 1000; }
