@@ -19,8 +19,10 @@
 // which has order=interleaved and 4 sinks, and leaves as many of the newest tokens alone as there
 // are layers (here recent).
 // Differs: who leaves a run goes one by one, as room is needed, there all at once; so the cache is
-// always full, and its size is not raised by half of what a run loses. Where the layers of a token
-// begin is our reading of the paper's abstract (from shallow to deep) with the code's sizes.
+// always full, and its size is not raised by half of what a run loses. With drop=1 nothing differs:
+// fed token by token with order=interleaved and as many recent tokens as layers, it holds what the
+// code's arithmetic of indices holds. Where the layers of a token begin by default is our reading
+// of the paper's abstract (from shallow to deep) with the code's sizes.
 // Cost: O(1) time a token; two counters.
 #pragma once
 
