@@ -110,7 +110,7 @@ class NotNormalised final : public NamedSharing {
 
  private:
   // Logits of later heads are larger.
-  double worth(const PlainRow& row, std::size_t head) const override {
+  [[nodiscard]] double worth(const PlainRow& row, std::size_t head) const override {
     return NamedSharing::worth(row, head) * static_cast<double>(1 + head);
   }
 };
