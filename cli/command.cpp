@@ -154,7 +154,7 @@ int unknown_command(std::string_view name, Streams& streams) {
 }
 
 int run_help(std::span<const std::string> words, Streams& streams) {
-  if (words.empty()) {
+  if (words.empty() || asks_for_help(words.first(1))) {
     streams.out << top_help();
     return done;
   }
@@ -162,12 +162,13 @@ int run_help(std::span<const std::string> words, Streams& streams) {
   const Command* const verb =
       command != nullptr && words.size() > 1 ? find_verb(*command, words[1]) : nullptr;
   if (verb != nullptr) command = verb;
-  const std::size_t used = verb != nullptr ? 2 : 1;
+  if (command == nullptr) return unknown_command(words[0], streams);
+  // A command with verbs tells of those that are no commands of their own.
+  const std::size_t used = command->verbs.empty() && verb == nullptr ? 1 : 2;
   if (words.size() > used) {
     return report_error("kvcheck", usage_error("unexpected word '" + words[used] + "' after help"),
                         streams);
   }
-  if (command == nullptr) return unknown_command(words[0], streams);
   streams.out << help_of(*command);
   return done;
 }

@@ -1,5 +1,6 @@
 #include "cli/policies.h"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 #include <string>
@@ -13,8 +14,9 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 3> table = {{
+constexpr std::array<Option, 4> table = {{
     {.name = "show", .value = "NAME", .help = "the same as NAME alone", .list = true},
+    {.name = "brief", .help = "a line each"},
     {.name = "json", .help = "one JSON object per line, a policy or a preset each"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -39,6 +41,7 @@ constexpr std::string_view help =
     "\n"
     "Examples:\n"
     "  kvcheck policies\n"
+    "  kvcheck policies --brief\n"
     "  kvcheck policies reservoir h2o\n"
     "  kvcheck policies @streaming-llm\n"
     "  kvcheck policies '@h2o:budget=64'\n"
@@ -47,6 +50,7 @@ constexpr std::string_view help =
 // What was asked for; all of it when no names were given.
 struct Request {
   bool json = false;
+  bool brief = false;
   std::vector<const PolicyEntry*> policies;
   std::vector<const Preset*> presets;
   std::vector<std::string> specs;  // what was given with fields or settings
@@ -80,12 +84,35 @@ Result<Request> read_words(std::span<const std::string> given) {
   if (!words) return words.error();
   Request request;
   request.json = words->given("json");
+  request.brief = words->given("brief");
+  if (request.json && request.brief) {
+    return usage_error("--brief and --json are two forms; expected one");
+  }
   std::vector<std::string> names(words->operands().begin(), words->operands().end());
   for (const std::string& name : words->values("show")) names.push_back(name);
   for (const std::string& name : names) {
     if (auto done = add_name(name, request); !done) return done.error();
   }
   return request;
+}
+
+// A line for each policy, then for each preset.
+void print_lines(const Request& request, std::ostream& out) {
+  for (const PolicyEntry& policy : policy_registry()) {
+    const auto& named = request.policies;
+    if (request.everything() || std::ranges::find(named, &policy) != named.end()) {
+      out << brief_line(policy.name, policy.summary) << "\n";
+    }
+  }
+  for (const Preset& preset : presets()) {
+    const auto& named = request.presets;
+    if (request.everything() || std::ranges::find(named, &preset) != named.end()) {
+      out << brief_line("@" + std::string(preset.name), preset.spec) << "\n";
+    }
+  }
+  for (const std::string& spec : request.specs) {
+    out << brief_line(spec, parse_spec(spec)->canonical()) << "\n";
+  }
 }
 
 void print_everything(bool json, std::ostream& out) {
@@ -106,6 +133,10 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
   const auto read = read_words(words);
   if (!read) return read.error();
   const Request& request = read.value();
+  if (request.brief) {
+    print_lines(request, streams.out);
+    return {};
+  }
   if (request.everything()) {
     print_everything(request.json, streams.out);
     return {};

@@ -165,6 +165,13 @@ std::string field_json(const Field& field) {
 
 }  // namespace
 
+std::string brief_line(std::string_view name, std::string_view text) {
+  constexpr std::size_t column = 22;
+  std::string line(name);
+  line.resize(std::max(line.size() + 2, column), ' ');
+  return line.append(text);
+}
+
 std::string policy_text(const PolicyEntry& policy) {
   return policy_head(policy) + definition("claims", list_of(policy.claims)) +
          definition("source", policy.source) + definition("cost", policy.cost);

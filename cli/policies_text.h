@@ -15,6 +15,9 @@ std::string policy_text(const PolicyEntry& policy);
 // The same, with what the claims mean, differences, cost, and the cache's settings.
 std::string policy_details(const PolicyEntry& policy);
 
+// One line: a name and what it is.
+std::string brief_line(std::string_view name, std::string_view text);
+
 // Name, what it stands for, claims, source, cost and differences.
 std::string preset_text(const Preset& preset);
 

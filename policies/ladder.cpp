@@ -79,7 +79,8 @@ constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "order",
      .default_value = "rising",
      .choices = orders,
-     .meaning = "the deeper a layer, the later the tokens that it keeps; or layers in turn"},
+     .meaning = "the deeper a layer, the later the tokens that it keeps (the last one that a trace "
+                "holds counts as the deepest); or layers in turn"},
 }};
 
 }  // namespace

@@ -2,15 +2,18 @@
 //
 // A sweep goes over the middle from its oldest token on, in runs of keep + drop tokens. Of each run
 // a layer keeps `keep` tokens in a row, and where they begin rises from layer to layer, from the
-// run's first token to its drop-th: a ladder. So every token of a run stays in some layers, if
-// there are enough. When less than a run is left, a new sweep begins at the oldest token again,
-// among what the last ones have left: the older a token, the more sweeps it has survived. All heads
-// of a layer keep the same tokens.
+// run's first token to the one that `drop` come before: a ladder. So every token of a run stays in
+// some layers, if there are enough. When less than a run is left, a new sweep begins at the oldest
+// token again, among what the last ones have left: the older a token, the more sweeps it has
+// survived. All heads of a layer keep the same tokens.
 //
 // In a model of L layers the paper's span of S layers and overlap O are runs of 1 + ceil((L - S) /
-// (S - O)) tokens, of which each layer keeps ceil(S / (S - O)): its S = 16, O = 0 in 32 layers is
-// keep=1,drop=1. With order=interleaved neighbouring layers begin at different tokens, in turn, so
-// that the layers of a token are no longer next to each other.
+// (S - O)) tokens, of which each layer keeps ceil(S / (S - O)), or all if there are no more: its S
+// = 16, O = 0 in 32 layers is keep=1,drop=1. With order=interleaved neighbouring layers begin at
+// different tokens, in turn, so that the layers of a token are no longer next to each other.
+//
+// Where all layers share one set of residents they stand on the first rung, and so does a trace of
+// one layer; in a trace of some layers the last recorded one counts as the model's last.
 //
 // A middle smaller than a run is a run of what is there, and loses one token of it at least.
 //

@@ -61,7 +61,7 @@ std::unique_ptr<Policy> make_reservoir_as_printed() {
 PolicyEntry reservoir_as_printed_policy() {
   return {
       .name = "reservoir-as-printed",
-      .summary = "Resamples the cache at every trim: the reservoir as its paper's listing runs it.",
+      .summary = "Resamples the cache at every trim, as its paper's listing runs it: not uniform.",
       .protection = {.sinks = 4},
       .parameters = {},
       .claims = claims,

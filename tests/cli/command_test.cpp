@@ -65,6 +65,9 @@ TEST(Kvcheck, NamesTheNearestCommand) {
   EXPECT_THAT(test::run({"--vresion"}).err, HasSubstr("did you mean '--version'?"));
   EXPECT_EQ(test::run({"help", "replay", "x"}).status, 2);
   EXPECT_EQ(test::run({"help", "trace", "generate", "x"}).status, 2);
+  EXPECT_THAT(test::run({"help", "repaly", "x"}).err, HasSubstr("repaly"));
+  EXPECT_EQ(test::run({"help", "--help"}).out, test::run({"help"}).out);
+  EXPECT_EQ(test::run({"help", "trace", "info"}).out, test::run({"help", "trace"}).out);
 }
 
 TEST(Kvcheck, GivesTheSameHelpInThreeWays) {

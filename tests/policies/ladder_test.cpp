@@ -1,6 +1,7 @@
 #include "policies/ladder.h"
 
 #include "policies/by_layer.h"
+#include "policies/fifo.h"
 #include "tests/policies/draws.h"
 #include "tests/policies/mini_cache.h"
 
@@ -66,6 +67,15 @@ TEST(Ladder, LosesOneOfAMiddleThatIsSmallerThanARun) {
   const Steps steps{.keep = 5, .drop = 5};
   EXPECT_EQ(kept_in({0, 2}, steps, {.recent = 1, .capacity = 2}, 9), (Kept{0, 1, 8}));
   EXPECT_EQ(kept_in({1, 2}, steps, {.recent = 1, .capacity = 2}, 9), (Kept{6, 7, 8}));
+}
+
+// All but one of the middle are kept: the deepest layer drops the oldest, as a queue does.
+TEST(Ladder, IsAQueueInTheDeepestLayerWhereARunIsTheMiddle) {
+  ScriptedDraws draws;
+  MiniCache queue{.sinks = 2, .recent = 3, .capacity = 6};
+  queue.stream(40, *make_fifo(), draws);
+  EXPECT_EQ(kept_in({1, 2}, {.keep = 100}, {.sinks = 2, .recent = 3, .capacity = 6}, 40),
+            queue.residents);
 }
 
 }  // namespace

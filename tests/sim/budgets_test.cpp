@@ -119,6 +119,30 @@ TEST(Budgets, RetrievalHeadsLoseNothing) {
   }
 }
 
+// Duo's law: where a head streams, it does what it would do were all heads to.
+TEST(Budgets, HeadsThatAreNotNamedAreAsIfNoneWere) {
+  const Trace trace = attention_trace({}, [](std::size_t layer, std::size_t head, std::size_t query,
+                                             std::size_t key) {
+    return key <= query ? static_cast<double>(1 + (query * 7 + key * (3 + layer + head)) % 11) : 0;
+  });
+  for (const std::string spec : {"streaming:sinks=2,recent=9", "h2o:sinks=1,recent=3,budget=9"}) {
+    const auto cells_of = [&](const std::string& budgets) {
+      const std::vector<Cell> cells = {{parse_spec(spec + ";chunk=4" + budgets).value(), 1}};
+      return replay(trace, cells, {}).value().cells.front();
+    };
+    const CellResult all = cells_of("");
+    const CellResult some = cells_of(";budgets=retrieval:0.1");
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i < all.heads.size(); ++i) {
+      if (all.heads[i].layer == 0 && all.heads[i].head / 2 == 1) continue;
+      EXPECT_EQ(some.heads[i].metrics.retained_mass, all.heads[i].metrics.retained_mass) << spec;
+      EXPECT_LT(all.heads[i].metrics.retained_mass, 0.9) << spec;
+      ++alike;
+    }
+    EXPECT_EQ(alike, all.heads.size() - 2);
+  }
+}
+
 TEST(Budgets, NameHeadsThatAreThere) {
   const Spec spec = parse_spec("h2o;budgets=retrieval:1.3").value();
   EXPECT_TRUE(check_grid(spec, {2, 4}));
