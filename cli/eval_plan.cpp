@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/replay_plan.h"
+#include "cli/spec_notes.h"
 #include "model/text_streams.h"
 #include "sim/spec_names.h"
 
@@ -114,6 +115,14 @@ Result<void> plan_steps(const Words& words, EvalPlan& plan) {
   return {};
 }
 
+std::size_t longest_of(const EvalPlan& plan) {
+  std::size_t longest = 0;
+  for (const EvalText& text : plan.texts) {
+    for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
+  }
+  return longest;
+}
+
 Result<void> check_lengths(const EvalPlan& plan) {
   for (const EvalText& text : plan.texts) {
     std::size_t longest = 0;
@@ -184,6 +193,9 @@ Result<EvalPlan> plan_eval(const Words& words) {
   }
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
   note_storage(words, plan);
+  for (std::string& note : notes_on(plan.cells, longest_of(plan))) {
+    plan.notes.push_back(std::move(note));
+  }
   return plan;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/replay_plan.h"
 #include "cli/result_text.h"
+#include "cli/spec_notes.h"
 #include "reports/export.h"
 #include "reports/results.h"
 #include "reports/tables.h"
@@ -250,6 +251,13 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
     if (plan->left_out[i].empty()) continue;
     streams.err << "--policy all leaves out what '" << plan->traces[i].info().name
                 << "' has no facts for: " << join(plan->left_out[i], ", ") << '\n';
+  }
+  if (!plan->quiet) {
+    std::size_t longest = 0;
+    for (const Trace& trace : plan->traces) longest = std::max(longest, trace.info().tokens);
+    for (const std::string& note : notes_on(plan->cells, longest)) {
+      streams.err << "Note: " << note << ".\n";
+    }
   }
   return Run(*plan, streams).all();
 }
