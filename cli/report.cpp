@@ -6,17 +6,22 @@
 #include <string>
 
 #include "cli/options.h"
+#include "reports/comparison_table.h"
 #include "reports/report.h"
 #include "reports/results.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 6> table = {{
+constexpr std::array<Option, 7> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
      .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
+    {.name = "compare",
+     .value = "FILE.db",
+     .help = "take the comparison (a replay, an evaluation and a timing side by side, a row per "
+             "spec that they have in common) from the newest runs of this results file [RUN.db]"},
     {.name = "selftest",
      .value = "FILE",
      .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
@@ -86,6 +91,15 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
     if (!read) return read.error();
     extras.logs.push_back(*std::move(read));
   }
+  if (words.given("compare")) {
+    auto compared = read_newest_runs(words.value("compare"));
+    if (!compared) return compared.error();
+    if (runs_to_compare(*compared).open == nullptr) {
+      return usage_error("'" + words.value("compare") +
+                         "' holds no replay and evaluation with two specs in common");
+    }
+    extras.compared = *std::move(compared);
+  }
   KillMatrix matrix;
   const std::string selftest = words.value("selftest");
   if (!selftest.empty()) {
@@ -107,7 +121,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string& path = words->operands()[0];
   if (!words->given("list")) return write(*words, path, streams);
-  for (const std::string_view other : {"output", "run", "selftest", "logs"}) {
+  for (const std::string_view other : {"output", "run", "compare", "selftest", "logs"}) {
     if (words->given(other)) {
       return usage_error("--list and --" + std::string(other) + " do not go together");
     }

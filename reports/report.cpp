@@ -145,6 +145,18 @@ Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
   return drawn;
 }
 
+Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
+                                           const ReportFolder& place) {
+  ComparisonSection section{.runs = runs_to_compare(runs), .folder = "comparison"};
+  if (section.runs.open == nullptr) return section;
+  const Table table = comparison_table(section.runs);
+  const NamedTexts files = {
+      {"comparison.csv", to_csv(table)},
+      {"comparison.md", to_markdown(table) + "\n" + comparison_words(section.runs) + "\n"}};
+  if (const auto done = write_section(files, {}, place, section.folder); !done) return done.error();
+  return section;
+}
+
 Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const ReportFolder& place) {
   LogsSection section{.models = models, .folder = "logs", .figure = {}};
   if (models.empty()) return section;
@@ -203,6 +215,8 @@ Result<void> fill(const std::vector<StoredRun>& runs,
       timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
     }
   }
+  const auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
+  if (!comparison) return comparison.error();
   const auto logs = write_logs(extras.logs, place);
   if (!logs) return logs.error();
   MatrixSection laws;
@@ -211,7 +225,8 @@ Result<void> fill(const std::vector<StoredRun>& runs,
     if (!section) return section.error();
     laws = *std::move(section);
   }
-  const std::string page = report_page(summaries, traces, evaluations, timings, *logs, laws);
+  const std::string page =
+      report_page(summaries, traces, evaluations, timings, *comparison, *logs, laws);
   return write_file(place.path() + "/index.html", page);
 }
 

@@ -7,6 +7,8 @@
 //   DIR/trace-2/...       and so on for the run's other traces
 //   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
 //                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
+//   DIR/comparison/       where a trace and an evaluation have specs in common: comparison.csv and
+//                         .md, both loops and times in one table
 //   DIR/logs/             if logs of other programs are given: perplexity.svg, .png and .csv,
 //                         perplexities.csv and .md
 //   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
@@ -23,6 +25,7 @@
 #include "base/error.h"
 #include "reports/kill_matrix.h"
 #include "reports/loss_log.h"
+#include "reports/results.h"
 
 namespace kv {
 
@@ -30,6 +33,7 @@ namespace kv {
 struct ReportExtras {
   const KillMatrix* matrix = nullptr;  // of the laws; null: nothing
   std::vector<LossLogs> logs{};        // of other programs, a folder each
+  std::vector<StoredRun> compared{};   // what the comparison is of; empty: of the runs themselves
 };
 
 // Writes the report of a run of a results file; 0: of the newest run that holds traces together

@@ -35,7 +35,7 @@ bool report_file(const fs::path& path) {
 }
 
 bool section_folder(std::string_view name) {
-  if (name == "laws" || name == "logs") return true;
+  if (name == "comparison" || name == "laws" || name == "logs") return true;
   for (const std::string_view begin : {"trace-", "evaluation-", "timing-"}) {
     if (!name.starts_with(begin)) continue;
     const std::string_view number = name.substr(begin.size());

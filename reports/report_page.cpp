@@ -160,6 +160,7 @@ std::string head_of(const std::vector<RunSummary>& runs,
                     const std::vector<TraceSection>& traces,
                     const std::vector<EvaluationSection>& evaluations,
                     const std::vector<TimingSection>& timings,
+                    const ComparisonSection& comparison,
                     const LogsSection& logs,
                     const MatrixSection& matrix) {
   std::string out =
@@ -169,6 +170,10 @@ std::string head_of(const std::vector<RunSummary>& runs,
     complete = complete && run.complete;
     out += description("command", run.command) + description("run", std::to_string(run.id)) +
            description("version", "kvcheck " + run.version);
+  }
+  if (comparison.runs.open != nullptr) {
+    out += "<dt>comparison</dt><dd>" + link_to("#" + comparison.folder, "all in one table") +
+           "</dd>\n";
   }
   out += links_to("traces", traces,
                   [](const TraceSection& section) { return short_name(section.result->trace); });
@@ -194,6 +199,7 @@ std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations,
                         const std::vector<TimingSection>& timings,
+                        const ComparisonSection& comparison,
                         const LogsSection& logs,
                         const MatrixSection& matrix) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
@@ -203,7 +209,8 @@ std::string report_page(const std::vector<RunSummary>& runs,
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
   out += "</style>\n</head>\n<body>\n<main>\n" +
-         head_of(runs, traces, evaluations, timings, logs, matrix);
+         head_of(runs, traces, evaluations, timings, comparison, logs, matrix) +
+         comparison_section(comparison);
   for (const TraceSection& section : traces) out += section_of(section);
   for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
   for (const TimingSection& section : timings) out += timing_section(section);

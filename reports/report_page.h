@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/comparison_table.h"
 #include "reports/figure.h"
 #include "reports/kill_matrix.h"
 #include "reports/loss_log.h"
@@ -51,16 +52,24 @@ struct TimingSection {
   std::vector<DrawnFigure> figures;
 };
 
+// Both loops and times side by side, if the report has what it takes.
+struct ComparisonSection {
+  ComparedRuns runs;
+  std::string folder;
+};
+
 // The whole page. Every text that came from outside is escaped.
 std::string report_page(const std::vector<RunSummary>& runs,
                         const std::vector<TraceSection>& traces,
                         const std::vector<EvaluationSection>& evaluations = {},
                         const std::vector<TimingSection>& timings = {},
+                        const ComparisonSection& comparison = {},
                         const LogsSection& logs = {},
                         const MatrixSection& matrix = {});
 
-// An evaluation's part of the page, a timing's, the logs', and the matrix's; the latter two are
-// empty where there are none.
+// The comparison's part of the page, an evaluation's, a timing's, the logs', and the matrix's; the
+// first and the last two are empty where there are none.
+std::string comparison_section(const ComparisonSection& section);
 std::string evaluation_section(const EvaluationSection& section);
 std::string timing_section(const TimingSection& section);
 std::string logs_section(const LogsSection& section);

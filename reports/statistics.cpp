@@ -4,10 +4,13 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "base/check.h"
+#include "base/rng.h"
 
 namespace kv {
 namespace {
@@ -53,6 +56,53 @@ Interval share_interval(std::uint64_t hits, std::uint64_t trials) {
   const double half =
       z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+}
+
+double paired_flips(std::span<const double> a, std::span<const double> b) {
+  KV_CHECK(a.size() == b.size());
+  constexpr std::size_t countable = 16;
+  constexpr std::uint32_t draws = 20000;
+  std::vector<double> differences(a.size());
+  std::ranges::transform(a, b, differences.begin(), std::minus<>());
+  const double seen = std::abs(std::accumulate(differences.begin(), differences.end(), 0.0));
+  const double slack = 1e-12 * std::max(1.0, seen);
+  const auto as_far = [&](const auto& sign_of) {
+    double sum = 0;
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      sum += sign_of(i) ? differences[i] : -differences[i];
+    }
+    return std::abs(sum) >= seen - slack;
+  };
+  std::uint64_t far = 0;
+  if (differences.size() <= countable) {
+    const std::uint64_t patterns = std::uint64_t{1} << differences.size();
+    for (std::uint64_t signs = 0; signs < patterns; ++signs) {
+      if (as_far([&](std::size_t i) { return (signs >> i & 1U) != 0; })) ++far;
+    }
+    return static_cast<double>(far) / static_cast<double>(patterns);
+  }
+  for (std::uint32_t draw = 0; draw < draws; ++draw) {
+    const Rng rng(1, draw);
+    const auto sign_of = [&](std::size_t i) { return rng.below(2, static_cast<Position>(i)) == 1; };
+    if (as_far(sign_of)) ++far;
+  }
+  return static_cast<double>(far + 1) / static_cast<double>(draws + 1);
+}
+
+std::vector<double> holm(std::span<const double> values) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i])) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> out(values.begin(), values.end());
+  double least = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const double worth = values[order[rank]] * static_cast<double>(order.size() - rank);
+    least = std::max(least, std::min(1.0, worth));
+    out[order[rank]] = least;
+  }
+  return out;
 }
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) {

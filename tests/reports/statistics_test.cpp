@@ -44,5 +44,35 @@ TEST(ShareInterval, StaysInsideZeroAndOne) {
   EXPECT_TRUE(std::isnan(share_interval(0, 0).mean));
 }
 
+// Of the 8 sign patterns of 1, 2, 3 two reach 6: all and none turned.
+TEST(PairedFlips, CountsThePatternsThatAreAsFar) {
+  const std::vector<double> zeros(3);
+  EXPECT_DOUBLE_EQ(paired_flips(std::vector<double>{1, 2, 3}, zeros), 2.0 / 8);
+  EXPECT_DOUBLE_EQ(paired_flips(zeros, std::vector<double>{1, 2, 3}), 2.0 / 8);
+  // 1 + 2 - 3 is 0: nothing is nearer.
+  EXPECT_DOUBLE_EQ(paired_flips(std::vector<double>{1, 2, -3}, zeros), 1);
+  EXPECT_DOUBLE_EQ(paired_flips(zeros, zeros), 1);
+}
+
+TEST(PairedFlips, DrawsPatternsWhereThereAreManyAndCountsAlikeElse) {
+  const std::vector<double> zeros(24);
+  EXPECT_NEAR(paired_flips(std::vector<double>(24, 0.1), zeros), 1.0 / 20001, 1e-12);
+  // Sums of 24 signs: a binomial; as far as 4 of 24 in surplus is 0.5413.
+  std::vector<double> mixed(24, 1);
+  for (std::size_t i = 0; i < 10; ++i) mixed[i] = -1;
+  EXPECT_NEAR(paired_flips(mixed, zeros), 0.5413, 0.015);
+}
+
+TEST(Holm, MultipliesByHowManyAreLeft) {
+  const double nan = std::nan("");
+  const auto worth = holm(std::vector<double>{0.01, nan, 0.04, 0.03, 0.9});
+  EXPECT_DOUBLE_EQ(worth[0], 0.04);
+  EXPECT_TRUE(std::isnan(worth[1]));
+  EXPECT_DOUBLE_EQ(worth[2], 0.09);  // 0.08, but not less than the one before
+  EXPECT_DOUBLE_EQ(worth[3], 0.09);
+  EXPECT_DOUBLE_EQ(worth[4], 0.9);
+  EXPECT_DOUBLE_EQ(holm(std::vector<double>{0.7, 0.8})[0], 1);
+}
+
 }  // namespace
 }  // namespace kv

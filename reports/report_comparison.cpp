@@ -1,0 +1,18 @@
+#include "reports/comparison_table.h"
+#include "reports/escape.h"
+#include "reports/report_page.h"
+
+namespace kv {
+
+std::string comparison_section(const ComparisonSection& section) {
+  if (section.runs.open == nullptr) return "";
+  const std::string base = section.folder + "/";
+  return "<section id=\"" + section.folder +
+         "\">\n<h2>Comparison</h2>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(comparison_table(section.runs)) + "</div>\n<p>" +
+         html_escaped(comparison_words(section.runs)) +
+         "</p>\n<p class=\"files\">Files: " + link_to(base + "comparison.csv", "comparison.csv") +
+         ", " + link_to(base + "comparison.md", "comparison.md") + "</p>\n</section>\n";
+}
+
+}  // namespace kv
