@@ -14,7 +14,7 @@ constexpr double line_height = 22;
 constexpr double swatch_width = 34;
 constexpr double before_words = 42;  // from the swatch's left end
 constexpr double between = 18;       // a column's words and the next one's swatches
-constexpr double beside = 14;        // the panels and the first column
+constexpr double beside = 24;        // the panels and the first column, for a tic's label
 constexpr double below = 8;          // the last entry
 constexpr double widest = 700;       // all columns; what needs more is set in fewer, longer ones
 
@@ -45,17 +45,20 @@ Layout layout_of(const std::vector<Line>& lines, const Grid& grid) {
 }
 
 // One entry, its swatch beginning at x, its middle at y, both from the figure's left upper corner.
-std::string entry(const Line& line, const Grid& grid, Swatch swatch, double x, double y) {
+std::string entry(const Line& line, const Grid& grid, Swatch swatch, double x, double y, bool odd) {
   const auto at = [&](double right) {
     return "screen " + shortest(right / static_cast<double>(grid.width())) + "," +
            shortest(1 - y / static_cast<double>(grid.height()));
   };
-  const std::string marker = "set label '' at " + at(x + swatch_width / 2) + " point lc rgb '" +
-                             std::string(line.look.colour) + "' lw 2 pt " +
+  // Neighbours of one colour and width would get one dash: gnuplot draws them as one path of SVG.
+  const std::string lines = " lc rgb '" + std::string(line.look.colour) + "' dt " +
+                            std::string(line.look.dash) + (odd ? " lw 2.01\n" : " lw 2\n");
+  const std::string marker = "set label '' at " + at(x + swatch_width / 2) + " point" +
+                             " lc rgb '" + std::string(line.look.colour) + "' lw 2 pt " +
                              std::to_string(line.look.point) + " ps 0.8\n";
-  return "set arrow from " + at(x) + " to " + at(x + swatch_width) + " nohead" +
-         line_style(line.look) + "\n" + (swatch == Swatch::line ? "" : marker) + "set label " +
-         gnuplot_quoted(words_of(line)) + " at " + at(x + before_words) + " left noenhanced\n";
+  return "set arrow from " + at(x) + " to " + at(x + swatch_width) + " nohead" + lines +
+         (swatch == Swatch::line ? "" : marker) + "set label " + gnuplot_quoted(words_of(line)) +
+         " at " + at(x + before_words) + " left noenhanced\n";
 }
 
 // In ems, at most: as wide as in DejaVu Sans, the widest of the usual fonts without serifs.
@@ -87,7 +90,7 @@ std::string add_legend(const std::vector<Line>& lines, Grid& grid, Swatch swatch
     const auto column = static_cast<double>(i / layout.rows);
     const auto row = static_cast<double>(i % layout.rows);
     text += entry(lines[i], grid, swatch, left + column * layout.column_width,
-                  grid.top + (row + 0.5) * line_height);
+                  grid.top + (row + 0.5) * line_height, i % 2 == 1);
   }
   return text;
 }

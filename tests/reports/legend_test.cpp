@@ -94,6 +94,24 @@ TEST(Legend, TakesWideLettersForWiderThanNarrowOnes) {
   EXPECT_EQ(legend_text_width(""), 0);
 }
 
+// In SVG too, where gnuplot joins neighbouring lines that differ in nothing but the dash.
+TEST(Legend, ShowsTheDashOfEveryEntryOfOneColour) {
+  Figure figure{.name = "dashes", .title = {}, .caption = {}};
+  std::vector<Line> lines = lines_of_length(4, 5);
+  const std::vector<std::string_view> dashes = {"(21,3)", "(22,3)", "(23,3)", "(24,3)"};
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i].look.dash = dashes[i];
+  Grid grid;
+  figure.body = add_legend(lines, grid) + "plot [0:1][0:1] 0.5\n";
+  figure.width = grid.width();
+  figure.height = grid.height();
+  const TemporaryFolder folder;
+  ASSERT_TRUE(draw(figure, folder.path("")));
+  const std::string svg = read_text(folder.path("dashes.svg"));
+  for (const std::string dash : {"21.", "22.", "23.", "24."}) {
+    EXPECT_NE(svg.find("stroke-dasharray='" + dash), std::string::npos) << dash;
+  }
+}
+
 // Every figure with a legend shows all of it, once, in the drawing too.
 TEST(Legend, IsWholeInEveryFigureOfManyPolicies) {
   testing::FakeReplay wide = small_fake();
