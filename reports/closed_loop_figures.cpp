@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "reports/closed_loop_text.h"
 #include "reports/labels.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 #include "reports/position_plot.h"
 #include "reports/statistics.h"
@@ -77,15 +78,14 @@ Figure position_figure(const Curves& curves) {
   const std::string panel = position_panel(positions, width, data);
   data.finish(figure);
   Grid grid{.panel_width = 640, .panel_height = 320};
-  grid.right = legend_width(lines, grid);
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
+  figure.body = plain_axes() + grid.place(0) + legend + grid_lines() +
                 "set logscale y\nset ylabel 'perplexity" + at_budget(curves) +
                 "'\nset xlabel 'position, tokens'\n"
                 "set xrange [0:" +
-                std::to_string(curves.result->longest) + "]\n" + panel + ", " + legend_of(lines) +
-                "\n";
+                std::to_string(curves.result->longest) + "]\n" + panel + "\n";
   figure.caption = "Perplexity over runs of " + std::to_string(width) + " targets" +
                    (curves.result->streams > 1 ? ", all streams together" : "") +
                    at_budget(curves) + "; the axis is logarithmic. The model was trained on " +
@@ -108,7 +108,6 @@ RecallBin far_recall(const ClosedLoopCell& cell) {
 std::string budget_panel(const Curves& curves,
                          const char* name,
                          const std::function<double(const ClosedLoopCell&)>& value,
-                         bool titled,
                          FigureData& data) {
   std::vector<std::string> parts;
   for (const Line& line : curves.lines) {
@@ -124,7 +123,7 @@ std::string budget_panel(const Curves& curves,
         block +
         (bounded ? " using 1:2 with linespoints" + point_style(line.look) + " notitle" : level));
   }
-  return "plot " + join(parts, ", ") + (titled ? ", " + legend_of(curves.lines) : "") + "\n";
+  return "plot " + join(parts, ", ") + "\n";
 }
 
 std::string budget_axis(const std::set<std::uint32_t>& budgets) {
@@ -150,22 +149,22 @@ Figure budgets_figure(const Curves& curves) {
             .columns = asks ? 2U : 1U,
             .panel_width = asks ? 320.0 : 480.0,
             .panel_height = 300,
-            .gap = 84};
-  grid.right = legend_width(curves.lines, grid);
+            .gap = labelled_gap};
+  const std::string legend = add_legend(curves.lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"budget", "value"});
   const auto perplexity = [](const ClosedLoopCell& cell) { return cell.perplexity(); };
   const auto recall = [](const ClosedLoopCell& cell) { return far_recall(cell).share(); };
-  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend_right_of(grid) +
-                budget_axis(budgets) + grid.place(0) + "set logscale y\nset ylabel 'perplexity'\n" +
-                budget_panel(curves, "perplexity", perplexity, true, data);
+  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend + budget_axis(budgets) +
+                grid.place(0) + "set logscale y\nset ylabel 'perplexity'\n" +
+                budget_panel(curves, "perplexity", perplexity, data);
   figure.caption = "Perplexity over all targets, on a logarithmic axis";
   if (asks) {
     figure.title = "Perplexity and recall against budget";
-    figure.body += "unset key\nunset logscale y\n" + grid.place(1) + "set ylabel 'recall from " +
-                   std::to_string(far) + " tokens on'\nset yrange [0:1]\n" +
-                   budget_panel(curves, "recall", recall, false, data);
+    figure.body += std::string(legend_done) + "unset logscale y\n" + grid.place(1) +
+                   "set ylabel 'recall from " + std::to_string(far) +
+                   " tokens on'\nset yrange [0:1]\n" + budget_panel(curves, "recall", recall, data);
     figure.caption +=
         ", and the share of questions answered rightly whose fact was last mentioned " +
         std::to_string(far) + " or more tokens before (" +
@@ -212,16 +211,16 @@ Figure recall_figure(const Curves& curves) {
   }
   data.finish(figure);
   Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};
-  grid.right = legend_width(lines, grid);
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =
-      plain_axes() + grid.place(0) + legend_right_of(grid) + grid_lines() +
+      plain_axes() + grid.place(0) + legend + grid_lines() +
       "set yrange [0:1]\nset ylabel 'share answered rightly" + at_budget(curves) +
       "'\nset xrange [-0.3:" + shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" +
       join(tics, ",") +
       ")\nset xlabel 'tokens since the fact was last mentioned (questions)' offset 0,-1\nplot " +
-      join(parts, ", ") + ", " + legend_of(lines) + "\n";
+      join(parts, ", ") + "\n";
   figure.caption =
       "Questions whose likeliest next token was the answer" + at_budget(curves) +
       ", by the distance in tokens to the latest mention of the fact; in parentheses how many "

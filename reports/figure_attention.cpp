@@ -25,16 +25,23 @@ const Residency* unit_of(const TraceInfo& trace, const CellResult& cell, const A
   return nullptr;
 }
 
+// The dense attention, then every policy that evicts.
 std::vector<Panel> panels_of(const Sweep& sweep) {
   std::vector<Panel> panels = {{}};
   for (const Line& line : sweep.lines) {
     const SpecSummary* summary = sweep.at_budget(line);
-    if (summary == nullptr || !summary->spec.bounded() || panels.size() == most_panels) continue;
+    if (summary == nullptr || !summary->spec.bounded()) continue;
     const Residency* unit =
         unit_of(sweep.result->trace, *sweep.cells(*summary)[0], sweep.result->map);
     if (unit != nullptr) panels.push_back({&line, unit});
   }
   return panels;
+}
+
+std::string how_many(std::size_t policies) {
+  if (policies < most_panels) return "";
+  return "Drawn: the first " + std::to_string(most_panels - 1) + " of " + std::to_string(policies) +
+         " policies that evict. ";
 }
 
 // The share of a block's (query, key) pairs whose key was still resident, 1 in a block without
@@ -101,7 +108,9 @@ Figure attention_figure(const Sweep& sweep) {
     return figure;
   }
   const AttentionMap map = coarser(whole, (whole.side + most_blocks - 1) / most_blocks);
-  const std::vector<Panel> panels = panels_of(sweep);
+  std::vector<Panel> panels = panels_of(sweep);
+  const std::string shown = how_many(panels.size() - 1);
+  panels.resize(std::min(panels.size(), most_panels));
   const double side = panels.size() > 9 ? 220 : 290;
   Grid grid = small_multiples(panels.size(), side, side);
   grid.right = 96;
@@ -141,7 +150,7 @@ Figure attention_figure(const Sweep& sweep) {
       " keys, colours on a logarithmic scale. Grey covers blocks whose keys had been "
       "evicted before the query, and dims those of which some were left. First seed, "
       "budget " +
-      std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
+      std::to_string(sweep.budget) + ". " + shown + subject_of(*sweep.result) + ".";
   return figure;
 }
 

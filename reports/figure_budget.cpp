@@ -4,6 +4,7 @@
 
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -59,17 +60,15 @@ std::string bars_of(const std::string& block, const Look& look) {
          "' lw 1.2 notitle";
 }
 
-std::string means_of(const std::string& block, const Line& line, bool titled) {
-  return block + " using 5:2 with linespoints" + point_style(line.look) +
-         (titled ? " title " + legend_title(line.label) : " notitle");
+std::string means_of(const std::string& block, const Line& line) {
+  return block + " using 5:2 with linespoints" + point_style(line.look) + " notitle";
 }
 
 // The plot command of one measure over all lines.
 std::string curves(const Sweep& sweep,
                    const std::vector<Line>& lines,
                    const Measure& measure,
-                   FigureData& data,
-                   bool titled) {
+                   FigureData& data) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string block = data.begin(lines[i].label, measure.name);
@@ -81,7 +80,7 @@ std::string curves(const Sweep& sweep,
       data.row({budget, value.mean, value.low, value.high, budget * dodge(i, lines.size())});
     }
     if (!measure.logarithmic) parts.push_back(bars_of(block, lines[i].look));
-    parts.push_back(means_of(block, lines[i], titled));
+    parts.push_back(means_of(block, lines[i]));
   }
   return "plot " + join(parts, ", ") + "\n";
 }
@@ -138,13 +137,13 @@ Figure budget_figure(const Sweep& sweep) {
             .columns = 2,
             .panel_width = 340,
             .panel_height = 260,
-            .gap = 84,
+            .gap = labelled_gap,
             .row_gap = 50};
-  grid.right = legend_width(lines, grid);
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +
-                "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend_right_of(grid);
+                "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend;
   FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
   for (std::size_t i = 0; i < measures.size(); ++i) {
     const Measure& measure = measures[i];
@@ -153,7 +152,7 @@ Figure budget_figure(const Sweep& sweep) {
         axis_label('x', true, "budget, tokens") +
         (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n"
                              : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n") +
-        curves(sweep, lines, measure, data, i == 0) + "unset key\n";
+        curves(sweep, lines, measure, data) + std::string(legend_done);
   }
   data.finish(figure);
   figure.caption = caption_of(sweep, std::string(measures[2].name) == "output_error");

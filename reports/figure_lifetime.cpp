@@ -2,6 +2,7 @@
 
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -62,18 +63,17 @@ Figure lifetime_figure(const Sweep& sweep) {
     const std::string block = data.begin(line.label);
     add_survival(ages, data);
     shown.push_back(line);
-    parts.push_back(block + " using 1:2 with steps" + line_style(line.look) + " title " +
-                    legend_title(line.label));
+    parts.push_back(block + " using 1:2 with steps" + line_style(line.look) + " notitle");
   }
   if (parts.empty()) return figure;
   data.finish(figure);
   Grid grid{.panels = 1, .columns = 1, .panel_width = 560, .panel_height = 280};
-  grid.right = legend_width(shown, grid);
+  const std::string legend = add_legend(shown, grid, Swatch::line);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = plain_axes() + grid.place(0) + legend_right_of(grid) +
-                "set logscale x 2\nset xrange [" + std::to_string(std::max(1U, sweep.budget / 8)) +
-                ":" + std::to_string(sweep.result->trace.tokens) +
+  figure.body = plain_axes() + grid.place(0) + legend + "set logscale x 2\nset xrange [" +
+                std::to_string(std::max(1U, sweep.budget / 8)) + ":" +
+                std::to_string(sweep.result->trace.tokens) +
                 "]\nset yrange [0:1]\nset xlabel 'age, tokens since arrival'\n"
                 "set ylabel 'share still resident'\nset grid ytics lc rgb '#e4e4e4' lw 1\nplot " +
                 join(parts, ", ") + "\n";

@@ -5,6 +5,7 @@
 
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -93,7 +94,7 @@ std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, Fig
   for (const Line& line : lines) {
     parts.push_back(curve(sweep, line, line.label, "optimum_share", data,
                           [](const SpecSummary& s) { return s.optimum_share; }) +
-                    point_style(line.look) + " title " + legend_title(line.label));
+                    point_style(line.look) + " notitle");
   }
   return "plot " + join(parts, ", ") + "\n";
 }
@@ -105,8 +106,9 @@ Figure oracle_figure(const Sweep& sweep) {
   const std::vector<Line> lines = lines_with_share(sweep);
   if (lines.empty()) return figure;
   const Line& usual = usual_line(sweep, lines);
-  Grid grid{.panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = 84};
-  grid.right = legend_width(lines, grid);
+  Grid grid{
+      .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"measure", "budget", "value"});
@@ -114,7 +116,7 @@ Figure oracle_figure(const Sweep& sweep) {
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\nset yrange [*:1]\n" + grid.place(0) +
                 "set key bottom right Left reverse samplen 2\nset ylabel 'retained mass'\n" +
                 axis_label('x', true, "budget, tokens") + bounds_panel(sweep, usual, data) +
-                legend_right_of(grid) + grid.place(1) + "set ylabel 'share of the optimum'\n" +
+                legend + grid.place(1) + "set ylabel 'share of the optimum'\n" +
                 shares_panel(sweep, lines, data);
   data.finish(figure);
   figure.caption =

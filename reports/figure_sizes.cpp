@@ -2,6 +2,7 @@
 
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -48,12 +49,12 @@ std::string title_of(const Curve& curve) {
 }
 
 // No policy's colour where several share a curve.
-std::string colour_of(const Curve& curve) {
-  return curve.labels.size() > 1 ? "#666666" : std::string(curve.line->look.colour);
+std::string_view colour_of(const Curve& curve) {
+  return curve.labels.size() > 1 ? "#666666" : curve.line->look.colour;
 }
 
-std::string dash_of(const Curve& curve) {
-  return std::string(curve.labels.size() > 1 ? "1" : curve.line->look.dash);
+std::string_view dash_of(const Curve& curve) {
+  return curve.labels.size() > 1 ? "1" : curve.line->look.dash;
 }
 
 // The tallest bounded curve; a dense one may leave the picture.
@@ -95,33 +96,36 @@ Figure sizes_figure(const Sweep& sweep) {
   FigureData data({"first_step", "stored", "visible"});
   std::vector<std::string> whole;
   std::vector<std::string> zoom;
-  std::vector<Line> legend;
+  std::vector<Line> entries;
   for (const Curve& curve : curves) {
     const std::string block = data.begin(title_of(curve));
     for (const SeriesPoint& point : curve.cell->series) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
-    const std::string colour = " lc rgb '" + colour_of(curve) + "'";
-    const std::string line = colour + " dt " + dash_of(curve) + " lw 2";
-    whole.push_back(block + " using 1:2 with steps" + line + " title " +
-                    legend_title(title_of(curve)));
+    const std::string colour = " lc rgb '" + std::string(colour_of(curve)) + "'";
+    const std::string line = colour + " dt " + std::string(dash_of(curve)) + " lw 2";
+    whole.push_back(block + " using 1:2 with steps" + line + " notitle");
     zoom.push_back(block + " using 1:2 with steps" + line + " notitle");
     zoom.push_back(block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1" + colour + " notitle");
-    legend.push_back({.label = title_of(curve), .policy = nullptr, .look = {}, .specs = {}});
+    entries.push_back({.label = title_of(curve),
+                       .policy = nullptr,
+                       .look = {.colour = colour_of(curve), .dash = dash_of(curve)},
+                       .specs = {}});
   }
   data.finish(figure);
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t from = tokens > zoom_tokens ? (tokens - zoom_tokens) / 2 : 0;
-  Grid grid{.panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = 84};
-  grid.right = legend_width(legend, grid);
+  Grid grid{
+      .panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = labelled_gap};
+  const std::string legend = add_legend(entries, grid, Swatch::line);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =
       "set multiplot\n" + plain_axes() +
       "set xlabel 'position of the query, tokens'\nset yrange [0:" + shortest(ceiling_of(curves)) +
-      "]\n" + legend_right_of(grid) + grid.place(0) +
+      "]\n" + legend + grid.place(0) +
       "set ylabel 'rows stored per unit'\nset xrange [0:" + std::to_string(tokens) + "]\nplot " +
-      join(whole, ", ") + "\nunset key\n" + grid.place(1) +
+      join(whole, ", ") + "\n" + std::string(legend_done) + grid.place(1) +
       "set ylabel 'rows stored (line), visible (circles)'\nset xrange [" + std::to_string(from) +
       ":" + std::to_string(std::min(tokens, from + zoom_tokens)) + "]\nplot " + join(zoom, ", ") +
       "\n";

@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 #include "reports/figures.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -72,28 +73,23 @@ Figure stream_figure(const Sweep& sweep) {
     left.push_back(curve(line.look, block + " using 1:2", left.size()));
     right.push_back(curve(line.look, block + " using 1:3", right.size()));
   }
-  for (const Line& line : shown) {
-    left.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
-                   legend_title(line.label));
-  }
   data.finish(figure);
   Grid grid{.panels = errors ? 2U : 1U,
             .columns = errors ? 2U : 1U,
             .panel_width = errors ? 320.0 : 640.0,
             .panel_height = 300,
-            .gap = 84};
-  grid.right = legend_width(shown, grid);
+            .gap = labelled_gap};
+  const std::string legend = add_legend(shown, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() +
                 "set xlabel 'position of the query, tokens'\nset xrange [0:" +
                 std::to_string(sweep.result->trace.tokens) +
-                "]\nset grid ytics lc rgb '#e4e4e4' lw 1\n" + legend_right_of(grid) +
-                grid.place(0) + "set ylabel 'retained mass'\nset yrange [*:1]\nplot " +
-                join(left, ", ") + "\n";
+                "]\nset grid ytics lc rgb '#e4e4e4' lw 1\n" + legend + grid.place(0) +
+                "set ylabel 'retained mass'\nset yrange [*:1]\nplot " + join(left, ", ") + "\n";
   if (errors) {
     figure.title = "Retained mass and output error over the stream";
-    figure.body += "unset key\n" + grid.place(1) +
+    figure.body += std::string(legend_done) + grid.place(1) +
                    "set ylabel 'relative output error'\nset yrange [0:*]\nplot " +
                    join(right, ", ") + "\n";
   }

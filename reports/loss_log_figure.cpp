@@ -9,6 +9,7 @@
 #include "policies/registry.h"
 #include "reports/closed_loop_text.h"
 #include "reports/labels.h"
+#include "reports/legend.h"
 #include "reports/loss_log.h"
 #include "reports/plot_text.h"
 #include "reports/position_plot.h"
@@ -96,14 +97,13 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
   for (const LossLogs& model : models) longest = std::max(longest, longest_of(model));
   const std::size_t width = targets_of_point(longest, step);
   Grid grid = small_multiples(models.size(), models.size() == 1 ? 640 : 360, 300);
-  grid.left = 100;  // for six digits
   grid.gap = 44;
-  grid.right = legend_width(lines, grid);
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data(position_columns());
   figure.body = "set multiplot\n" + plain_axes() + grid_lines() + "set logscale y\n" +
-                perplexity_range(models, width) + legend_right_of(grid);
+                perplexity_range(models, width) + legend;
   for (std::size_t i = 0; i < models.size(); ++i) {
     const LossLogs& model = models[i];
     figure.body += grid.place(i) + panel_title(model.name, grid.panel_width) +
@@ -112,8 +112,7 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
                    "set xrange [0:" + std::to_string(longest_of(model)) + "]\n" +
                    token_tics('x', longest_of(model), 5) +
                    position_panel(curves_of(model, lines), width, data, model.name);
-    if (i == 0) figure.body += ", " + legend_of(lines);
-    figure.body += "\nunset key\n";
+    figure.body += "\n" + std::string(legend_done);
   }
   data.finish(figure);
   figure.caption = "Perplexity over runs of " + with_commas(width) +

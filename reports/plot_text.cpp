@@ -10,18 +10,10 @@
 namespace kv {
 namespace {
 
-constexpr double character = 7.6;        // mean width of one in the figures' font, CSS pixels
-constexpr double title_character = 6.3;  // and in the smaller font of a panel's title
-constexpr std::size_t longest_legend = 48;
-constexpr double legend_line = 23;  // height of an entry, CSS pixels
+constexpr double title_character = 6.3;  // mean width of one in a panel's title, CSS pixels
 
 std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
-}
-
-// As many entries as stand beside one panel: what is taller gnuplot cuts off.
-std::size_t legend_rows(const Grid& grid) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(grid.panel_height / legend_line));
 }
 
 std::size_t columns_for(std::size_t panels) {
@@ -78,38 +70,8 @@ Grid small_multiples(std::size_t panels, double panel_width, double panel_height
           .panel_height = panel_height};
 }
 
-std::string legend_title(const std::string& label) {
-  return gnuplot_quoted(shortened(label, longest_legend));
-}
-
-double legend_width(const std::vector<Line>& lines, const Grid& grid) {
-  std::size_t longest = 0;
-  for (const Line& line : lines) longest = std::max(longest, display_width(line.label));
-  const std::size_t rows = legend_rows(grid);
-  const std::size_t columns = std::max<std::size_t>(1, (lines.size() + rows - 1) / rows);
-  return 16 + static_cast<double>(columns) *
-                  (60 + character * static_cast<double>(std::min(longest, longest_legend)));
-}
-
-std::string legend_of(const std::vector<Line>& lines) {
-  std::vector<std::string> parts;
-  for (const Line& line : lines) {
-    parts.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
-                    legend_title(line.label));
-  }
-  return join(parts, ", ");
-}
-
 std::string grid_lines() {
   return "set grid ytics lc rgb '#e4e4e4' lw 1\n";
-}
-
-std::string legend_right_of(const Grid& grid) {
-  const double x = static_cast<double>(grid.width()) - grid.right + 12;
-  const double y = static_cast<double>(grid.height()) - grid.top;
-  return "set key at screen " + fraction(x, grid.width()) + "," + fraction(y, grid.height()) +
-         " left top Left reverse samplen 2 spacing 1.15 noenhanced maxrows " +
-         std::to_string(legend_rows(grid)) + "\n";
 }
 
 std::string panel_title(const std::string& label, double pixels) {

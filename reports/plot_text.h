@@ -1,4 +1,4 @@
-// Pieces of gnuplot text that figures share: axes, places on the page, looks and legends.
+// Pieces of gnuplot text that figures share: axes, places on the page and looks.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 82;     // for the y axis of the first column
+  double left = 100;    // for the y axis of the first column, with tics of six digits
   double right = 14;    // beside the last column
   double top = 30;      // above each row
   double bottom = 70;   // below the last row
@@ -48,16 +48,11 @@ struct Grid {
   [[nodiscard]] bool lowest(std::size_t i) const { return i + columns >= panels; }
 };
 
+// Between columns that each have words beside their y axis.
+inline constexpr double labelled_gap = 104;
+
 // Small multiples: at most four columns, and no last row that is nearly empty.
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
-
-// Where a legend of these labels stands, to the right of the panels of a grid whose `right` has
-// been set to legend_width(): in as many columns as a panel's height asks for.
-double legend_width(const std::vector<Line>& lines, const Grid& grid);
-std::string legend_right_of(const Grid& grid);
-
-// What a plot ends in, so that the legend shows each line with its marker.
-std::string legend_of(const std::vector<Line>& lines);
 
 // Light lines across, at the tics of the y axis.
 std::string grid_lines();
@@ -73,9 +68,6 @@ std::string token_tics(char axis, std::size_t tokens, int most);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.
 std::string axis_label(char axis, bool show, const std::string& text);
-
-// A label for legends, shortened.
-std::string legend_title(const std::string& label);
 
 // "TRACE, 512 tokens, 6 layers x 4 query heads"
 std::string subject_of(const ReplayResult& result);

@@ -7,6 +7,7 @@
 
 #include "base/words.h"
 #include "reports/labels.h"
+#include "reports/legend.h"
 #include "reports/plot_text.h"
 
 namespace kv {
@@ -88,12 +89,13 @@ Figure timing_figure(const TimingResult& result) {
   if (lengths.size() < 2) return figure;
   const TimedLines timed = lines_of_timings(result);
   const std::vector<Line>& lines = timed.lines;
-  Grid grid{.panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = 92};
-  grid.right = legend_width(lines, grid);
+  Grid grid{
+      .panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = labelled_gap};
+  const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set grid ytics lc rgb '#e4e4e4' lw 1\n" +
-                legend_right_of(grid) + length_axis(lengths) + "set logscale y\n";
+                legend + length_axis(lengths) + "set logscale y\n";
   FigureData data({"length", "value"});
   std::size_t place = 0;
   for (const Panel& panel : panels()) {
@@ -105,13 +107,9 @@ Figure timing_figure(const TimingResult& result) {
       }
       parts.push_back(block + " using 1:2 with linespoints" + point_style(line.look) + " notitle");
     }
-    for (const Line& line : lines) {
-      if (place > 0) break;
-      parts.push_back("keyentry with linespoints" + point_style(line.look) + " title " +
-                      legend_title(line.label));
-    }
     figure.body += grid.place(place) + axis_label('x', grid.lowest(place), "tokens before") +
-                   "set ylabel '" + panel.label + "'\nplot " + join(parts, ", ") + "\nunset key\n";
+                   "set ylabel '" + panel.label + "'\nplot " + join(parts, ", ") + "\n" +
+                   std::string(legend_done);
     ++place;
   }
   data.finish(figure);
