@@ -18,8 +18,21 @@ std::string granularity_of(const Spec& spec) {
   return "tokens one by one";
 }
 
-std::string storage_answer(std::string_view published) {
-  const std::string any = "the model's: --storage and --keys of eval, generate and speed";
+// The policy, with the options that are not its defaults.
+std::string who_goes(const Spec& spec) {
+  std::string out(spec.policy->name);
+  for (const Parameter& parameter : spec.policy->parameters) {
+    const std::string& value = spec.options.at(parameter.name);
+    if (value != parameter.default_value) out += ", " + std::string(parameter.name) + "=" + value;
+  }
+  return out;
+}
+
+std::string storage_answer(const Spec& spec, std::string_view published) {
+  const std::string fresh = "of a fresh pass over the residents after every trim, as ";
+  const std::string any =
+      (spec.vectors == Vectors::re_evaluated ? fresh : "") +
+      std::string("the model's: --storage and --keys of eval, generate and speed");
   return published.empty() ? any : any + "; published with --storage " + std::string(published);
 }
 
@@ -44,7 +57,7 @@ std::string visibility_of(const Spec& spec) {
 std::string answers_text(const Spec& spec, std::string_view published) {
   const std::string timing(word_of(spec.timing));
   const std::array<std::pair<std::string, std::string>, 8> answers = {{
-      {"who goes", std::string(spec.policy->name)},
+      {"who goes", who_goes(spec)},
       {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
                                          std::to_string(spec.recent) + " recent tokens"
                                    : "everything"},
@@ -53,7 +66,7 @@ std::string answers_text(const Spec& spec, std::string_view published) {
       {"visibility", visibility_of(spec)},
       {"positions", std::string(word_of(spec.positions))},
       {"granularity", granularity_of(spec)},
-      {"storage", storage_answer(published)},
+      {"storage", storage_answer(spec, published)},
   }};
   std::string out;
   for (const auto& [question, answer] : answers) {

@@ -120,8 +120,8 @@ std::string caption_of(const Sweep& sweep, bool errors) {
          subject_of(*sweep.result) +
          ". Points are means over query heads, seeds averaged first; those of one budget stand "
          "side "
-         "by side. Bars, on the linear axes, are 95 % t-intervals over heads: the spread across "
-         "heads, not the error of the mean.";
+         "by side. Bars, on the linear axes, are 95 % t-intervals of the mean over heads; they "
+         "say nothing of other texts.";
 }
 
 }  // namespace

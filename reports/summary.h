@@ -41,7 +41,7 @@ struct OracleMeans {
 OracleMeans oracle_of(const CellResult& cell);
 
 // All seeds of one spec. Intervals are over query heads, each head averaged over the seeds first:
-// they show the spread across heads, which are not independent draws of anything.
+// they are of the mean over heads, which are no independent draws of anything.
 struct SpecSummary {
   Spec spec;
   std::string label;  // among the labels of its report: see reports/labels.h
