@@ -81,8 +81,9 @@ TEST(Summary, OfEqualUnitsAndSeedsIsExactlyTheirSize) {
 }
 
 TEST(SummaryText, SaysWhatTheIntervalIsOver) {
-  EXPECT_NE(summary_text(fake_replay(small_fake())).find("95 % t-interval over query heads"),
-            std::string::npos);
+  EXPECT_NE(
+      summary_text(fake_replay(small_fake())).find("95 % t-interval of the mean over query heads"),
+      std::string::npos);
 }
 
 TEST(Escape, LeavesNothingThatHtmlOrGnuplotWouldRead) {
