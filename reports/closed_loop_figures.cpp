@@ -61,6 +61,13 @@ std::string at_budget(const Curves& curves) {
   return curves.budget == 0 ? "" : ", at budget " + std::to_string(curves.budget);
 }
 
+// Logarithmic, and no longer than the curves are: between decades tics have numbers, too.
+std::string perplexity_axis() {
+  return "set logscale y\nset autoscale yfix\nset offsets 0,0,graph 0.06,graph 0.06\n"
+         "set ytics (1,1.2,1.5,2,2.5,3,4,5,7,10,15,20,30,50,70,100,200,300,500,700,1000,2000,5000,"
+         "10000,100000)\n";
+}
+
 Figure position_figure(const Curves& curves) {
   Figure figure{.name = "perplexity", .title = "Perplexity against position", .caption = {}};
   const std::vector<Line> lines = curves.lines_shown();
@@ -81,8 +88,8 @@ Figure position_figure(const Curves& curves) {
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = plain_axes() + grid.place(0) + legend + grid_lines() +
-                "set logscale y\nset ylabel 'perplexity" + at_budget(curves) +
+  figure.body = plain_axes() + grid.place(0) + legend + grid_lines() + perplexity_axis() +
+                "set ylabel 'perplexity" + at_budget(curves) +
                 "'\nset xlabel 'position, tokens'\n"
                 "set xrange [0:" +
                 std::to_string(curves.result->longest) + "]\n" + panel + "\n";
@@ -157,12 +164,13 @@ Figure budgets_figure(const Curves& curves) {
   const auto perplexity = [](const ClosedLoopCell& cell) { return cell.perplexity(); };
   const auto recall = [](const ClosedLoopCell& cell) { return far_recall(cell).share(); };
   figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend + budget_axis(budgets) +
-                grid.place(0) + "set logscale y\nset ylabel 'perplexity'\n" +
+                grid.place(0) + perplexity_axis() + "set ylabel 'perplexity'\n" +
                 budget_panel(curves, "perplexity", perplexity, data);
   figure.caption = "Perplexity over all targets, on a logarithmic axis";
   if (asks) {
     figure.title = "Perplexity and recall against budget";
-    figure.body += std::string(legend_done) + "unset logscale y\n" + grid.place(1) +
+    figure.body += std::string(legend_done) +
+                   "unset logscale y\nset ytics autofreq\nset offsets\n" + grid.place(1) +
                    "set ylabel 'recall from " + std::to_string(far) +
                    " tokens on'\nset yrange [0:1]\n" + budget_panel(curves, "recall", recall, data);
     figure.caption +=
