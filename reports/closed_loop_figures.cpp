@@ -52,9 +52,20 @@ Curves curves_of(const ClosedLoopResult& result) {
           .budget = middle_budget(specs)};
 }
 
+// Whether policies that draw are shown, each with one seed.
+bool one_seed_each(const ClosedLoopResult& result) {
+  std::set<std::uint64_t> seeds;
+  for (const ClosedLoopCell& cell : result.cells) {
+    const auto& claims = cell.cell.spec.policy->claims;
+    if (std::ranges::find(claims, "deterministic") == claims.end()) seeds.insert(cell.cell.seed);
+  }
+  return seeds.size() == 1;
+}
+
 std::string closing(const Curves& curves) {
   return " Closed loop: " + curves.result->model +
-         " ran on what each policy had left. Text: " + text_of(*curves.result) + ".";
+         " ran on what each policy had left. Text: " + text_of(*curves.result) + "." +
+         (one_seed_each(*curves.result) ? " Policies that draw did so with one seed." : "");
 }
 
 std::string at_budget(const Curves& curves) {
