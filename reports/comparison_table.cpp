@@ -57,6 +57,14 @@ const TimedCell* timed_of(const TimingResult* result, const Spec& spec) {
   return longest;
 }
 
+std::size_t timed_specs(const ReplayResult& open, const TimingResult& timed) {
+  std::size_t count = 0;
+  for (const SpecSummary& summary : summarise(open)) {
+    if (timed_of(&timed, summary.spec) != nullptr) ++count;
+  }
+  return count;
+}
+
 std::vector<double> heads_of(const ReplayResult& result, const SpecSummary& summary) {
   std::vector<double> heads(result.cells[summary.cells.front()].heads.size());
   for (const std::size_t cell : summary.cells) {
@@ -215,32 +223,31 @@ std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
 }  // namespace
 
 ComparedRuns runs_to_compare(std::span<const StoredRun> runs) {
+  std::vector<const ReplayResult*> traces;
+  std::vector<const ClosedLoopResult*> evaluations;
+  std::vector<const TimingResult*> timings;
+  for (const StoredRun& run : runs) {
+    for (const ReplayResult& trace : run.traces) traces.push_back(&trace);
+    for (const ClosedLoopResult& evaluation : run.evaluations) evaluations.push_back(&evaluation);
+    for (const TimingResult& timing : run.timings) timings.push_back(&timing);
+  }
   ComparedRuns best;
   std::size_t most = 1;
-  for (const StoredRun& open : runs) {
-    for (const ReplayResult& trace : open.traces) {
-      for (const StoredRun& closed : runs) {
-        for (const ClosedLoopResult& evaluation : closed.evaluations) {
-          const std::size_t common = common_specs(trace, evaluation);
-          if (common <= most) continue;
-          most = common;
-          best = {.open = &trace, .closed = &evaluation};
-        }
-      }
+  for (const ReplayResult* trace : traces) {
+    for (const ClosedLoopResult* evaluation : evaluations) {
+      const std::size_t common = common_specs(*trace, *evaluation);
+      if (common <= most) continue;
+      most = common;
+      best = {.open = trace, .closed = evaluation};
     }
   }
   if (best.open == nullptr) return best;
   std::size_t timed = 0;
-  for (const StoredRun& run : runs) {
-    for (const TimingResult& timing : run.timings) {
-      std::size_t common = 0;
-      for (const SpecSummary& summary : summarise(*best.open)) {
-        if (timed_of(&timing, summary.spec) != nullptr) ++common;
-      }
-      if (common <= timed) continue;
-      timed = common;
-      best.timed = &timing;
-    }
+  for (const TimingResult* timing : timings) {
+    const std::size_t common = timed_specs(*best.open, *timing);
+    if (common <= timed) continue;
+    timed = common;
+    best.timed = timing;
   }
   return best;
 }

@@ -87,10 +87,10 @@ std::string add_legend(const std::vector<Line>& lines, Grid& grid, Swatch swatch
   const double left = static_cast<double>(grid.width()) - grid.right + beside;
   std::string text = "unset key\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const auto column = static_cast<double>(i / layout.rows);
-    const auto row = static_cast<double>(i % layout.rows);
-    text += entry(lines[i], grid, swatch, left + column * layout.column_width,
-                  grid.top + (row + 0.5) * line_height, i % 2 == 1);
+    const std::size_t column = i / layout.rows;
+    const std::size_t row = i % layout.rows;
+    text += entry(lines[i], grid, swatch, left + static_cast<double>(column) * layout.column_width,
+                  grid.top + (static_cast<double>(row) + 0.5) * line_height, i % 2 == 1);
   }
   return text;
 }

@@ -187,47 +187,44 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder&
 Result<void> fill(const std::vector<StoredRun>& runs,
                   const ReportExtras& extras,
                   const ReportFolder& place) {
-  std::vector<RunSummary> summaries;
-  std::vector<TraceSection> traces;
-  std::vector<EvaluationSection> evaluations;
-  std::vector<TimingSection> timings;
+  ReportSections page;
   for (const StoredRun& run : runs) {
-    summaries.push_back(run.summary);
+    page.runs.push_back(run.summary);
     for (const ReplayResult& trace : run.traces) {
-      const std::string name = "trace-" + std::to_string(traces.size() + 1);
+      const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
       auto drawn = write_section(texts_of(trace), figures_of(trace), place, name);
       if (!drawn) return drawn.error();
-      traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
+      page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
     }
     for (const ClosedLoopResult& evaluation : run.evaluations) {
-      const std::string name = "evaluation-" + std::to_string(evaluations.size() + 1);
+      const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
       auto drawn =
           write_section(texts_of(evaluation), closed_loop_figures(evaluation), place, name);
       if (!drawn) return drawn.error();
-      evaluations.push_back({.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
+      page.evaluations.push_back(
+          {.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
     }
     for (const TimingResult& timing : run.timings) {
-      const std::string name = "timing-" + std::to_string(timings.size() + 1);
+      const std::string name = "timing-" + std::to_string(page.timings.size() + 1);
       std::vector<Figure> figures = {timing_figure(timing)};
       if (figures.front().body.empty()) figures.clear();
       auto drawn = write_section(texts_of(timing), std::move(figures), place, name);
       if (!drawn) return drawn.error();
-      timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
+      page.timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
     }
   }
-  const auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
+  auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
   if (!comparison) return comparison.error();
-  const auto logs = write_logs(extras.logs, place);
+  page.comparison = *std::move(comparison);
+  auto logs = write_logs(extras.logs, place);
   if (!logs) return logs.error();
-  MatrixSection laws;
+  page.logs = *std::move(logs);
   if (extras.matrix != nullptr) {
     auto section = write_matrix(*extras.matrix, place);
     if (!section) return section.error();
-    laws = *std::move(section);
+    page.matrix = *std::move(section);
   }
-  const std::string page =
-      report_page(summaries, traces, evaluations, timings, *comparison, *logs, laws);
-  return write_file(place.path() + "/index.html", page);
+  return write_file(place.path() + "/index.html", report_page(page));
 }
 
 Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id) {

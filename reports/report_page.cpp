@@ -157,36 +157,31 @@ const char* heading_of(bool traces, bool evaluations) {
                 : "What eviction policies cost a model";
 }
 
-std::string head_of(const std::vector<RunSummary>& runs,
-                    const std::vector<TraceSection>& traces,
-                    const std::vector<EvaluationSection>& evaluations,
-                    const std::vector<TimingSection>& timings,
-                    const ComparisonSection& comparison,
-                    const LogsSection& logs,
-                    const MatrixSection& matrix) {
-  std::string out =
-      "<h1>" + std::string(heading_of(!traces.empty(), !evaluations.empty())) + "</h1>\n<dl>\n";
+std::string head_of(const ReportSections& page) {
+  std::string out = "<h1>" +
+                    std::string(heading_of(!page.traces.empty(), !page.evaluations.empty())) +
+                    "</h1>\n<dl>\n";
   bool complete = true;
-  for (const RunSummary& run : runs) {
+  for (const RunSummary& run : page.runs) {
     complete = complete && run.complete;
     out += description("command", run.command) + description("run", std::to_string(run.id)) +
            description("version", "kvcheck " + run.version);
   }
-  if (comparison.runs.open != nullptr) {
-    out += "<dt>comparison</dt><dd>" + link_to("#" + comparison.folder, "all in one table") +
+  if (page.comparison.runs.open != nullptr) {
+    out += "<dt>comparison</dt><dd>" + link_to("#" + page.comparison.folder, "all in one table") +
            "</dd>\n";
   }
-  out += links_to("traces", traces,
+  out += links_to("traces", page.traces,
                   [](const TraceSection& section) { return short_name(section.result->trace); });
-  out += links_to("evaluations", evaluations,
+  out += links_to("evaluations", page.evaluations,
                   [](const EvaluationSection& section) { return text_of(*section.result); });
-  out += links_to("time and memory", timings,
+  out += links_to("time and memory", page.timings,
                   [](const TimingSection& section) { return section.result->model; });
-  if (!logs.models.empty()) {
-    out += "<dt>logs</dt><dd>" + link_to("#" + logs.folder, "of other programs") + "</dd>\n";
+  if (!page.logs.models.empty()) {
+    out += "<dt>logs</dt><dd>" + link_to("#" + page.logs.folder, "of other programs") + "</dd>\n";
   }
-  if (matrix.matrix != nullptr) {
-    out += "<dt>laws</dt><dd>" + link_to("#" + matrix.folder, "what they catch") + "</dd>\n";
+  if (page.matrix.matrix != nullptr) {
+    out += "<dt>laws</dt><dd>" + link_to("#" + page.matrix.folder, "what they catch") + "</dd>\n";
   }
   out += "</dl>\n";
   if (complete) return out;
@@ -196,26 +191,19 @@ std::string head_of(const std::vector<RunSummary>& runs,
 
 }  // namespace
 
-std::string report_page(const std::vector<RunSummary>& runs,
-                        const std::vector<TraceSection>& traces,
-                        const std::vector<EvaluationSection>& evaluations,
-                        const std::vector<TimingSection>& timings,
-                        const ComparisonSection& comparison,
-                        const LogsSection& logs,
-                        const MatrixSection& matrix) {
+std::string report_page(const ReportSections& page) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += report_mark + html_escaped(version) + "\">\n";
   out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out += "</style>\n</head>\n<body>\n<main>\n" +
-         head_of(runs, traces, evaluations, timings, comparison, logs, matrix) +
-         comparison_section(comparison);
-  for (const TraceSection& section : traces) out += section_of(section);
-  for (const EvaluationSection& section : evaluations) out += evaluation_section(section);
-  for (const TimingSection& section : timings) out += timing_section(section);
-  out += logs_section(logs) + matrix_section(matrix);
+  out +=
+      "</style>\n</head>\n<body>\n<main>\n" + head_of(page) + comparison_section(page.comparison);
+  for (const TraceSection& section : page.traces) out += section_of(section);
+  for (const EvaluationSection& section : page.evaluations) out += evaluation_section(section);
+  for (const TimingSection& section : page.timings) out += timing_section(section);
+  out += logs_section(page.logs) + matrix_section(page.matrix);
   out += "</main>\n<script>";
   out += report_script;
   return out + "</script>\n</body>\n</html>\n";

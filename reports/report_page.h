@@ -58,14 +58,19 @@ struct ComparisonSection {
   std::string folder;
 };
 
+// All that a page shows.
+struct ReportSections {
+  std::vector<RunSummary> runs{};
+  ComparisonSection comparison{};
+  std::vector<TraceSection> traces{};
+  std::vector<EvaluationSection> evaluations{};
+  std::vector<TimingSection> timings{};
+  LogsSection logs{};
+  MatrixSection matrix{};
+};
+
 // The whole page. Every text that came from outside is escaped.
-std::string report_page(const std::vector<RunSummary>& runs,
-                        const std::vector<TraceSection>& traces,
-                        const std::vector<EvaluationSection>& evaluations = {},
-                        const std::vector<TimingSection>& timings = {},
-                        const ComparisonSection& comparison = {},
-                        const LogsSection& logs = {},
-                        const MatrixSection& matrix = {});
+std::string report_page(const ReportSections& sections);
 
 // The comparison's part of the page, an evaluation's, a timing's, the logs', and the matrix's; the
 // first and the last two are empty where there are none.

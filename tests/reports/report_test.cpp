@@ -178,7 +178,9 @@ std::string page_of(const std::vector<std::size_t>& layers, const std::string& m
   result.trace.layers = layers;
   result.trace.model = model;
   const TraceSection section{.result = &result, .folder = "trace-1", .figures = {}};
-  return report_page({}, {section});
+  ReportSections page;
+  page.traces = {section};
+  return report_page(page);
 }
 
 TEST(ReportPage, SaysWhatIsExactOnlyOfTheLayersThatWereRecorded) {
