@@ -6,11 +6,11 @@ from measuring import half_width
 
 FIGURE = "docs/images/comparison.svg"
 RECALLED = (64, 128)
-LEFT, WIDTH, TOP, BOTTOM, LINE = 220, 1000, 50, 40, 15
+LEFT, WIDTH, TOP, BOTTOM, LINE, GAP = 220, 1000, 50, 40, 15, 30
 BLUE, RED, GREY = "#2166ac", "#b2182b", "#555555"
 
 # Title, range and tics of each panel. What few rows have outside is printed at the edge.
-PANELS = [("share of the optimum", 0.86, 1.005, "0.86, 0.02"),
+PANELS = [("share of the optimum", 0.86, 1.005, "0.88, 0.04"),
           ("perplexity ÷ dense", 0.99, 1.2, "1, 0.05"),
           ("recalled, told 64 to 128 tokens ago", 0, 0.85, "0, 0.2")]
 
@@ -32,10 +32,11 @@ def dots(points, low, high):
         if point is None:
             continue
         value, width = point
-        if value < low:
-            labels += f"set label '◂ {value:.2f}' at graph 0.01, first {place} left tc rgb '{BLUE}'\n"
-        elif value > high:
-            labels += f"set label '{value:.2f} ▸' at graph 0.99, first {place} right tc rgb '{BLUE}'\n"
+        if not low <= value <= high:
+            said = f"≥ {value:.3f}" if width is None else f"{value:.3f} ± {width:.3f}"
+            said, edge = (f"◂ {said}", "0.01, first {} left") if value < low else (
+                f"{said} ▸", "0.99, first {} right")
+            labels += f"set label '{said}' at graph {edge.format(place)} tc rgb '{BLUE}'\n"
         elif width is None:
             bounds.append(f"{value} {place}")
         else:
@@ -44,7 +45,7 @@ def dots(points, low, high):
 
 
 def block(name, rows):
-    return "\n".join([f"${name} << EOD"] + (rows or ["nan nan nan nan"]) + ["EOD\n"])
+    return "\n".join([f"${name} << EOD"] + rows + ["EOD\n"])
 
 
 def places(tables):
@@ -64,13 +65,13 @@ def draw(tables, dense):
     headings, lines, most = places(tables)
     height = TOP + BOTTOM + LINE * (most + 1)
     step = (WIDTH - LEFT) / len(PANELS)
-    rules = "".join(f"set arrow from graph 0, first {place + 1} to graph 1.2, first {place + 1} nohead front "
-                    f"lc rgb '{GREY}'\n" for _, place in headings[1:])
-    rules = rules.replace("graph 1.2", f"graph {step / (step - 30)}")
-    titles = "".join(f"set label '{title}' at screen 0.01, first {place} font 'Helvetica-Bold,12'\n"
-                     f"set arrow from screen 0.01, first {place + 1} to graph 0, first {place + 1} nohead "
-                     f"lc rgb '{GREY if index else '#ffffff'}'\n"
-                     for index, (title, place) in enumerate(headings))
+    # Above each table but the first a line, from panel to panel.
+    rules = "".join(f"set arrow from graph 0, first {place + 1} to graph {step / (step - GAP)}, "
+                    f"first {place + 1} nohead front lc rgb '{GREY}'\n" for _, place in headings[1:])
+    titles = "".join(f"set arrow from screen 0.01, first {place + 1} to graph 0, first {place + 1} nohead "
+                     f"lc rgb '{GREY}'\n" for _, place in headings[1:])
+    titles += "".join(f"set label '{title}' at screen 0.01, first {place} font 'Helvetica-Bold,12'\n"
+                      for title, place in headings)
     points = [values(row, dense) for row, _ in lines]
     names = [", ".join(f'"{text}" {place}' for text, place in labels)
              for labels in ([(row.name, place) for row, place in lines], [("", place) for _, place in lines])]
@@ -78,25 +79,25 @@ def draw(tables, dense):
     for index, (title, low, high, tics) in enumerate(PANELS):
         bars, bounds, labels = dots([(place, found[index]) for (_, place), found in zip(lines, points)],
                                     low, high)
+        drawn = [f"$bounds using 1:2 with points pt 9 ps 0.7 lc rgb '{RED}' notitle"] if bounds else []
+        drawn.append(f"$bars using 1:2:3:4 with xerrorbars pt 7 ps 0.45 lw 1.2 lc rgb '{BLUE}' notitle")
         plots += f"""
 {block("bars", bars)}{block("bounds", bounds)}
 unset label
 unset arrow
 {labels}{rules}{titles if index == 0 else ''}
 set lmargin at screen {(LEFT + step * index) / WIDTH}
-set rmargin at screen {(LEFT + step * (index + 1) - 30) / WIDTH}
+set rmargin at screen {(LEFT + step * (index + 1) - GAP) / WIDTH}
 set xrange [{low}:{high}]
 set xtics nomirror {tics}
 set ytics nomirror scale 0 ({names[min(index, 1)]})
 set title '{title}'
-plot $bounds using 1:2 with points pt 9 ps 0.7 lc rgb '{RED}' notitle, \\
-  $bars using 1:2:3:4 with xerrorbars pt 7 ps 0.45 lw 1.2 lc rgb '{BLUE}' notitle
+plot {', '.join(drawn)}
 """
     script = f"""
 set encoding utf8
 set terminal svg size {WIDTH},{height} dynamic noenhanced font 'Helvetica,11' background '#ffffff'
 set output '{FIGURE}'
-set datafile missing "nan"
 set bars 0.3
 set multiplot
 set border 1 lc rgb '{GREY}'
