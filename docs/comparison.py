@@ -88,9 +88,10 @@ empty cache.
 * **p** is a paired test of mass against the next row, over the {windows} windows: random sign flips, each
   window by its tokens, corrected for all {tests} pairs of both tables (Holm). {flips:,} flips and {tests}
   pairs cannot show less than {floor}: "< {floor}" says that not one flip was as extreme. "same": equal in
-  every window. Neighbouring windows can share a story: the correlation of a difference with that in the next
-  window is {follow:+.2f}, the median of all pairs, so values near .05 are rather too small. The order was
-  found in the same windows: a small p says that two rows differ, not that their places hold elsewhere.
+  every window, but for rounding. Neighbouring windows can share a story: the correlation of a difference with
+  that in the next window is {follow:+.2f}, the median of all pairs, so values near .05 are rather too small.
+  The order was found in the same windows: a small p says that two rows differ, not that their places hold
+  elsewhere.
 * **µs** is the attention time of a token after 1,024, one thread, bookkeeping included: the median of
   {rounds} rounds over all rows. Others may have used the machine; compare within this page only, and roughly.
 * **Mass elsewhere** is of **another model and another text**: `{trace}`,

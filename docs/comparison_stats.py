@@ -6,6 +6,7 @@ from comparison_open import correlation
 from measuring import median
 
 FLIPS = 100000
+ROUNDING = 1e-7  # caches that keep the same rows may add them up in another order
 
 
 def flat(parts):
@@ -57,7 +58,7 @@ class Neighbours:
             for row, following in zip(rows, rows[1:]):
                 parts = [[x - y for x, y in zip(*texts)]
                          for texts in zip(row.open["parts"], following.open["parts"])]
-                if any(flat(parts)):
+                if max(map(abs, flat(parts))) > ROUNDING:
                     values[row.name] = paired(flat(parts))
                     follow.append(correlation(flat(text[:-2] for text in parts),
                                               flat(text[1:-1] for text in parts)))
