@@ -3,14 +3,16 @@ import math
 import re
 import subprocess
 
-from measuring import (HELD_OUT, PROGRAM, TRACE, Refused, counted, half_width, mean, median, model_on,
-                       more_text, run_lines)
+from measuring import (HELD_OUT, PROGRAM, Refused, counted, half_width, mean, median, model_on, more_text,
+                       run_lines)
 
 BUDGET = 64
 SEEDS = 5
+WINDOW = 256
 TEXTS = 5
 FIRST_TEXT = 4096          # text.py's seed for the held-out text; the others count on from it
 ROUNDS = 3
+AGES = ((1, 32), (32, 64), (64, 128), (128, 256))
 NAN = float("nan")
 
 # What is not NAME:budget=64, and why.
@@ -27,7 +29,8 @@ VARIANTS = {
     "@ada-snapkv": [("@ada-snapkv, chunk 128", "@ada-snapkv:budget=64;chunk=128",
                      CHUNKED + "; the heads of a layer keep 64 on average")],
     "@quest": [("@quest, 64 attended to", "dense;visibility=top-pages:64/16/1",
-                "each query head attends to 4 pages of 16, the first layer to everything; all is stored")],
+                "each query head attends to 4 pages of 16, the first layer to everything; all is stored. "
+                "At its published size, 1,024 tokens, it attends to every token of a window")],
     "@kivi": [("@kivi", "@kivi",
                "evicts nothing; its codes are a storage, measured in [model.md](model.md)")],
     "@chunkkv": [("@chunkkv, chunk 128", "@chunkkv:budget=64;chunk=128", CHUNKED)],
@@ -50,7 +53,7 @@ VARIANTS = {
 class Row:
     def __init__(self, name, spec, why):
         self.name, self.spec, self.why = name, spec, why
-        self.open = self.closed = None
+        self.open = self.closed = self.elsewhere = None
         self.times, self.problems = [], []
 
     def attempt(self, measure, *more):
@@ -66,14 +69,24 @@ class Row:
         part = getattr(self, loop)
         return part.get(key, NAN) if part else NAN
 
+    def idle(self):
+        """Evicts nothing in windows, as perplexity equals that of dense in every digit on every text."""
+        return bool(self.closed) and not self.closed["tells"]
+
+    def draws(self):
+        return bool(self.open) and self.open["draws"]
+
+    def share(self):
+        return mean(self.open["shares"]) if self.open else NAN
+
     def stored(self):
         return self.get("open", "stored_peak")
 
     def perplexity(self):
-        return self.closed["perplexity"] if self.closed and self.closed["tells"] else NAN
+        return self.closed["perplexity"] if self.closed else NAN
 
     def recall(self, first, last):
-        if not self.closed or not self.closed["tells"]:
+        if not self.closed:
             return NAN
         right, asked = counted(self.closed["rows"], first, last)
         return right / asked if asked else NAN
@@ -102,24 +115,7 @@ def texts():
     return [HELD_OUT] + [more_text(FIRST_TEXT + i) for i in range(1, TEXTS)]
 
 
-def replayed(spec):
-    """Retained mass by head, averaged over seeds, and the whole cell's figures."""
-    rows = run_lines(f"replay {TRACE} --policy '{spec}' --seeds {SEEDS} --oracle --per-head --json -")
-    cells = [row for row in rows if row["type"] == "cell"]
-    heads = {}
-    for row in rows:
-        if row["type"] == "head":
-            heads.setdefault((row["layer"], row["head"]), []).append(row["retained_mass"])
-    result = {key: mean([cell[key] for cell in cells])
-              for key in ("retained_mass", "optimum_share", "output_error", "moved", "bytes_peak")
-              if cells[0].get(key) is not None}
-    result["stored_peak"] = max(cell["stored_peak"] for cell in cells)
-    result["heads"] = [mean(heads[key]) for key in sorted(heads)]
-    result["draws"] = len(cells) > 1
-    return result
-
-
-def evaluated(spec, paths, draws, window=256):
+def evaluated(spec, paths, draws, window=WINDOW):
     """The logarithm of perplexity by text, averaged over seeds where the policy draws."""
     by_text = []
     for path in paths:

@@ -1,5 +1,6 @@
 """What docs/claims.py and docs/comparison.py share: where the numbers come from, and how they run."""
 import atexit
+import functools
 import json
 import math
 import subprocess
@@ -13,9 +14,6 @@ TRACE = "traces/data/tinystories-2m.qkv.safetensors"
 HELD_OUT = "model/data/held-out.txt"
 TEXT_TOKENS = 4095
 
-# Student's t, two-sided, 95 %, by degrees of freedom.
-STUDENT = {4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 11: 2.201}
-
 _scratch = tempfile.TemporaryDirectory()
 atexit.register(_scratch.cleanup)
 
@@ -24,9 +22,14 @@ class Refused(Exception):
     """kvcheck refused; what it said."""
 
 
+def in_scratch(words):
+    """The words with the true name of SCRATCH, a folder that goes with the process."""
+    return words.replace("SCRATCH", _scratch.name)
+
+
 def run_text(words, status=(0,)):
-    """What kvcheck prints for these words. SCRATCH/ in them is a folder that goes with the process."""
-    words = words.replace("SCRATCH", _scratch.name)
+    """What kvcheck prints for these words; SCRATCH/ may stand in them."""
+    words = in_scratch(words)
     done = subprocess.run(f"{PROGRAM} {words}", shell=True, capture_output=True, text=True)
     if done.returncode not in status:
         raise Refused(done.stderr.strip())
@@ -69,10 +72,33 @@ def deviation(values):
     return (sum((v - centre) ** 2 for v in values) / (len(values) - 1)) ** 0.5
 
 
+def inside(t, degrees):
+    """How likely Student's t lies between -t and t: a finite sum for whole degrees of freedom."""
+    angle = math.atan(t / math.sqrt(degrees))
+    square = math.cos(angle) ** 2
+    first = degrees % 2  # the sum goes over odd or even powers of the cosine
+    term = math.cos(angle) if first else 1.0
+    total = 0.0
+    for power in range(first, degrees - 1, 2):
+        total += term
+        term *= square * (power + 1) / (power + 2)
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if first else total
+
+
+@functools.lru_cache(None)
+def student(degrees):
+    """The quantile of Student's t for a two-sided interval of 95 %."""
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if inside(middle, degrees) < 0.95 else (low, middle)
+    return high
+
+
 def half_width(values):
-    """Of a 95 % interval of the mean, by Student's t for few values and as of a normal for many."""
-    factor = STUDENT.get(len(values) - 1, 1.96)
-    return factor * deviation(values) / math.sqrt(len(values))
+    """Of a 95 % interval of the mean, by Student's t."""
+    return student(len(values) - 1) * deviation(values) / math.sqrt(len(values))
 
 
 def counted(evaluations, first, last):
