@@ -127,7 +127,8 @@ Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
   if (spec.top_pages.attended <= trace.tokens) return {};
   return malformed("visibility=" + spec.visibility_text() + " attends to more than the " +
                    std::to_string(trace.tokens) + " tokens of '" + trace.name +
-                   "': nothing would ever be left out; use dense, or attend to fewer");
+                   "': nothing would ever be left out; use dense, or attend to fewer, as "
+                   "in visibility=top-pages:64/16/2");
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ constexpr auto likenesses = std::array<std::string_view, 2>{"cosine", "dot"};
 constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "block",
      .default_value = "16",
-     .meaning = "residents that stay or go together",
+     .meaning = "residents that stay or go together; where the middle holds no two blocks, no "
+                "score decides: the oldest go",
      .range = counts(1, 4096)},
     {.name = "likeness",
      .default_value = "cosine",

@@ -136,7 +136,8 @@ TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeChosen) {
   EXPECT_EQ(fit({{"@quest;visibility=top-pages:100/10"}, {}, {1}, 0}), "");
   EXPECT_EQ(fit({{"@quest"}, {}, {1}, 0}),
             "visibility=top-pages:1024/16/2 attends to more than the 100 tokens of 'x': nothing "
-            "would ever be left out; use dense, or attend to fewer");
+            "would ever be left out; use dense, or attend to fewer, as in "
+            "visibility=top-pages:64/16/2");
 }
 
 TEST_F(SweepPlan, SaysOfABudgetThatItIsTheDefaultOnlyWhereItIs) {
