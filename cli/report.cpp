@@ -20,8 +20,9 @@ constexpr std::array<Option, 7> table = {{
      .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
     {.name = "compare",
      .value = "FILE.db",
-     .help = "take the comparison (a replay, an evaluation and a timing side by side, a row per "
-             "spec that they have in common) from the newest runs of this results file [RUN.db]"},
+     .help = "take the comparison (a replay, an evaluation and a timing of one model side by side, "
+             "a row per spec that they have in common) from the newest runs of this results file "
+             "[RUN.db]"},
     {.name = "selftest",
      .value = "FILE",
      .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
@@ -95,8 +96,10 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
     auto compared = read_newest_runs(words.value("compare"));
     if (!compared) return compared.error();
     if (runs_to_compare(*compared).open == nullptr) {
-      return usage_error("'" + words.value("compare") +
-                         "' holds no replay and evaluation with two specs in common");
+      return usage_error(
+          "'" + words.value("compare") +
+          "' holds no replay and evaluation of one model with two specs in common; the "
+          "replay's trace is to be one that kvcheck record made of the model");
     }
     extras.compared = *std::move(compared);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 
@@ -39,7 +40,14 @@ std::vector<const ClosedLoopCell*> cells_of(const ClosedLoopResult& result, cons
   return cells;
 }
 
+// As `kvcheck record` names a trace's model: the last part of its path.
+bool of_one_model(const ReplayResult& open, const ClosedLoopResult& closed) {
+  const std::string& model = open.trace.model;
+  return !model.empty() && std::filesystem::path(closed.model).filename() == model;
+}
+
 std::size_t common_specs(const ReplayResult& open, const ClosedLoopResult& closed) {
+  if (!of_one_model(open, closed)) return 0;
   std::size_t count = 0;
   for (const SpecSummary& summary : summarise(open)) {
     if (!cells_of(closed, summary.spec).empty()) ++count;
@@ -269,7 +277,7 @@ std::string comparison_words(const ComparedRuns& runs) {
       short_name(runs.open->trace) +
       "; perplexity, recall by tokens since the fact was told, and " +
       "KiB of keys and values are of " + runs.closed->model + " on " + text_of(*runs.closed) +
-      ". Where both are of one model and text they may be read across. \xC2\xB1: 95 % t-interval "
+      ". Both are of one model. \xC2\xB1: 95 % t-interval "
       "of the mean over heads, which says nothing of other texts. p: the mass against the next "
       "row's, in pairs over heads by random signs, corrected for all pairs (Holm).";
   if (runs.timed == nullptr) return words;

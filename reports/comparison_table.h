@@ -17,8 +17,9 @@ struct ComparedRuns {
   const TimingResult* timed = nullptr;       // may be null
 };
 
-// Of these runs the trace and the evaluation that have the most specs in common, two at least, the
-// first among equals; and the timing that has the most of these, if any has one.
+// Of these runs the trace and the evaluation of one model that have the most specs in common, two
+// at least, the first among equals; and the timing that has the most of these, if any has one.
+// Models are the same whose names are: a trace's is the last part of its model's path.
 ComparedRuns runs_to_compare(std::span<const StoredRun> runs);
 
 // A row per spec that both loops tell of: by budget, then by retained mass, highest first. Seeds

@@ -21,8 +21,9 @@ class ComparisonTable : public ::testing::Test {
     fake.budgets = {32, 64};
     fake.seeds = {1, 2};
     run_.traces = {testing::fake_replay(fake)};
+    run_.traces.front().trace.model = "model";
     ClosedLoopResult evaluation;
-    evaluation.model = "model";
+    evaluation.model = "folder/model";
     evaluation.text = "text.txt";
     evaluation.series_width = 16;
     for (const std::string spec : {"window", "reservoir:sinks=4"}) {
@@ -104,6 +105,7 @@ TEST_F(ComparisonTable, CallsAPresetByItsName) {
   fake.specs = {"h2o", "streaming:sinks=4;positions=in-cache"};
   fake.budgets = {512};
   run_.traces = {testing::fake_replay(fake)};
+  run_.traces.front().trace.model = "model";
   run_.evaluations.front().cells.clear();
   for (const std::string& spec : fake.specs) {
     add_evaluation(run_.evaluations.front(), spec, 512, 1);
@@ -117,6 +119,11 @@ TEST_F(ComparisonTable, CallsAPresetByItsName) {
 TEST_F(ComparisonTable, NeedsTwoSpecsInCommon) {
   EXPECT_NE(runs().open, nullptr);
   run_.evaluations.front().cells.resize(1);
+  EXPECT_EQ(runs().open, nullptr);
+}
+
+TEST_F(ComparisonTable, IsOfOneModel) {
+  run_.traces.front().trace.model = "another";
   EXPECT_EQ(runs().open, nullptr);
 }
 
