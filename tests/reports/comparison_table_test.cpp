@@ -4,6 +4,8 @@
 #include <set>
 
 #include "reports/closed_loop_text.h"
+#include "reports/report.h"
+#include "reports/results.h"
 #include "tests/reports/fake_replay.h"
 
 namespace kv {
@@ -125,6 +127,27 @@ TEST_F(ComparisonTable, NeedsTwoSpecsInCommon) {
 TEST_F(ComparisonTable, IsOfOneModel) {
   run_.traces.front().trace.model = "another";
   EXPECT_EQ(runs().open, nullptr);
+}
+
+TEST_F(ComparisonTable, IsThereInAReportOfOtherRuns) {
+  const testing::TemporaryFolder folder;
+  auto writer = taken(ResultsWriter::begin(folder.path("run.db"), "kvcheck replay x"));
+  ASSERT_TRUE(writer.add(testing::fake_replay(testing::small_fake())));
+  ASSERT_TRUE(writer.finish());
+  const std::string report = folder.path("report");
+  const std::string index = report + "/index.html";
+  ASSERT_TRUE(write_report(folder.path("run.db"), 0, report));
+  EXPECT_THAT(testing::read_text(index), ::testing::Not(HasSubstr("id=\"comparison\"")));
+  ReportExtras extras;
+  extras.compared = {run_};
+  // Twice: the second report replaces the first.
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_TRUE(write_report(folder.path("run.db"), 0, report, extras));
+    EXPECT_THAT(testing::read_text(index), HasSubstr("<section id=\"comparison\">"));
+    EXPECT_THAT(testing::read_text(report + "/comparison/comparison.csv"),
+                HasSubstr("p_next,output_error,perplexity,recall_32_64"));
+    EXPECT_THAT(testing::read_text(report + "/comparison/comparison.md"), HasSubstr("Holm"));
+  }
 }
 
 TEST_F(ComparisonTable, SaysWhatItIsOf) {
