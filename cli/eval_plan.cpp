@@ -115,18 +115,15 @@ Result<void> plan_steps(const Words& words, EvalPlan& plan) {
   return {};
 }
 
-std::size_t longest_of(const EvalPlan& plan) {
+std::size_t longest_of(const EvalText& text) {
   std::size_t longest = 0;
-  for (const EvalText& text : plan.texts) {
-    for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
-  }
+  for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
   return longest;
 }
 
 Result<void> check_lengths(const EvalPlan& plan) {
   for (const EvalText& text : plan.texts) {
-    std::size_t longest = 0;
-    for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
+    const std::size_t longest = longest_of(text);
     for (const Cell& cell : plan.cells) {
       if (cell.spec.sinks == 0 || cell.spec.sinks < longest) continue;
       return usage_error(cell.spec.label() + ": the text is " + std::to_string(longest) +
@@ -193,7 +190,9 @@ Result<EvalPlan> plan_eval(const Words& words) {
   }
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
   note_storage(words, plan);
-  for (std::string& note : notes_on(plan.cells, longest_of(plan))) {
+  std::size_t longest = 0;
+  for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
+  for (std::string& note : notes_on(plan.cells, longest)) {
     plan.notes.push_back(std::move(note));
   }
   return plan;

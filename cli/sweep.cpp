@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "policies/claims.h"
 #include "policies/registry.h"
 #include "sim/serves.h"
 #include "sim/spec.h"
@@ -52,10 +53,6 @@ Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) 
   return specs;
 }
 
-bool draws(const Spec& spec) {
-  return std::ranges::find(spec.policy->claims, "deterministic") == spec.policy->claims.end();
-}
-
 std::string described(const PolicyWord& word) {
   return word.from_all ? "the '" + word.text + "' of --policy all" : "--policy '" + word.text + "'";
 }
@@ -81,7 +78,7 @@ Result<void> add_cells(const PolicyWord& word,
   for (const Spec& spec : *specs) {
     const auto [before, is_new] = known.emplace(spec.canonical(), word);
     if (!is_new) return given_twice(before->second, word, before->first);
-    const std::size_t seeds = draws(spec) ? sweep.seeds.size() : 1;
+    const std::size_t seeds = draws(*spec.policy) ? sweep.seeds.size() : 1;
     if (cells.size() + seeds > max_cells) {
       return usage_error("policies, budgets and seeds make more than " + std::to_string(max_cells) +
                          " cells; replay them in several runs");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/words.h"
+#include "policies/entry.h"
 
 namespace kv {
 namespace {
@@ -39,6 +40,10 @@ std::string wrong_claim(std::string_view claim) {
   std::vector<std::string_view> names;
   for (const Claim& known : claims) names.push_back(known.name);
   return unknown_word("claim", claim, names);
+}
+
+bool draws(const PolicyEntry& policy) {
+  return std::ranges::find(policy.claims, "deterministic") == policy.claims.end();
 }
 
 }  // namespace kv

@@ -7,6 +7,8 @@
 
 namespace kv {
 
+struct PolicyEntry;
+
 struct Claim {
   std::string_view name;
   std::string_view meaning;  // for help, after a colon
@@ -21,5 +23,8 @@ const Claim* find_claim(std::string_view name);
 // "unknown claim 'uniformm'; did you mean 'uniform'?": it would promise nothing, silently. Empty if
 // the claim is known.
 std::string wrong_claim(std::string_view claim);
+
+// Whether the policy draws: it does not claim to be deterministic.
+bool draws(const PolicyEntry& policy);
 
 }  // namespace kv

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/words.h"
+#include "policies/claims.h"
 #include "reports/closed_loop_text.h"
 #include "reports/labels.h"
 #include "reports/legend.h"
@@ -56,8 +57,7 @@ Curves curves_of(const ClosedLoopResult& result) {
 bool one_seed_each(const ClosedLoopResult& result) {
   std::set<std::uint64_t> seeds;
   for (const ClosedLoopCell& cell : result.cells) {
-    const auto& claims = cell.cell.spec.policy->claims;
-    if (std::ranges::find(claims, "deterministic") == claims.end()) seeds.insert(cell.cell.seed);
+    if (draws(*cell.cell.spec.policy)) seeds.insert(cell.cell.seed);
   }
   return seeds.size() == 1;
 }

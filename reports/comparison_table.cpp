@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -118,22 +117,9 @@ void compare_neighbours(std::vector<Contestant>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i].next_p = worth[i];
 }
 
-Entry number(double value, int digits) {
-  if (!std::isfinite(value)) return {"-", ""};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return {text.data(), shortest(value)};
-}
-
-Entry mass_of(const Interval& mass) {
-  Entry entry = number(mass.mean, 4);
-  if (std::isfinite(mass.low)) entry.text += " \xC2\xB1 " + number(mass.half_width(), 4).text;
-  return entry;
-}
-
 Entry p_of(double p) {
   if (p < 1e-3) return {"< 0.001", shortest(p)};
-  return number(p, p < 0.1 ? 3 : 2);
+  return number_entry(p, p < 0.1 ? 3 : 2);
 }
 
 // Of all seeds: exp of the mean of the logarithms.
@@ -209,21 +195,22 @@ std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
   std::vector<Entry> row = {{name, name},
                             {"", open.canonical},
                             open.spec.bounded() ? Entry{budget, budget} : Entry{"-", ""},
-                            number(open.stored_peak, 0),
-                            mass_of(open.retained_mass),
+                            number_entry(open.stored_peak, 0),
+                            interval_entry(open.retained_mass),
                             optimum_share_entry(open),
                             p_of(one.next_p),
-                            number(open.output_error.mean, 4),
+                            number_entry(open.output_error.mean, 4),
                             perplexity_entry(perplexity_of(one))};
   for (const auto& [first, last] : asked_distances(one)) {
-    row.push_back(number(recall_of(one, first, last).share(), 3));
+    row.push_back(number_entry(recall_of(one, first, last).share(), 3));
   }
   std::size_t bytes = 0;
   for (const ClosedLoopCell* cell : one.closed) bytes = std::max(bytes, cell->kv_bytes);
-  row.push_back(number(static_cast<double>(bytes) / 1024, 1));
-  row.push_back(number(one.moved, 0));
+  row.push_back(number_entry(static_cast<double>(bytes) / 1024, 1));
+  row.push_back(number_entry(one.moved, 0));
   if (runs.timed != nullptr) {
-    row.push_back(one.timed == nullptr ? Entry{"-", ""} : number(1e6 * one.timed->attention_s, 1));
+    row.push_back(one.timed == nullptr ? Entry{"-", ""}
+                                       : number_entry(1e6 * one.timed->attention_s, 1));
   }
   return row;
 }

@@ -13,6 +13,7 @@
 #include "reports/bounds_table.h"
 #include "reports/closed_loop_figures.h"
 #include "reports/closed_loop_text.h"
+#include "reports/comparison_table.h"
 #include "reports/csv.h"
 #include "reports/escape.h"
 #include "reports/export.h"
@@ -147,12 +148,14 @@ Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
 
 Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
                                            const ReportFolder& place) {
-  ComparisonSection section{.runs = runs_to_compare(runs), .folder = "comparison"};
-  if (section.runs.open == nullptr) return section;
-  const Table table = comparison_table(section.runs);
+  const ComparedRuns compared = runs_to_compare(runs);
+  if (compared.open == nullptr) return ComparisonSection();
+  ComparisonSection section{.table = comparison_table(compared),
+                            .words = comparison_words(compared),
+                            .folder = "comparison"};
   const NamedTexts files = {
-      {"comparison.csv", to_csv(table)},
-      {"comparison.md", to_markdown(table) + "\n" + comparison_words(section.runs) + "\n"}};
+      {"comparison.csv", to_csv(section.table)},
+      {"comparison.md", to_markdown(section.table) + "\n" + section.words + "\n"}};
   if (const auto done = write_section(files, {}, place, section.folder); !done) return done.error();
   return section;
 }

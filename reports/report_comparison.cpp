@@ -1,16 +1,14 @@
-#include "reports/comparison_table.h"
 #include "reports/escape.h"
 #include "reports/report_page.h"
 
 namespace kv {
 
 std::string comparison_section(const ComparisonSection& section) {
-  if (section.runs.open == nullptr) return "";
+  if (section.table.rows.empty()) return "";
   const std::string base = section.folder + "/";
   return "<section id=\"" + section.folder +
          "\">\n<h2>Comparison</h2>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(comparison_table(section.runs)) + "</div>\n<p>" +
-         html_escaped(comparison_words(section.runs)) +
+         to_html(section.table) + "</div>\n<p>" + html_escaped(section.words) +
          "</p>\n<p class=\"files\">Files: " + link_to(base + "comparison.csv", "comparison.csv") +
          ", " + link_to(base + "comparison.md", "comparison.md") + "</p>\n</section>\n";
 }

@@ -167,7 +167,7 @@ std::string head_of(const ReportSections& page) {
     out += description("command", run.command) + description("run", std::to_string(run.id)) +
            description("version", "kvcheck " + run.version);
   }
-  if (page.comparison.runs.open != nullptr) {
+  if (!page.comparison.table.rows.empty()) {
     out += "<dt>comparison</dt><dd>" + link_to("#" + page.comparison.folder, "all in one table") +
            "</dd>\n";
   }

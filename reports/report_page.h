@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "reports/comparison_table.h"
 #include "reports/figure.h"
 #include "reports/kill_matrix.h"
 #include "reports/loss_log.h"
@@ -54,8 +53,9 @@ struct TimingSection {
 
 // Both loops and times side by side, if the report has what it takes.
 struct ComparisonSection {
-  ComparedRuns runs;
-  std::string folder;
+  Table table{};  // without rows: it has not
+  std::string words{};
+  std::string folder{};
 };
 
 // All that a page shows.

@@ -24,17 +24,6 @@ std::string exact(double value) {
   return std::isfinite(value) ? shortest(value) : "";
 }
 
-Entry number(double value, int digits) {
-  return {fixed(value, digits), exact(value)};
-}
-
-// 0.9213 +- 0.0114; a single head has no interval.
-Entry with_interval(const Interval& interval) {
-  std::string text = fixed(interval.mean, 4);
-  if (std::isfinite(interval.low)) text += " \xC2\xB1 " + fixed(interval.half_width(), 4);
-  return {text, exact(interval.mean)};
-}
-
 Entry budget_of(const Spec& spec) {
   const std::string text = std::to_string(spec.budget);
   return spec.bounded() ? Entry{text, text} : Entry{absent, ""};
@@ -68,27 +57,37 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           {"", s.canonical},
           budget_of(s.spec),
           {seeds, seeds},
-          with_interval(s.retained_mass),
+          interval_entry(s.retained_mass),
           optimum_share_entry(s),
-          number(s.retained_mass.low, 4),
-          number(s.retained_mass.high, 4),
-          number(s.retained_mass_seeds.half_width(), 4),
-          number(s.oracle.optimum, 4),
-          number(s.oracle.per_step, 4),
-          number(s.oracle.greedy, 4),
-          number(s.kl_to_dense.mean, 4),
-          number(s.topk_overlap.mean, 4),
-          number(s.output_error.mean, 4),
-          number(s.visible_mean, 1),
-          number(s.stored_peak, 0),
-          number(s.evictions, 0),
-          number(s.bytes_peak / 1024, 1)};
+          number_entry(s.retained_mass.low, 4),
+          number_entry(s.retained_mass.high, 4),
+          number_entry(s.retained_mass_seeds.half_width(), 4),
+          number_entry(s.oracle.optimum, 4),
+          number_entry(s.oracle.per_step, 4),
+          number_entry(s.oracle.greedy, 4),
+          number_entry(s.kl_to_dense.mean, 4),
+          number_entry(s.topk_overlap.mean, 4),
+          number_entry(s.output_error.mean, 4),
+          number_entry(s.visible_mean, 1),
+          number_entry(s.stored_peak, 0),
+          number_entry(s.evictions, 0),
+          number_entry(s.bytes_peak / 1024, 1)};
 }
 
 }  // namespace
 
+Entry number_entry(double value, int digits) {
+  return {fixed(value, digits), exact(value)};
+}
+
+Entry interval_entry(const Interval& interval) {
+  std::string text = fixed(interval.mean, 4);
+  if (std::isfinite(interval.low)) text += " \xC2\xB1 " + fixed(interval.half_width(), 4);
+  return {text, exact(interval.mean)};
+}
+
 Entry optimum_share_entry(const SpecSummary& summary) {
-  if (std::isfinite(summary.optimum_share)) return number(summary.optimum_share, 4);
+  if (std::isfinite(summary.optimum_share)) return number_entry(summary.optimum_share, 4);
   if (!std::isfinite(summary.least_share)) return {absent, ""};
   return {"\xE2\x89\xA5 " + fixed(summary.least_share, 4), ""};
 }

@@ -9,6 +9,7 @@
 
 namespace kv {
 
+struct Interval;
 struct SpecSummary;
 
 struct Column {
@@ -48,6 +49,12 @@ std::string to_text(const Table& table, std::size_t width);
 // mass with its 95 % interval over heads, KL to dense, top-k overlap, output error, rows visible
 // and stored, evictions, KiB. See reports/summary.h for what each number is.
 Table summary_table(const ReplayResult& result);
+
+// A number with so many decimals; "-" and nothing where there is none.
+Entry number_entry(double value, int digits);
+
+// "0.9213 +- 0.0114", exactly the mean; a single head has no interval.
+Entry interval_entry(const Interval& interval);
 
 // What a spec retains as a share of the optimum, or where that is not known "≥" at least so much of
 // it: bounds are never below.
