@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/error.h"
+#include "kvcheck/base/error.h"
 
 namespace kv {
 

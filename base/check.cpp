@@ -1,9 +1,9 @@
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "kvcheck/base/error.h"
 
 namespace kv {
 

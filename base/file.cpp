@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "kvcheck/base/file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/half.h"
+#include "kvcheck/base/half.h"
 
 #include <bit>
 

@@ -1,7 +1,7 @@
 // How positions turn vectors, for those who know neither models nor traces: policies.
 //
 // Rotary position embedding turns pairs of a head's channels, each by an angle of its own that
-// grows with the position (sim/rope.h). Who brings keys and queries before rotation brings this
+// grows with the position (sim/cache/rope.h). Who brings keys and queries before rotation brings this
 // too.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/position.h"
+#include "kvcheck/base/position.h"
 
 namespace kv {
 

@@ -1,4 +1,4 @@
-#include "base/token_class.h"
+#include "kvcheck/base/token_class.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "base/half.h"
-#include "base/rng.h"
-#include "traces/trace.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "sim/unit_cache.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/check.h"
-#include "base/kernels.h"
-#include "base/rng.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace {
 

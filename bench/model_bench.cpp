@@ -10,12 +10,12 @@
 #include <ctime>
 #include <vector>
 
-#include "base/check.h"
-#include "base/half.h"
-#include "base/rng.h"
-#include "model/attend_kernels.h"
-#include "model/model_kernels.h"
-#include "sim/slots.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/model/kernels/attend_kernels.h"
+#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
 
 namespace {
 

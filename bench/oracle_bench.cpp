@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "bench/bench_trace.h"
-#include "sim/dense_rows.h"
-#include "sim/oracle.h"
-#include "sim/visible_limits.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/bench/bench_trace.h"
+#include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/oracle/oracle.h"
+#include "kvcheck/sim/replay/dense_rows.h"
 
 namespace {
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "base/draws.h"
-#include "properties/statistics/chance_tests.h"
-#include "properties/statistics/sampler.h"
+#include "kvcheck/base/random/draws.h"
+#include "kvcheck/properties/sampling/sampler.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace {
 

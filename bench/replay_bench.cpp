@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "base/check.h"
-#include "bench/bench_trace.h"
-#include "sim/dense_rows.h"
-#include "sim/replay.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/bench/bench_trace.h"
+#include "kvcheck/sim/replay/dense_rows.h"
+#include "kvcheck/sim/replay/replay.h"
 
 namespace {
 

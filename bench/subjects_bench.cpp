@@ -1,8 +1,8 @@
 // How fast subjects in other processes are fed: chunks a second, whole cases at a time.
 #include <benchmark/benchmark.h>
 
-#include "properties/history.h"
-#include "properties/remote/process_family.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/remote/process_family.h"
 
 namespace {
 

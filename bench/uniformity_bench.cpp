@@ -1,7 +1,7 @@
 // Decisions a second in `kvcheck uniformity`: whole streams, counted, on one thread.
 #include <benchmark/benchmark.h>
 
-#include "properties/statistics/spec_sampler.h"
+#include "kvcheck/properties/sampling/spec_sampler.h"
 
 namespace {
 

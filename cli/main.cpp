@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/output.h"
+#include "kvcheck/cli/commands.h"
+#include "kvcheck/cli/options/output.h"
 
 namespace {
 

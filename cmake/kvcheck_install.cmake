@@ -5,18 +5,21 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-get_property(layers GLOBAL PROPERTY KVCHECK_LAYERS)
-list(TRANSFORM layers PREPEND kv_ OUTPUT_VARIABLE layer_targets)
-list(REMOVE_ITEM layers cli)
-set_target_properties(kv_cli PROPERTIES EXPORT_NAME conformance)
-install(TARGETS ${layer_targets} EXPORT kvcheck-targets
+get_property(rooms GLOBAL PROPERTY KVCHECK_ROOMS)
+set(exported base traces policies sim model properties reports)
+list(TRANSFORM exported PREPEND kv_)
+foreach(room IN LISTS rooms)
+  kv_target_names(name ${room})
+  list(APPEND exported kv_${name})
+  if(NOT room MATCHES "^cli")
+    install(DIRECTORY ${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${room}
+            FILES_MATCHING PATTERN "*.h" PATTERN "*_detail.h" EXCLUDE)
+  endif()
+endforeach()
+install(TARGETS ${exported} EXPORT kvcheck-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
 install(TARGETS kvcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(layer IN LISTS layers)
-  install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${layer}
-          FILES_MATCHING PATTERN "*.h" PATTERN "*_detail.h" EXCLUDE)
-endforeach()
-install(FILES "${PROJECT_BINARY_DIR}/generated/base/version.h"
+install(FILES "${PROJECT_BINARY_DIR}/generated/kvcheck/base/version.h"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
 install(FILES python/kvcheck.py python/kvcheck_tensors.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kvcheck/python)

@@ -1,11 +1,11 @@
-#include "policies/claims.h"
+#include "kvcheck/policies/claims.h"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "base/words.h"
-#include "policies/entry.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/entry.h"
 
 namespace kv {
 namespace {

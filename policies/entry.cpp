@@ -1,12 +1,12 @@
-#include "policies/entry.h"
+#include "kvcheck/policies/entry.h"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
 
-#include "base/check.h"
-#include "base/words.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "policies/policy.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 

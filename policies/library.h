@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "policies/entry.h"
+#include "kvcheck/policies/entry.h"
 
 namespace kv {
 

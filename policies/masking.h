@@ -1,6 +1,6 @@
 // Masking: a policy some of whose victims are hidden instead of freed.
 //
-// The cache (sim/unit_cache.h) asks once. Victims below the position are evicted like all others,
+// The cache (sim/cache/unit_cache.h) asks once. Victims below the position are evicted like all others,
 // never seen again and no residents any more; but their rows stay stored for good, beside the
 // budget.
 #pragma once

@@ -1,6 +1,6 @@
 // A policy: decides which tokens of one unit's cache go. Nothing else.
 //
-// The cache (sim/unit_cache.h) owns protection, budget, timing, visibility, positions and order, so
+// The cache (sim/cache/unit_cache.h) owns protection, budget, timing, visibility, positions and order, so
 // that one piece of code holds every policy to the same budget. A policy knows no tensors' storage,
 // no mask and no clock; chance comes in through Draws.
 //
@@ -15,7 +15,7 @@
 //   evict     when the middle holds more than its capacity: names those who go
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
-// Where the units of a layer share their budget (sim/cache_group.h), scores() is called in place of
+// Where the units of a layer share their budget (sim/cache/cache_group.h), scores() is called in place of
 // evict: of every unit's policy at every decision, and the lowest of all go.
 //
 // One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
@@ -27,10 +27,10 @@
 #include <span>
 #include <vector>
 
-#include "base/bytes.h"
-#include "base/draws.h"
-#include "base/position.h"
-#include "base/token_class.h"
+#include "kvcheck/base/bytes.h"
+#include "kvcheck/base/position.h"
+#include "kvcheck/base/random/draws.h"
+#include "kvcheck/base/token_class.h"
 
 namespace kv {
 
@@ -54,7 +54,7 @@ struct Needs {
 enum class Leaving {
   one_by_one,  // each with a call of its own: the rule
   in_bulk,     // all that a trim releases in one call: for rankings, whose answer is the same
-               // either way (policies/by_rank.h), and for what resamples the cache at every trim
+  // either way (policies/parts/by_rank.h), and for what resamples the cache at every trim
 };
 
 // A token's vectors of one kind: one per head of the unit, by layer, then head.

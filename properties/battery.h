@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/law.h"
+#include "kvcheck/properties/law.h"
 
 namespace kv {
 

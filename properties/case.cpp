@@ -1,6 +1,6 @@
-#include "properties/case.h"
+#include "kvcheck/properties/case.h"
 
-#include "base/words.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "properties/stream.h"
-#include "properties/subject.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/properties/stream.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "properties/family.h"
-#include "properties/verdict.h"
+#include "kvcheck/properties/family.h"
+#include "kvcheck/properties/verdict.h"
 
 namespace kv {
 

@@ -12,7 +12,7 @@
 #include <cctype>
 #include <string>
 
-#include "properties/conformance.h"
+#include "kvcheck/properties/conformance.h"
 
 namespace kv {
 

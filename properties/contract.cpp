@@ -1,9 +1,9 @@
-#include "properties/contract.h"
+#include "kvcheck/properties/contract.h"
 
 #include <algorithm>
 
-#include "policies/masking.h"
-#include "sim/serves.h"
+#include "kvcheck/policies/masking.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 
@@ -69,7 +69,7 @@ struct Contract {
   std::uint32_t full_precision_sinks = 0;   // and so do the first
   bool wants_attention = false;             // decides by attention
 
-  // Words of policies/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
+  // Words of policies/registry/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
   // score-driven, deterministic, admits-newcomers): promises beyond the strict reading.
   std::set<std::string, std::less<>> claims;
 

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "policies/claims.h"
-#include "properties/contract.h"
+#include "kvcheck/policies/claims.h"
+#include "kvcheck/properties/contract.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/facts_shape.h"
+#include "kvcheck/properties/facts_shape.h"
 
 namespace kv {
 namespace {

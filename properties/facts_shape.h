@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "properties/subject.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

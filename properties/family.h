@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "properties/contract.h"
-#include "properties/subject.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

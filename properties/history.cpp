@@ -1,4 +1,4 @@
-#include "properties/history.h"
+#include "kvcheck/properties/history.h"
 
 #include <algorithm>
 #include <exception>
@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "base/rng.h"
-#include "properties/facts_shape.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/facts_shape.h"
 
 namespace kv {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "properties/case.h"
-#include "properties/contract.h"
-#include "properties/family.h"
-#include "properties/subject.h"
+#include "kvcheck/properties/case.h"
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/properties/family.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
-#include "properties/history.h"
-#include "properties/verdict.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/verdict.h"
 
 namespace kv {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "properties/family.h"
+#include "kvcheck/properties/family.h"
 
 namespace kv {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/battery.h"
-#include "properties/mutants.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/mutants.h"
 
 namespace kv {
 
@@ -70,7 +70,7 @@ bool is_surprise(const Kill& kill);
 // An error if the filter names no mutant and no right subject.
 Result<SelftestReport> run_selftest(const SelftestOptions& options);
 
-// The kill matrix as text for people, and as JSON, which reports/kill_matrix.h reads.
+// The kill matrix as text for people, and as JSON, which reports/tables/kill_matrix.h reads.
 void write_text(const SelftestReport& report, std::ostream& out);
 void write_json(const SelftestReport& report, std::ostream& out);
 

@@ -1,11 +1,11 @@
-#include "properties/stream.h"
+#include "kvcheck/properties/stream.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "base/rng.h"
-#include "base/words.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

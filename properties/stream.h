@@ -9,8 +9,8 @@
 #include <span>
 #include <string_view>
 
-#include "base/error.h"
-#include "properties/token.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/properties/token.h"
 
 namespace kv {
 

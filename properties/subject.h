@@ -20,9 +20,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/draws.h"
-#include "properties/stream.h"
-#include "properties/token.h"
+#include "kvcheck/base/random/draws.h"
+#include "kvcheck/properties/stream.h"
+#include "kvcheck/properties/token.h"
 
 namespace kv {
 
@@ -106,7 +106,7 @@ struct UnitFacts {
 
   // [queries, page_width], where queries choose whole pages: the bound that query i had of the
   // logits of page j, NaN where it had none; logits are plain products of the vectors that tokens
-  // bring (properties/brought.h). Empty: not told.
+  // bring (properties/cases/token_inputs.h). Empty: not told.
   std::vector<double> page_bounds;
   std::size_t page_width = 0;
 

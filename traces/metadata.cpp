@@ -1,12 +1,12 @@
-#include "traces/metadata.h"
+#include "kvcheck/traces/metadata.h"
 
 #include <array>
 #include <limits>
 #include <span>
 #include <string_view>
 
-#include "base/words.h"
-#include "traces/describe.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "traces/trace.h"
+#include "kvcheck/traces/trace.h"
 
 #include <utility>
 

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "base/kernels.h"
-#include "traces/rope_layout.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/traces/rope_layout.h"
 
 namespace kv {
 

@@ -1,4 +1,4 @@
-#include "traces/verify.h"
+#include "kvcheck/traces/verify.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/words.h"
-#include "traces/describe.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

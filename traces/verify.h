@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/error.h"
-#include "traces/trace.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 

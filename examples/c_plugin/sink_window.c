@@ -1,14 +1,14 @@
 /* A cache in C behind kvcheck's C interface: the first tokens stay, and a window of the newest. It
  * holds keys and values, so that kvcheck sees whose they really are.
  *
- *   cc -shared -fPIC -I<prefix>/include/kvcheck sink_window.c -o sink_window.so
+ *   cc -shared -fPIC -I<prefix>/include sink_window.c -o sink_window.so
  *   kvcheck check --plugin ./sink_window.so
  *
  * With -DBROKEN values are stored one row beside their keys once something was evicted. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "properties/remote/plugin.h"
+#include "kvcheck/properties/remote/plugin.h"
 
 /* One head of one layer of one sequence. Rows before a call, then those of the call. */
 typedef struct {

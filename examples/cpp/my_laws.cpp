@@ -3,7 +3,7 @@
 #include <deque>
 #include <stdexcept>
 
-#include "properties/conformance.h"
+#include "kvcheck/properties/conformance.h"
 
 class SinkWindow : public kv::SimpleCache {
  public:

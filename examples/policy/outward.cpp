@@ -2,7 +2,7 @@
 // old and young ones stay.
 #include <array>
 
-#include "policies/library.h"
+#include "kvcheck/policies/library.h"
 
 namespace {
 

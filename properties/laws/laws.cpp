@@ -2,7 +2,7 @@
 #include <array>
 #include <iterator>
 
-#include "properties/law_groups.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
 
 namespace kv {
 namespace {

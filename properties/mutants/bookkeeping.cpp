@@ -1,5 +1,5 @@
 // Caches that tell the wrong bytes, that promise newcomers a place, or whose past slides.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

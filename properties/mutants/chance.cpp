@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cmath>
 
-#include "base/rng.h"
-#include "properties/mutants/wrong.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

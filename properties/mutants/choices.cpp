@@ -1,12 +1,12 @@
 // Pages chosen wrongly: by bounds that are none, too many, too few, or by somebody else.
-#include "properties/mutants/choices.h"
+#include "kvcheck/properties/mutants/choices.h"
 
 #include <algorithm>
 #include <array>
 
-#include "properties/brought.h"
-#include "properties/mutants/wrong.h"
-#include "properties/plain_choosing.h"
+#include "kvcheck/properties/cases/token_inputs.h"
+#include "kvcheck/properties/mutants/wrong.h"
+#include "kvcheck/properties/plain/plain_choosing.h"
 
 namespace kv {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "properties/mutants.h"
+#include "kvcheck/properties/mutants.h"
 
 namespace kv {
 

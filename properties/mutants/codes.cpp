@@ -1,7 +1,7 @@
 // Codes that lose more than half a step, and full precision that is none.
 #include <cmath>
 
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

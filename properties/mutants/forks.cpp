@@ -1,5 +1,5 @@
 // Copies, beams, resets and snapshots that are not what they say.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

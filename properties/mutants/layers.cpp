@@ -1,5 +1,5 @@
 // Layers, heads and sequences that do not keep apart.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
 // Right for the first tokens, rows or calls, and wrong from some number on.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

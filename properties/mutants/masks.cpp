@@ -1,5 +1,5 @@
 // Masks of the wrong width, or against the flow of time.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

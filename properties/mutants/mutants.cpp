@@ -1,7 +1,7 @@
 #include <array>
 #include <iterator>
 
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

@@ -1,6 +1,6 @@
 // Pages freed too early, too late, or the wrong ones.
-#include "properties/mutants/choices.h"
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/choices.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

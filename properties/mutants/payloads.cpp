@@ -1,5 +1,5 @@
 // Keys and values that come apart, or are harmed where they lie.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

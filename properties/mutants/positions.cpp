@@ -1,5 +1,5 @@
 // Keys and queries at wrong rotary positions.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
 // What is declared or answered, and not done.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

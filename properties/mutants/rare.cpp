@@ -2,7 +2,7 @@
 // one size of chunk.
 #include <utility>
 
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
 // Slots that are reused in the wrong order.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

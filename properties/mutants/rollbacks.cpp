@@ -1,5 +1,5 @@
 // Tokens taken back, but not quite.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

@@ -1,7 +1,7 @@
 // Attention gathered, read or weighed wrongly.
 #include <cmath>
 
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

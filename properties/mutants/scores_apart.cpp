@@ -2,7 +2,7 @@
 // goes.
 #include <numeric>
 
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

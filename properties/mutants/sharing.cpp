@@ -1,8 +1,8 @@
 // Budgets that the heads of a layer share, dealt wrongly.
 #include <numeric>
 
-#include "properties/mutants/wrong.h"
-#include "properties/plain_sharing.h"
+#include "kvcheck/properties/mutants/wrong.h"
+#include "kvcheck/properties/plain/plain_sharing.h"
 
 namespace kv {
 namespace {

@@ -1,6 +1,6 @@
 // Shifts that are asked for, done wrongly.
-#include "properties/mutants/wrong.h"
-#include "properties/plain_shifting.h"
+#include "kvcheck/properties/mutants/wrong.h"
+#include "kvcheck/properties/plain/plain_shifting.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
 // Keys rotated again, wrongly, when a gap closes.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

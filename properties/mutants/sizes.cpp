@@ -1,5 +1,5 @@
 // Caches that hold too much, too little, or say otherwise.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

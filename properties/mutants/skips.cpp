@@ -1,8 +1,8 @@
 // Algorithm L with a slip, and samplers that only look random.
 #include <cmath>
 
-#include "base/rng.h"
-#include "properties/mutants/wrong.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

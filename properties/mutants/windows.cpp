@@ -1,5 +1,5 @@
 // Queries that see another window than the declared one.
-#include "properties/mutants/wrong.h"
+#include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv {
 namespace {

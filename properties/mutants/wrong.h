@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "properties/mutants.h"
-#include "properties/plain_family.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/plain/plain_family.h"
 
 namespace kv {
 

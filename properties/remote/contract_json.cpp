@@ -1,12 +1,12 @@
-#include "properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/contract_json.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "base/json_text.h"
-#include "base/words.h"
-#include "policies/claims.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/claims.h"
 
 namespace kv {
 namespace {

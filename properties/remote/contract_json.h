@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "properties/contract.h"
-#include "properties/remote/json_at.h"
-#include "properties/subject.h"
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

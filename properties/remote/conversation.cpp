@@ -1,10 +1,10 @@
 #include <boost/json/parse.hpp>
 
-#include "base/json_text.h"
-#include "base/words.h"
-#include "properties/remote/contract_json.h"
-#include "properties/remote/remote_family.h"
-#include "properties/remote/request_json.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

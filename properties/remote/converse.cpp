@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "properties/remote/facts_json.h"
-#include "properties/remote/remote_family.h"
-#include "properties/remote/request_json.h"
+#include "kvcheck/properties/remote/facts_json.h"
+#include "kvcheck/properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

@@ -1,12 +1,12 @@
-#include "properties/remote/facts_json.h"
+#include "kvcheck/properties/remote/facts_json.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-#include "base/json_text.h"
-#include "base/words.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "properties/remote/json_at.h"
-#include "properties/subject.h"
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

@@ -1,13 +1,13 @@
-#include "properties/remote/plugin_family.h"
+#include "kvcheck/properties/remote/plugin_family.h"
 
 #include <dlfcn.h>
 
 #include <boost/json/parse.hpp>
 
-#include "properties/remote/contract_json.h"
-#include "properties/remote/plugin_subject.h"
-#include "properties/remote/serve.h"
-#include "properties/wanted.h"
+#include "kvcheck/properties/cases/requested_sizes.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/plugin_subject.h"
+#include "kvcheck/properties/remote/serve.h"
 
 namespace kv {
 namespace {

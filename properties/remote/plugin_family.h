@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/remote_family.h"
 
 namespace kv {
 

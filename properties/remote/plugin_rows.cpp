@@ -1,9 +1,9 @@
-#include "properties/remote/plugin_rows.h"
+#include "kvcheck/properties/remote/plugin_rows.h"
 
 #include <limits>
 
-#include "properties/payload.h"
-#include "properties/remote/facts_json.h"
+#include "kvcheck/properties/cases/payload.h"
+#include "kvcheck/properties/remote/facts_json.h"
 
 namespace kv {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "properties/remote/plugin.h"
-#include "properties/subject.h"
+#include "kvcheck/properties/remote/plugin.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

@@ -1,9 +1,9 @@
-#include "properties/remote/plugin_subject.h"
+#include "kvcheck/properties/remote/plugin_subject.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "properties/remote/plugin_rows.h"
+#include "kvcheck/properties/remote/plugin_rows.h"
 
 namespace kv {
 namespace {

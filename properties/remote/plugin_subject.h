@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "properties/contract.h"
-#include "properties/remote/plugin.h"
-#include "properties/subject.h"
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/properties/remote/plugin.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv {
 

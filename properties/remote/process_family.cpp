@@ -1,4 +1,4 @@
-#include "properties/remote/process_family.h"
+#include "kvcheck/properties/remote/process_family.h"
 
 namespace kv {
 

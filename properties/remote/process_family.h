@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/remote_family.h"
 
 namespace kv {
 

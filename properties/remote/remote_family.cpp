@@ -1,11 +1,11 @@
-#include "properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/remote_family.h"
 
 #include <map>
 #include <mutex>
 
-#include "properties/remote/contract_json.h"
-#include "properties/remote/remote_subject.h"
-#include "properties/remote/request_json.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/remote_subject.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

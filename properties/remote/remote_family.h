@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "properties/family.h"
-#include "properties/history.h"
-#include "properties/remote/child.h"
-#include "properties/remote/json_at.h"
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/properties/family.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/remote/child_process.h"
 
 namespace kv {
 

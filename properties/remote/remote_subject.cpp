@@ -1,8 +1,8 @@
-#include "properties/remote/remote_subject.h"
+#include "kvcheck/properties/remote/remote_subject.h"
 
 #include <algorithm>
 
-#include "properties/remote/request_json.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

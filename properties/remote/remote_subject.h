@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/remote_family.h"
 
 namespace kv {
 

@@ -1,10 +1,10 @@
-#include "properties/remote/request_json.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 #include <algorithm>
 
-#include "base/json_text.h"
-#include "properties/remote/contract_json.h"
-#include "properties/remote/facts_json.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/facts_json.h"
 
 namespace kv {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case.h"
+#include "kvcheck/properties/case.h"
 
 namespace kv {
 

@@ -1,4 +1,4 @@
-#include "properties/remote/serve.h"
+#include "kvcheck/properties/remote/serve.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include <exception>
 #include <optional>
 
-#include "base/json_text.h"
-#include "properties/history.h"
-#include "properties/remote/contract_json.h"
-#include "properties/remote/facts_json.h"
-#include "properties/remote/request_json.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/facts_json.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

@@ -1,10 +1,10 @@
-#include "properties/remote/validate.h"
+#include "kvcheck/properties/remote/validate.h"
 
 #include <algorithm>
 #include <array>
 
-#include "properties/remote/contract_json.h"
-#include "properties/remote/request_json.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/request_json.h"
 
 namespace kv {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/remote/remote_family.h"
+#include "kvcheck/properties/remote/remote_family.h"
 
 namespace kv {
 

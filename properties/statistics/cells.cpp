@@ -1,9 +1,9 @@
-#include "properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/cells.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 

@@ -1,9 +1,9 @@
-#include "properties/statistics/chance_law.h"
+#include "kvcheck/properties/statistics/chance_law.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "properties/contract.h"
+#include "kvcheck/properties/contract.h"
 
 namespace kv {
 

@@ -15,9 +15,9 @@
 #include <optional>
 #include <string>
 
-#include "properties/statistics/counts.h"
-#include "properties/statistics/tail.h"
-#include "properties/verdict.h"
+#include "kvcheck/properties/statistics/counts.h"
+#include "kvcheck/properties/statistics/tail.h"
+#include "kvcheck/properties/verdict.h"
 
 namespace kv {
 

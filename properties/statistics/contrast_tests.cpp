@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv {
 

@@ -1,8 +1,8 @@
-#include "properties/statistics/counts.h"
+#include "kvcheck/properties/statistics/counts.h"
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "properties/statistics/chance_law.h"
+#include "kvcheck/properties/statistics/chance_law.h"
 
 namespace kv {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/check.h"
-#include "properties/statistics/cells.h"
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv {
 namespace {

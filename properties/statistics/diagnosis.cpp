@@ -1,10 +1,10 @@
-#include "properties/statistics/diagnosis.h"
+#include "kvcheck/properties/statistics/diagnosis.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "properties/statistics/counts.h"
+#include "kvcheck/properties/statistics/counts.h"
 
 namespace kv {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
-#include "properties/statistics/cells.h"
-#include "properties/statistics/chance_tests.h"
-#include "properties/statistics/null_streams.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/null_streams.h"
 
 namespace kv {
 namespace {

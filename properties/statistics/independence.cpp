@@ -1,10 +1,10 @@
-#include "properties/statistics/independence.h"
+#include "kvcheck/properties/statistics/independence.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv {
 

@@ -1,8 +1,8 @@
-#include "properties/statistics/null_streams.h"
+#include "kvcheck/properties/statistics/null_streams.h"
 
 #include <algorithm>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 

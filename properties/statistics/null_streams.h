@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "properties/statistics/counts.h"
+#include "kvcheck/properties/statistics/counts.h"
 
 namespace kv {
 

@@ -1,4 +1,4 @@
-#include "properties/statistics/tail.h"
+#include "kvcheck/properties/statistics/tail.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

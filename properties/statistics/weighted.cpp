@@ -1,10 +1,10 @@
-#include "properties/statistics/weighted.h"
+#include "kvcheck/properties/statistics/weighted.h"
 
 #include <bit>
 #include <cmath>
 #include <numeric>
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

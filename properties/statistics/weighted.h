@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv {
 

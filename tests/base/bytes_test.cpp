@@ -1,4 +1,4 @@
-#include "base/bytes.h"
+#include "kvcheck/base/bytes.h"
 
 #include <rapidcheck.h>
 

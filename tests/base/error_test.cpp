@@ -1,6 +1,6 @@
-#include "base/error.h"
+#include "kvcheck/base/error.h"
 
-#include "base/check.h"
+#include "kvcheck/base/check.h"
 
 namespace kv {
 namespace {

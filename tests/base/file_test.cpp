@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "kvcheck/base/file.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

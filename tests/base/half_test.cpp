@@ -1,10 +1,10 @@
-#include "base/half.h"
+#include "kvcheck/base/half.h"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

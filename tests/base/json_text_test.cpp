@@ -1,4 +1,4 @@
-#include "base/json_text.h"
+#include "kvcheck/base/text/json_text.h"
 
 #include <rapidcheck.h>
 

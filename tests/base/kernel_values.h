@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "base/kernels.h"
-#include "base/rng.h"
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 

@@ -1,7 +1,7 @@
 // The scalar kernels against double precision: what "sum" and "dot" mean.
 #include <cmath>
 
-#include "tests/base/kernel_values.h"
+#include "kvcheck/tests/base/kernel_values.h"
 
 namespace kv {
 namespace {

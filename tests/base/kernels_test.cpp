@@ -1,12 +1,12 @@
-#include "base/kernels.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 
-#include "base/half.h"
-#include "tests/base/kernel_values.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/tests/base/kernel_values.h"
 
 namespace kv {
 namespace {

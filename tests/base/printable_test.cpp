@@ -1,6 +1,6 @@
-#include "base/printable.h"
+#include "kvcheck/base/text/printable.h"
 
-#include "base/json_text.h"
+#include "kvcheck/base/text/json_text.h"
 
 namespace kv {
 namespace {

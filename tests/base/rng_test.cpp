@@ -1,10 +1,10 @@
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 #include <cmath>
 #include <limits>
 #include <set>
 
-#include "base/draws.h"
+#include "kvcheck/base/random/draws.h"
 
 namespace kv {
 namespace {

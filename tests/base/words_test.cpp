@@ -1,6 +1,6 @@
-#include "base/words.h"
+#include "kvcheck/base/text/text.h"
 
-#include "base/nearest_words.h"
+#include "kvcheck/base/text/nearest_words.h"
 
 #include <rapidcheck.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

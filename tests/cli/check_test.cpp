@@ -1,9 +1,9 @@
-#include "cli/check.h"
+#include "kvcheck/cli/check/check.h"
 
 #include <boost/json.hpp>
 
-#include "properties/law.h"
-#include "tests/cli/run.h"
+#include "kvcheck/properties/law.h"
+#include "kvcheck/tests/cli/run.h"
 
 namespace kv::cli {
 namespace {

@@ -1,14 +1,14 @@
-#include "cli/command.h"
+#include "kvcheck/cli/commands.h"
 
 #include <cctype>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 
-#include "base/version.h"
-#include "base/words.h"
-#include "sim/spec.h"
-#include "tests/cli/run.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/cli/run.h"
 
 namespace kv::cli {
 namespace {

@@ -1,11 +1,11 @@
 // The commands that run a model: eval, generate and record, on a small model with random weights.
 #include <filesystem>
 
-#include "base/words.h"
-#include "tests/cli/run.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
-#include "traces/trace.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "kvcheck/cli/options/options.h"
 
 #include <array>
 

@@ -1,11 +1,11 @@
-#include "cli/policies.h"
+#include "kvcheck/cli/policies/policies.h"
 
 #include <boost/json.hpp>
 #include <sstream>
 
-#include "base/words.h"
-#include "policies/registry.h"
-#include "sim/presets.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/spec/presets.h"
 
 namespace kv::cli {
 namespace {

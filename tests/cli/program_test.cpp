@@ -9,9 +9,9 @@
 #include <fstream>
 #include <thread>
 
-#include "reports/results.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

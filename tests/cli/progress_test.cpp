@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "kvcheck/cli/options/progress.h"
 
 #include <sstream>
 

@@ -1,9 +1,9 @@
 // What README.md shows is what the program prints.
 #include <sstream>
 
-#include "base/words.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv::cli {
 namespace {

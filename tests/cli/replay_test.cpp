@@ -1,12 +1,12 @@
-#include "cli/replay.h"
+#include "kvcheck/cli/replay/replay.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
 #include <sstream>
 
-#include "reports/results.h"
-#include "tests/cli/run.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/run.h"
 
 namespace kv::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/cli/run.h"
+#include "kvcheck/tests/cli/run.h"
 
 #include <sys/wait.h>
 
@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/command.h"
-#include "policies/registry.h"
-#include "tests/paths.h"
-#include "traces/trace.h"
+#include "kvcheck/cli/commands.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv::test {
 

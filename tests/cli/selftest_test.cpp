@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 #include <sstream>
 
-#include "cli/selftest.h"
-#include "tests/cli/run.h"
+#include "kvcheck/cli/evidence/selftest.h"
+#include "kvcheck/tests/cli/run.h"
 
 namespace kv::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/spec_notes.h"
+#include "kvcheck/cli/replay/spec_notes.h"
 
 namespace kv::cli {
 namespace {

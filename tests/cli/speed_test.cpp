@@ -1,11 +1,11 @@
 // kvcheck speed on a small model with random weights: its rows and its words, never its times.
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/words.h"
-#include "tests/cli/run.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

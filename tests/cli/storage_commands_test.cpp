@@ -1,7 +1,7 @@
 // Weights, keys and values that are stored otherwise than as they came, in the commands.
-#include "tests/cli/run.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,10 +1,10 @@
-#include "cli/sweep.h"
+#include "kvcheck/cli/replay/sweep.h"
 
 #include <algorithm>
 
-#include "policies/registry.h"
-#include "tests/cli/run.h"
-#include "tests/sim/memory_trace.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/trace_generate.h"
+#include "kvcheck/cli/trace/trace_generate.h"
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "traces/synthetic.h"
-#include "traces/trace.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv::cli {
 namespace {

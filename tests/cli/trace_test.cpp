@@ -1,13 +1,13 @@
-#include "cli/trace.h"
+#include "kvcheck/cli/trace/trace.h"
 
 #include <boost/json.hpp>
 #include <filesystem>
 #include <sstream>
 
-#include "cli/trace_words.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
-#include "tests/traces/files.h"
+#include "kvcheck/cli/trace/trace_options.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv::cli {
 namespace {

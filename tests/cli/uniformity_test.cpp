@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "reports/figure_uniformity.h"
-#include "tests/cli/run.h"
+#include "kvcheck/reports/figures/figure_uniformity.h"
+#include "kvcheck/tests/cli/run.h"
 
 namespace kv::test {
 namespace {

@@ -1,7 +1,7 @@
 // The examples, as somebody else has them: an installed kvcheck and a copy of the example. The good
 // one of each holds, and the broken one is caught with a case that a person can read.
-#include "tests/install/prefix.h"
-#include "tests/paths.h"
+#include "kvcheck/tests/install/prefix.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(Examples, SharedLibraryInC) {
     const std::string library = prefix_ / (*flags == 0 ? "good.so" : "broken.so");
     const auto built = prefix_.run(
         "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " + std::string(flags) + " -I'" +
-        prefix_ / "prefix/include/kvcheck" + "' '" + source + "' -o '" + library + "'");
+        prefix_ / "prefix/include" + "' '" + source + "' -o '" + library + "'");
     ASSERT_EQ(built.status, 0) << built.output;
     if (*flags == 0) {
       expect_holds("--plugin '" + library + "'");

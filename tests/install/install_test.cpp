@@ -4,10 +4,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/rng.h"
-#include "base/version.h"
-#include "policies/registry.h"
-#include "tests/paths.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {
@@ -60,7 +60,7 @@ TEST_F(Install, AnotherProjectFindsBuildsAndRuns) {
     EXPECT_TRUE(fs::exists(prefix + "/share/doc/kvcheck/" + file)) << file;
   }
   EXPECT_FALSE(fs::exists(prefix + "/include/kvcheck/cli")) << "the command line is no library";
-  EXPECT_FALSE(fs::exists(prefix + "/include/kvcheck/base/kernels_detail.h"));
+  EXPECT_FALSE(fs::exists(prefix + "/include/kvcheck/base/kernels/kernels_detail.h"));
 }
 
 TEST_F(Install, NothingInstalledNamesTheSourceTree) {

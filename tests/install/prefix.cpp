@@ -1,5 +1,5 @@
-#include "tests/install/prefix.h"
-#include "tests/paths.h"
+#include "kvcheck/tests/install/prefix.h"
+#include "kvcheck/tests/paths.h"
 
 #include <sys/wait.h>
 

@@ -1,15 +1,15 @@
 // The one-pass attention: bit for bit the scalar one at every length, tail, storage and number of
 // vectors, and right against a double-precision oracle (Eigen).
-#include "model/attend_kernels.h"
-#include "sim/slots.h"
+#include "kvcheck/model/kernels/attend_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "base/half.h"
-#include "base/rng.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
 // The bundled model: what model/data/README.md says of it, on the held-out text beside it.
-#include "model/evaluate.h"
-#include "model/text_streams.h"
-#include "tests/paths.h"
-#include "tests/traces/files.h"
+#include "kvcheck/model/run/evaluate.h"
+#include "kvcheck/model/run/text_streams.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

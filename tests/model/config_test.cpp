@@ -1,7 +1,7 @@
 // Configurations that say what older ones did not, or say it elsewhere.
-#include "model/config.h"
+#include "kvcheck/model/weights/config.h"
 
-#include "tests/model/small_models.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

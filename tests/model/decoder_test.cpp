@@ -1,11 +1,11 @@
 // What the decoder promises about chunks, budgets and bad input; and a trained model's golden text.
-#include "model/decoder.h"
+#include "kvcheck/model/run/decoder.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "tests/model/feeding.h"
-#include "tests/model/small_models.h"
+#include "kvcheck/tests/model/feeding.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

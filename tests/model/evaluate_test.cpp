@@ -1,12 +1,12 @@
 // Perplexity: scored once whatever the chunk, and what is known of a trained model.
-#include "model/evaluate.h"
+#include "kvcheck/model/run/evaluate.h"
 
 #include <cmath>
 #include <filesystem>
 
-#include "model/text_streams.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
+#include "kvcheck/model/run/text_streams.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/model/feeding.h"
+#include "kvcheck/tests/model/feeding.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/decoder.h"
+#include "kvcheck/model/run/decoder.h"
 
 namespace kv::test {
 

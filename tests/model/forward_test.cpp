@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/decoder.h"
-#include "tests/model/small_models.h"
-#include "tests/paths.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

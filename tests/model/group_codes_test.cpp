@@ -1,5 +1,5 @@
 // Codes are off by at most half a step, and steps are no coarser than they must be.
-#include "model/group_codes.h"
+#include "kvcheck/model/kernels/group_codes.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
-#include "base/half.h"
-#include "base/rng.h"
-#include "model/model_kernels.h"
-#include "sim/slots.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
 
 namespace kv {
 namespace {

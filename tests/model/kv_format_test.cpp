@@ -1,7 +1,7 @@
 // Words for how keys and values are stored: what they mean, and what means nothing.
-#include "model/kv_format.h"
+#include "kvcheck/model/attention/kv_format.h"
 
-#include "sim/presets.h"
+#include "kvcheck/sim/spec/presets.h"
 
 namespace kv {
 namespace {

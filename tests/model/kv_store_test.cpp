@@ -1,9 +1,9 @@
 // What a store gives back of the vectors that were put into it.
-#include "model/kv_store.h"
+#include "kvcheck/model/attention/kv_store.h"
 
 #include <cmath>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

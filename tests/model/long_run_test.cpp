@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "model/decoder.h"
-#include "model/token_sampler.h"
-#include "tests/model/small_models.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/run/token_sampler.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

@@ -1,12 +1,12 @@
-#include "tests/model/onnx_files.h"
+#include "kvcheck/tests/model/onnx_files.h"
 
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
-#include "base/half.h"
-#include "tests/traces/files.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv::test {
 namespace {

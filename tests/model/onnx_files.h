@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/model/small_models.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv::test {
 

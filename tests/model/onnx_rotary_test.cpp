@@ -1,8 +1,8 @@
 // The turning kernels against ONNX's own test vectors for its RotaryEmbedding operator.
 #include <filesystem>
 
-#include "model/turn_kernels.h"
-#include "tests/model/onnx_files.h"
+#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/tests/model/onnx_files.h"
 
 namespace kv {
 namespace {

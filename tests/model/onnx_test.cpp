@@ -4,10 +4,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "model/attend_kernels.h"
-#include "model/model_kernels.h"
-#include "sim/slots.h"
-#include "tests/model/onnx_files.h"
+#include "kvcheck/model/kernels/attend_kernels.h"
+#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
+#include "kvcheck/tests/model/onnx_files.h"
 
 namespace kv {
 namespace {

@@ -1,18 +1,18 @@
 // Quantised weights: the codes and their levels, the kernels bit for bit, right against a
 // double-precision oracle (Eigen), and a model whose layers are stored anew.
-#include "model/quantised.h"
+#include "kvcheck/model/kernels/quantised.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "base/rng.h"
-#include "model/decoder.h"
-#include "model/model_kernels.h"
-#include "model/store_weights.h"
-#include "tests/model/small_models.h"
-#include "tests/paths.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/weights/store_weights.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
 // Residents that are evaluated again are what a fresh model makes of them, to the bit.
-#include "model/re_evaluation.h"
+#include "kvcheck/model/run/re_evaluation.h"
 
-#include "model/decoder.h"
-#include "tests/model/small_models.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
 // The recall task: which questions can be answered from what stands before, and how they are
 // counted.
-#include "model/recall.h"
+#include "kvcheck/model/run/recall.h"
 
-#include "tests/traces/files.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,13 +1,13 @@
 // Recording, and what the open loop over a recording and the closed loop agree on.
-#include "model/record.h"
+#include "kvcheck/model/run/record.h"
 
 #include <filesystem>
 
-#include "sim/replay.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
-#include "traces/save.h"
-#include "traces/verify.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/files/save.h"
+#include "kvcheck/traces/verify.h"
 
 namespace kv {
 namespace {

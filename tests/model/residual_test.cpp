@@ -2,11 +2,11 @@
 #include <cmath>
 #include <set>
 
-#include "base/rng.h"
-#include "model/decoder.h"
-#include "model/kv_store.h"
-#include "tests/model/feeding.h"
-#include "tests/model/small_models.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/tests/model/feeding.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
 // Rows that give way to others turn as a table does.
-#include "model/rope_cache.h"
+#include "kvcheck/model/attention/rope_cache.h"
 
 #include <array>
 

@@ -1,14 +1,14 @@
-#include "tests/model/small_models.h"
+#include "kvcheck/tests/model/small_models.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "base/half.h"
-#include "base/rng.h"
-#include "tests/paths.h"
-#include "tests/traces/files.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv::test {
 namespace {

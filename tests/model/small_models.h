@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/kernels.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 namespace kv::test {
 

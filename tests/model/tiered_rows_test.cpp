@@ -1,11 +1,11 @@
 // The bound on what codes lose, held to random vectors: in full precision nothing, and else half
 // the step of the number's own group, whoever else came, was lowered or went.
-#include "model/tiered_rows.h"
+#include "kvcheck/model/attention/tiered_rows.h"
 
 #include <cmath>
 #include <map>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

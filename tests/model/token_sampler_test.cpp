@@ -1,4 +1,4 @@
-#include "model/token_sampler.h"
+#include "kvcheck/model/run/token_sampler.h"
 
 #include <array>
 #include <cmath>

@@ -1,11 +1,11 @@
 // Tokenizers: known encodings, round trips, and what is wrong with text or files.
-#include "model/tokenizer.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
 
 #include <filesystem>
 
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
-#include "traces/trace.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 namespace {

@@ -3,14 +3,14 @@
 #include <array>
 #include <map>
 
-#include "base/rng.h"
-#include "model/record.h"
-#include "model/rope_cache.h"
-#include "sim/page_choice.h"
-#include "sim/replay.h"
-#include "tests/model/feeding.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/model/attention/rope_cache.h"
+#include "kvcheck/model/run/record.h"
+#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/model/feeding.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,14 +1,14 @@
 // Turning keys in place: every table gives the scalar one's bits, at every tail and storage; the
 // numbers are right against double precision; and n one-step turns drift as far as is documented.
-#include "model/turn_kernels.h"
-#include "sim/slots.h"
+#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
 
 #include <array>
 #include <cmath>
 #include <cstring>
 
-#include "base/half.h"
-#include "base/rng.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

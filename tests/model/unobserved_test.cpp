@@ -1,8 +1,8 @@
 // What nobody watches is computed otherwise, a whole chunk's queries at once, and must be the same
 // to the last bit. The observed way is held to NumPy by forward_test.cpp.
-#include "model/decoder.h"
-#include "policies/registry.h"
-#include "tests/model/small_models.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/model/small_models.h"
 
 namespace kv {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "model/language_model.h"
-#include "tests/model/small_models.h"
-#include "tests/traces/files.h"
+#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,7 +1,7 @@
 // Tokenizers whose tokens are whole words.
-#include "model/word_tokenizer.h"
+#include "kvcheck/model/tokenizer/word_tokenizer.h"
 
-#include "tests/traces/files.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -2,9 +2,9 @@
 #include <list>
 #include <map>
 
-#include "model/decoder.h"
-#include "tests/model/small_models.h"
-#include "tests/sim/listed.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/sim/listed.h"
 
 namespace kv {
 namespace {

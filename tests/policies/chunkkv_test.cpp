@@ -1,8 +1,8 @@
-#include "policies/chunkkv.h"
+#include "kvcheck/policies/attention/chunkkv.h"
 
 #include <array>
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

@@ -4,8 +4,8 @@
 #include <deque>
 #include <vector>
 
-#include "base/check.h"
-#include "base/draws.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/random/draws.h"
 
 namespace kv {
 

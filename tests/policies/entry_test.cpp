@@ -1,8 +1,8 @@
-#include "policies/entry.h"
+#include "kvcheck/policies/entry.h"
 
 #include <array>
 
-#include "policies/registry.h"
+#include "kvcheck/policies/registry/registry.h"
 
 namespace kv {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/words.h"
-#include "policies/registry.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/registry/registry.h"
 
 namespace kv {
 

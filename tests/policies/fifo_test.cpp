@@ -1,7 +1,7 @@
-#include "policies/fifo.h"
+#include "kvcheck/policies/position/fifo.h"
 
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

@@ -1,7 +1,7 @@
-#include "policies/h2o.h"
+#include "kvcheck/policies/attention/h2o.h"
 
-#include "policies/masking.h"
-#include "tests/policies/feed.h"
+#include "kvcheck/policies/masking.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

@@ -1,12 +1,12 @@
 // The policies that look at keys, values and queries, on cases worked by hand.
-#include "policies/expected_attention.h"
-#include "policies/key_norm.h"
-#include "policies/keydiff.h"
-#include "policies/lagkv.h"
-#include "policies/semantic_blocks.h"
-#include "policies/turning.h"
-#include "sim/rope_rotation.h"
-#include "tests/policies/feed.h"
+#include "kvcheck/policies/attention/expected_attention.h"
+#include "kvcheck/policies/content/key_norm.h"
+#include "kvcheck/policies/content/keydiff.h"
+#include "kvcheck/policies/content/lagkv.h"
+#include "kvcheck/policies/content/semantic_blocks.h"
+#include "kvcheck/policies/rotating.h"
+#include "kvcheck/sim/cache/rope_rotation.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
-#include "policies/keyformer.h"
+#include "kvcheck/policies/attention/keyformer.h"
 
 #include <rapidcheck.h>
 
 #include <cmath>
 
-#include "policies/h2o.h"
-#include "tests/policies/feed.h"
+#include "kvcheck/policies/attention/h2o.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "policies/ladder.h"
+#include "kvcheck/policies/position/ladder.h"
 
-#include "policies/by_layer.h"
-#include "policies/fifo.h"
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/policies/by_layer.h"
+#include "kvcheck/policies/position/fifo.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

@@ -4,11 +4,11 @@
 #include <map>
 #include <numeric>
 
-#include "policies/random.h"
-#include "policies/reservoir.h"
-#include "policies/reservoir_as_printed.h"
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/policies/sampling/random.h"
+#include "kvcheck/policies/sampling/reservoir.h"
+#include "kvcheck/policies/sampling/reservoir_as_printed.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

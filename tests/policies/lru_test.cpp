@@ -1,6 +1,6 @@
-#include "policies/lru.h"
+#include "kvcheck/policies/attention/lru.h"
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

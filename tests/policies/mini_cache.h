@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/check.h"
-#include "policies/policy.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 

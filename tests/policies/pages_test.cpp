@@ -1,8 +1,8 @@
-#include "policies/pages.h"
+#include "kvcheck/policies/position/pages.h"
 
-#include "policies/masking.h"
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/policies/masking.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

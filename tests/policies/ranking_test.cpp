@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "policies/by_rank.h"
-#include "policies/h2o.h"
-#include "policies/tova.h"
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/policies/attention/h2o.h"
+#include "kvcheck/policies/attention/tova.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {
@@ -103,7 +103,7 @@ TEST(Tova, KeepsWhatABruteForceListKeeps) {
       [] { agrees_with_reference(*make_tova(), [](const Gathered& of) { return of.last; }); }));
 }
 
-// The claim of policies/by_rank.h, ties included.
+// The claim of policies/parts/by_rank.h, ties included.
 TEST(Rankings, LeaveTheSameTokensInBulkAndOneByOne) {
   EXPECT_TRUE(rc::check([] {
     for (const auto& make :

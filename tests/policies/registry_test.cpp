@@ -1,9 +1,9 @@
-#include "policies/registry.h"
+#include "kvcheck/policies/registry/registry.h"
 
 #include <algorithm>
 #include <set>
 
-#include "tests/policies/every_policy.h"
+#include "kvcheck/tests/policies/every_policy.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "policies/reservoir.h"
+#include "kvcheck/policies/sampling/reservoir.h"
 
 #include <cmath>
 
-#include "tests/policies/draws.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

@@ -1,6 +1,6 @@
-#include "policies/rkv.h"
+#include "kvcheck/policies/attention/rkv.h"
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

@@ -1,6 +1,6 @@
-#include "policies/scissorhands.h"
+#include "kvcheck/policies/attention/scissorhands.h"
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

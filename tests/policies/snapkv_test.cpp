@@ -1,6 +1,6 @@
-#include "policies/snapkv.h"
+#include "kvcheck/policies/attention/snapkv.h"
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

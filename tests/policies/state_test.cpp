@@ -5,9 +5,9 @@
 #include <cctype>
 #include <numeric>
 
-#include "policies/keep_recent.h"
-#include "tests/policies/every_policy.h"
-#include "tests/policies/mini_cache.h"
+#include "kvcheck/policies/position/keep_recent.h"
+#include "kvcheck/tests/policies/every_policy.h"
+#include "kvcheck/tests/policies/mini_cache.h"
 
 namespace kv {
 namespace {

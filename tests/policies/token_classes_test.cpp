@@ -1,6 +1,6 @@
-#include "policies/token_classes.h"
+#include "kvcheck/policies/content/token_classes.h"
 
-#include "tests/policies/feed.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

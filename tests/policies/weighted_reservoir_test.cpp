@@ -1,9 +1,9 @@
 // Weighted samples against the inclusion probabilities that their sources promise.
 #include <cmath>
 
-#include "policies/reservoir_chao.h"
-#include "policies/reservoir_es.h"
-#include "tests/policies/feed.h"
+#include "kvcheck/policies/sampling/reservoir_chao.h"
+#include "kvcheck/policies/sampling/reservoir_es.h"
+#include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
 namespace {

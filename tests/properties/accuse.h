@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "properties/law.h"
-#include "properties/law_groups.h"
+#include "kvcheck/properties/law.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
 
 namespace kv {
 

@@ -1,10 +1,10 @@
-#include "properties/battery.h"
+#include "kvcheck/properties/battery.h"
 
 #include <algorithm>
 
-#include "properties/mutants.h"
-#include "properties/spec_subject.h"
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

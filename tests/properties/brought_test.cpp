@@ -1,4 +1,4 @@
-#include "properties/brought.h"
+#include "kvcheck/properties/cases/token_inputs.h"
 
 #include <cmath>
 

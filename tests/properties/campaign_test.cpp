@@ -1,9 +1,9 @@
-#include "properties/campaign.h"
+#include "kvcheck/properties/battery/campaign.h"
 
 #include <algorithm>
 #include <map>
 
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

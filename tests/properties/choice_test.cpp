@@ -1,11 +1,11 @@
 // Queries that choose pages: what the subject does, what the contract says, and the laws of
-// properties/laws/choice_laws.cpp.
+// properties/laws/histories/choice_laws.cpp.
 #include <algorithm>
 #include <map>
 
-#include "properties/mutants.h"
-#include "properties/spec_subject.h"
-#include "tests/properties/accuse.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/tests/properties/accuse.h"
 
 namespace kv {
 namespace {

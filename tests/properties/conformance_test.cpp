@@ -1,10 +1,10 @@
 // The C++ way in: a simple cache, registered, checked law by law and by kvcheck_main.
-#include "properties/conformance.h"
+#include "kvcheck/properties/conformance.h"
 
 #include <deque>
 
-#include "properties/conformance_gtest.h"
-#include "properties/history.h"
+#include "kvcheck/properties/conformance_gtest.h"
+#include "kvcheck/properties/history.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/contract_json.h"
 
 #include <boost/json.hpp>
 
-#include "base/json_text.h"
+#include "kvcheck/base/text/json_text.h"
 
 namespace kv {
 namespace {

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <csignal>
 
-#include "properties/battery.h"
-#include "properties/campaign.h"
-#include "properties/remote/process_family.h"
-#include "properties/report_words.h"
-#include "properties/spec_subject.h"
-#include "properties/verdict_bytes.h"
-#include "sim/spec.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/campaign.h"
+#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/verdict_bytes.h"
+#include "kvcheck/properties/remote/process_family.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

@@ -1,10 +1,10 @@
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 #include <csignal>
 #include <utility>
 
-#include "properties/spec_subject.h"
-#include "sim/spec.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "properties/family.h"
+#include "kvcheck/properties/family.h"
 
 namespace kv::test {
 

@@ -1,9 +1,9 @@
-#include "properties/generate.h"
+#include "kvcheck/properties/cases/generate.h"
 
 #include <map>
 #include <set>
 
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

@@ -1,10 +1,10 @@
-#include "properties/grown.h"
+#include "kvcheck/properties/battery/grown.h"
 
 #include <algorithm>
 
-#include "properties/battery.h"
-#include "properties/mutants.h"
-#include "properties/plain_family.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/plain/plain_family.h"
 
 namespace kv {
 namespace {

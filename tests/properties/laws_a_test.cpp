@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "properties/spec_subject.h"
-#include "tests/properties/accuse.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/tests/properties/accuse.h"
 
 namespace kv {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
-#include "properties/attempt.h"
-#include "properties/law_groups.h"
-#include "properties/mutants.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/battery/attempt.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

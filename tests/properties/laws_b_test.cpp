@@ -2,8 +2,8 @@
 // and says how a wrong one breaks it.
 #include <algorithm>
 
-#include "properties/mutants.h"
-#include "tests/properties/accuse.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/tests/properties/accuse.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
 // The law that decisions follow tokens, on caches that delete the wrong score.
 #include <algorithm>
 
-#include "properties/mutants.h"
-#include "properties/spec_subject.h"
-#include "tests/properties/accuse.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/tests/properties/accuse.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/mutants.h"
+#include "kvcheck/properties/mutants.h"
 
 #include <set>
 
-#include "properties/history.h"
+#include "kvcheck/properties/history.h"
 
 namespace kv {
 namespace {

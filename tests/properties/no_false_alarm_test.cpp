@@ -1,10 +1,10 @@
 // No law on rows accuses our own policies, whatever their timing, sharing, sizes and calls; and
 // every law speaks to some of these cases.
-#include "base/rng.h"
-#include "properties/plain_family.h"
-#include "properties/spec_subject.h"
-#include "tests/policies/every_policy.h"
-#include "tests/properties/accuse.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/plain/plain_family.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/tests/policies/every_policy.h"
+#include "kvcheck/tests/properties/accuse.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "properties/payload.h"
+#include "kvcheck/properties/cases/payload.h"
 
 #include <cmath>
 #include <limits>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/report_writers.h"
+#include "kvcheck/properties/output/report_writers.h"
 
 namespace kv {
 namespace {

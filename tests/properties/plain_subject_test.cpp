@@ -1,13 +1,13 @@
-#include "properties/plain_subject.h"
+#include "kvcheck/properties/plain/plain_subject.h"
 
 #include <rapidcheck.h>
 
 #include <cmath>
 #include <set>
 
-#include "properties/history.h"
-#include "properties/plain_family.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/plain/plain_family.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

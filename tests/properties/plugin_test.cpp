@@ -1,10 +1,10 @@
 // Shared libraries behind the C interface: what they tell arrives, and their deaths are findings.
 #include <cstdlib>
 
-#include "properties/history.h"
-#include "properties/remote/plugin_family.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/remote/plugin_family.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
 // Programs behind the line protocol: what they say is held to it, and their deaths are findings.
-#include "properties/remote/process_family.h"
+#include "kvcheck/properties/remote/process_family.h"
 
-#include "properties/history.h"
-#include "properties/law_groups.h"
-#include "properties/remote/validate.h"
-#include "tests/cli/run.h"
-#include "tests/paths.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/remote/validate.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/history.h"
-#include "properties/mutants.h"
-#include "properties/remote/process_family.h"
-#include "properties/remote/serve.h"
-#include "properties/spec_subject.h"
-#include "sim/spec.h"
+#include "kvcheck/properties/history.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/remote/process_family.h"
+#include "kvcheck/properties/remote/serve.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/report_writers.h"
+#include "kvcheck/properties/output/report_writers.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -6,10 +6,10 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
 
-#include "base/words.h"
-#include "properties/mutants.h"
-#include "properties/report_words.h"
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

@@ -1,5 +1,5 @@
-#include "properties/battery.h"
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

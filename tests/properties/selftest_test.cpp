@@ -1,4 +1,4 @@
-#include "properties/selftest.h"
+#include "kvcheck/properties/selftest.h"
 
 #include <boost/json.hpp>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "properties/shrink.h"
+#include "kvcheck/properties/cases/shrink.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 #include <cmath>
 #include <numeric>
 #include <string>
 
-#include "properties/history.h"
+#include "kvcheck/properties/history.h"
 
 namespace kv {
 namespace {

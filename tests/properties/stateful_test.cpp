@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "properties/models.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

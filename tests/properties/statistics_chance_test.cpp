@@ -1,15 +1,15 @@
 // The statistics against their theory: exact means and variances, rates of false alarm, known
 // answers, and that each sees what it is for.
-#include "properties/statistics/chance_tests.h"
+#include "kvcheck/properties/statistics/chance_tests.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "properties/statistics/cells.h"
-#include "properties/statistics/independence.h"
-#include "properties/statistics/null_streams.h"
-#include "tests/properties/statistics_samplers.h"
+#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/independence.h"
+#include "kvcheck/properties/statistics/null_streams.h"
+#include "kvcheck/tests/properties/statistics_samplers.h"
 
 namespace kv {
 namespace {

@@ -1,13 +1,13 @@
 // Exact laws: enumerated draws, the laws they must equal, and weighted ones.
-#include "properties/statistics/exact.h"
+#include "kvcheck/properties/sampling/exact.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "properties/statistics/spec_sampler.h"
-#include "properties/statistics/weighted.h"
-#include "tests/properties/statistics_samplers.h"
+#include "kvcheck/properties/sampling/spec_sampler.h"
+#include "kvcheck/properties/statistics/weighted.h"
+#include "kvcheck/tests/properties/statistics_samplers.h"
 
 namespace kv {
 namespace {

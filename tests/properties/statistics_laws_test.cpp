@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "properties/law_groups.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
 // Samplers: the fast one, the generic one, and that both see the same streams.
 #include <gtest/gtest.h>
 
-#include "properties/spec_subject.h"
-#include "properties/statistics/block_draws.h"
-#include "properties/statistics/family_sampler.h"
-#include "properties/statistics/spec_sampler.h"
-#include "properties/statistics/uniformity.h"
+#include "kvcheck/properties/sampling/block_draws.h"
+#include "kvcheck/properties/sampling/family_sampler.h"
+#include "kvcheck/properties/sampling/spec_sampler.h"
+#include "kvcheck/properties/sampling/uniformity.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

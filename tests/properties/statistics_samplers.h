@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/draws.h"
-#include "properties/statistics/sampler.h"
+#include "kvcheck/base/random/draws.h"
+#include "kvcheck/properties/sampling/sampler.h"
 
 namespace kv {
 

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "properties/statistics/diagnosis.h"
-#include "properties/statistics/e_process.h"
-#include "properties/statistics/escalation.h"
-#include "tests/properties/statistics_samplers.h"
+#include "kvcheck/properties/sampling/e_process.h"
+#include "kvcheck/properties/sampling/escalation.h"
+#include "kvcheck/properties/statistics/diagnosis.h"
+#include "kvcheck/tests/properties/statistics_samplers.h"
 
 namespace kv {
 namespace {

@@ -1,6 +1,6 @@
-#include "properties/battery.h"
-#include "properties/child.h"
-#include "tests/properties/faulty_family.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/cases/child.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
 // Chance measured where time is short: by slow subjects and by programs.
 #include <algorithm>
 
-#include "properties/battery.h"
-#include "properties/remote/process_family.h"
-#include "properties/spec_subject.h"
-#include "sim/spec.h"
-#include "tests/paths.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/remote/process_family.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

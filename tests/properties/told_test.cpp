@@ -5,10 +5,10 @@
 #include <set>
 #include <string>
 
-#include "properties/battery.h"
-#include "properties/conformance.h"
-#include "properties/mutants.h"
-#include "tests/properties/veiled_family.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/mutants.h"
+#include "kvcheck/tests/properties/veiled_family.h"
 
 namespace kv {
 namespace {

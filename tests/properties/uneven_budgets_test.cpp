@@ -4,10 +4,10 @@
 
 #include <boost/json/parse.hpp>
 
-#include "properties/battery.h"
-#include "properties/remote/contract_json.h"
-#include "properties/remote/json_at.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

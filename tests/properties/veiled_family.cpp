@@ -1,4 +1,4 @@
-#include "tests/properties/veiled_family.h"
+#include "kvcheck/tests/properties/veiled_family.h"
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "properties/family.h"
+#include "kvcheck/properties/family.h"
 
 namespace kv::test {
 

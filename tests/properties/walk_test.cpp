@@ -1,9 +1,9 @@
 // CONTRIBUTING.md's walk, third step: the entry of the policy that it adds is one that the registry
 // would take, and the battery holds the policy to what the entry claims.
-#include "policies/claims.h"
-#include "policies/thin.h"
-#include "properties/battery.h"
-#include "properties/spec_subject.h"
+#include "kvcheck/policies/claims.h"
+#include "kvcheck/policies/position/thin.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv {
 namespace {

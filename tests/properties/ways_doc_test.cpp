@@ -3,9 +3,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "properties/remote/contract_json.h"
-#include "properties/remote/process_family.h"
-#include "tests/paths.h"
+#include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/process_family.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "properties/remote/plugin.h"
+#include "kvcheck/properties/remote/plugin.h"
 
 static int64_t ids[4096];
 static uint8_t visible[4096 * 64];

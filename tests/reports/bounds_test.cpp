@@ -1,16 +1,16 @@
 // The oracle's numbers: stored, exported, printed and drawn.
-#include "reports/bounds_table.h"
+#include "kvcheck/reports/tables/bounds_table.h"
 
 #include <filesystem>
 
-#include "base/words.h"
-#include "reports/export.h"
-#include "reports/figures.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "reports/sqlite.h"
-#include "reports/summary.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/tables/export.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -1,13 +1,13 @@
 // Evaluations in the results file, as tables and as a report.
 #include <filesystem>
 
-#include "base/words.h"
-#include "reports/closed_loop_figures.h"
-#include "reports/closed_loop_text.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "reports/sqlite.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figure_closed_loop.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -1,12 +1,12 @@
 // Both loops and times in one table, by spec.
-#include "reports/comparison_table.h"
+#include "kvcheck/reports/tables/comparison_table.h"
 
 #include <set>
 
-#include "reports/closed_loop_text.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

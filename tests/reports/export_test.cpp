@@ -1,12 +1,12 @@
-#include "reports/export.h"
+#include "kvcheck/reports/tables/export.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "reports/csv.h"
-#include "reports/results.h"
-#include "reports/summary.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/reports/numbers/csv.h"
+#include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

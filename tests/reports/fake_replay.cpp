@@ -1,4 +1,4 @@
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv::testing {
 namespace {

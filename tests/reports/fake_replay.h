@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/replay.h"
+#include "kvcheck/sim/replay/replay.h"
 
 namespace kv::testing {
 

@@ -1,5 +1,5 @@
-#include "reports/figures.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

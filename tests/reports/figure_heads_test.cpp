@@ -1,6 +1,6 @@
-#include "base/words.h"
-#include "reports/figures.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
-#include "reports/inclusion.h"
+#include "kvcheck/reports/numbers/inclusion.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -1,11 +1,11 @@
-#include "reports/kill_matrix.h"
+#include "kvcheck/reports/figures/figure_kills.h"
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

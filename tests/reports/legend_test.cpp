@@ -1,8 +1,8 @@
-#include "reports/legend.h"
+#include "kvcheck/reports/figures/legend.h"
 
-#include "base/words.h"
-#include "reports/figures.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/words.h"
-#include "policies/registry.h"
-#include "reports/loss_log.h"
-#include "reports/position_plot.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "tests/model/small_models.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/reports/figures/figure_loss_log.h"
+#include "kvcheck/reports/figures/position_plot.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

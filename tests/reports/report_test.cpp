@@ -1,4 +1,4 @@
-#include "reports/report.h"
+#include "kvcheck/reports/page/report.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
-#include "base/words.h"
-#include "reports/figures.h"
-#include "reports/report_page.h"
-#include "reports/results.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "reports/results.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

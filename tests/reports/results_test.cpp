@@ -1,4 +1,4 @@
-#include "reports/results.h"
+#include "kvcheck/reports/store/results.h"
 
 #include <sqlite3.h>
 
@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.h"
-#include "base/version.h"
-#include "reports/sqlite.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

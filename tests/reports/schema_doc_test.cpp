@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <map>
 
-#include "base/words.h"
-#include "reports/closed_loop_text.h"
-#include "reports/export.h"
-#include "reports/schema.h"
-#include "reports/tables.h"
-#include "tests/paths.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/store/schema.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/export.h"
+#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

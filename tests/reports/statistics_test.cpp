@@ -1,4 +1,4 @@
-#include "reports/statistics.h"
+#include "kvcheck/reports/numbers/statistics.h"
 
 #include <array>
 #include <cmath>

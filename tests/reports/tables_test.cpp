@@ -1,12 +1,12 @@
-#include "reports/tables.h"
+#include "kvcheck/reports/tables/tables.h"
 
 #include <algorithm>
 
-#include "base/words.h"
-#include "reports/escape.h"
-#include "reports/report_page.h"
-#include "reports/summary.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

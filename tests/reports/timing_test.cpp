@@ -2,14 +2,14 @@
 #include <cmath>
 #include <filesystem>
 
-#include "reports/loops_table.h"
-#include "reports/report.h"
-#include "reports/results.h"
-#include "reports/sqlite.h"
-#include "reports/statistics.h"
-#include "reports/timing_figure.h"
-#include "reports/timing_text.h"
-#include "tests/reports/fake_replay.h"
+#include "kvcheck/reports/figures/figure_timing.h"
+#include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/tables/loops_table.h"
+#include "kvcheck/reports/tables/timing_table.h"
+#include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv {
 namespace {

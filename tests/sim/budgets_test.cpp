@@ -1,11 +1,11 @@
 // How budgets are dealt over layers and heads: exactly, down to the last row.
-#include "sim/budgets.h"
+#include "kvcheck/sim/spec/budgets.h"
 
 #include <numeric>
 
-#include "sim/replay.h"
-#include "sim/spec.h"
-#include "tests/sim/memory_trace.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
 namespace {

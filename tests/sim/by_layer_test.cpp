@@ -1,10 +1,10 @@
 // A policy that decides by its layer is told it wherever a unit's cache is made from its own spec.
-#include "policies/by_layer.h"
+#include "kvcheck/policies/by_layer.h"
 
 #include <memory>
 
-#include "policies/registry.h"
-#include "sim/unit_cache.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {
 namespace {

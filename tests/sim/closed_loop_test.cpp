@@ -1,5 +1,5 @@
 // Sums over an evaluation's points and bins.
-#include "sim/closed_loop.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 
 #include <cmath>
 

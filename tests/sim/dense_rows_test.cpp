@@ -1,9 +1,9 @@
-#include "sim/dense_rows.h"
+#include "kvcheck/sim/replay/dense_rows.h"
 
 #include <limits>
 
-#include "sim/replay.h"
-#include "tests/sim/memory_trace.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/unit_cache.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {
 

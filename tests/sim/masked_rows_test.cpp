@@ -1,7 +1,7 @@
 // Rows that are hidden instead of freed: who is seen does not change, what is stored does.
 #include <set>
 
-#include "tests/sim/reductions.h"
+#include "kvcheck/tests/sim/reductions.h"
 
 namespace kv {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/rng.h"
-#include "traces/trace.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 

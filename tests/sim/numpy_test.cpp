@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/paths.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv {
 namespace {

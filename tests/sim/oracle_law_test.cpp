@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 
-#include "sim/replay.h"
-#include "tests/sim/memory_trace.h"
-#include "traces/synthetic.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/sim/memory_trace.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
 
 namespace kv {
 namespace {

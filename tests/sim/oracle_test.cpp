@@ -1,9 +1,9 @@
-#include "sim/oracle.h"
+#include "kvcheck/sim/oracle/oracle.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/rng.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "sim/page_choice.h"
+#include "kvcheck/sim/cache/page_choice.h"
 
 #include <algorithm>
 
-#include "base/kernels.h"
-#include "base/rng.h"
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 namespace {

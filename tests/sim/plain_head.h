@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/metrics.h"
-#include "tests/sim/memory_trace.h"
+#include "kvcheck/sim/replay/metrics.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
 

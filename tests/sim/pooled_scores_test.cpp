@@ -1,5 +1,5 @@
 // Who of a pool goes, against the plainest way to say it.
-#include "sim/pooled_scores.h"
+#include "kvcheck/sim/cache/pooled_scores.h"
 
 #include <algorithm>
 #include <cstdint>

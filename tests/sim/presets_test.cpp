@@ -1,8 +1,8 @@
-#include "sim/presets.h"
+#include "kvcheck/sim/spec/presets.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

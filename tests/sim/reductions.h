@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/listed.h"
+#include "kvcheck/tests/sim/listed.h"
 
 namespace kv {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "tests/sim/reductions.h"
+#include "kvcheck/tests/sim/reductions.h"
 
 namespace kv {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/unit_cache.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {
 

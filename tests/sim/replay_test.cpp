@@ -1,11 +1,11 @@
-#include "sim/replay.h"
+#include "kvcheck/sim/replay/replay.h"
 
 #include <algorithm>
 #include <cmath>
 #include <new>
 
-#include "tests/sim/memory_trace.h"
-#include "tests/sim/plain_head.h"
+#include "kvcheck/tests/sim/memory_trace.h"
+#include "kvcheck/tests/sim/plain_head.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/rope_rotation.h"
+#include "kvcheck/sim/cache/rope_rotation.h"
 
 #include <array>
 #include <cmath>

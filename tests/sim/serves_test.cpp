@@ -1,11 +1,11 @@
-#include "sim/serves.h"
+#include "kvcheck/sim/replay/serves.h"
 
 #include <algorithm>
 
-#include "properties/models.h"
-#include "sim/replay.h"
-#include "tests/sim/memory_trace.h"
-#include "tests/sim/plain_head.h"
+#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/sim/memory_trace.h"
+#include "kvcheck/tests/sim/plain_head.h"
 
 namespace kv {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/cache_group.h"
-#include "sim/replay.h"
-#include "sim/visible_limits.h"
-#include "tests/sim/listed.h"
-#include "tests/sim/memory_trace.h"
+#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/tests/sim/listed.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
 namespace {

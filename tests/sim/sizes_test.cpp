@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/words.h"
-#include "sim/spec.h"
-#include "sim/unit_cache.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/slots.h"
+#include "kvcheck/sim/cache/slots.h"
 
 namespace kv {
 namespace {

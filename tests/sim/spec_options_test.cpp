@@ -1,5 +1,5 @@
 // Numbers as options of a policy, through a spec.
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/spec.h"
 
 #include <rapidcheck.h>
 
-#include "sim/presets.h"
-#include "tests/policies/every_policy.h"
+#include "kvcheck/sim/spec/presets.h"
+#include "kvcheck/tests/policies/every_policy.h"
 
 namespace kv {
 namespace {

@@ -1,7 +1,7 @@
 // visibility=top-pages as a word: what it says, what it leaves out, and what it goes with.
-#include "sim/budgets.h"
-#include "sim/presets.h"
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/budgets.h"
+#include "kvcheck/sim/spec/presets.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

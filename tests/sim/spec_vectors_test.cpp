@@ -1,5 +1,5 @@
 // vectors=re-evaluated: where it makes sense.
-#include "sim/spec.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

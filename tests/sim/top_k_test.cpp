@@ -1,4 +1,4 @@
-#include "sim/top_k.h"
+#include "kvcheck/sim/replay/top_k.h"
 
 #include <rapidcheck.h>
 

@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 
-#include "sim/page_choice.h"
-#include "sim/replay.h"
-#include "sim/serves.h"
-#include "sim/visible_limits.h"
-#include "tests/sim/memory_trace.h"
-#include "tests/sim/plain_head.h"
+#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/serves.h"
+#include "kvcheck/tests/sim/memory_trace.h"
+#include "kvcheck/tests/sim/plain_head.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/unit_cache.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 #include <rapidcheck.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "tests/sim/reference_cache.h"
+#include "kvcheck/tests/sim/reference_cache.h"
 
 namespace kv {
 namespace {

@@ -1,9 +1,9 @@
-#include "sim/visible_limits.h"
+#include "kvcheck/sim/cache/visible_limits.h"
 
 #include <algorithm>
 
-#include "sim/replay.h"
-#include "traces/synthetic.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
 
 namespace kv {
 namespace {

@@ -2,8 +2,8 @@
 // they say of positions is in tests/model/worked_examples_test.cpp.
 #include <memory>
 
-#include "tests/policies/draws.h"
-#include "tests/sim/listed.h"
+#include "kvcheck/tests/policies/draws.h"
+#include "kvcheck/tests/sim/listed.h"
 
 namespace kv {
 namespace {

@@ -1,8 +1,8 @@
 // A policy that names no legal victims ends the program, and is named: it may be a user's.
 #include <memory>
 
-#include "policies/registry.h"
-#include "sim/unit_cache.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {
 namespace {

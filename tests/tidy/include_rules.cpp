@@ -1,4 +1,4 @@
-#include "tests/tidy/include_rules.h"
+#include "kvcheck/tests/tidy/include_rules.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,19 +10,8 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// The architecture: each folder, and those it may include besides itself.
-const std::map<std::string_view, Names> layers = {
-    {"base", {}},
-    {"traces", {"base"}},
-    {"policies", {"base"}},
-    {"sim", {"base", "traces", "policies"}},
-    {"model", {"base", "traces", "policies", "sim"}},
-    {"properties", {"base", "traces", "policies", "sim"}},
-    {"reports", {"base", "traces", "policies", "sim", "properties"}},
-    {"cli", {"base", "traces", "policies", "sim", "model", "properties", "reports"}},
-    {"bench", {"base", "traces", "policies", "sim", "model", "properties", "reports", "cli"}},
-    {"tests", {"base", "traces", "policies", "sim", "model", "properties", "reports", "cli"}},
-};
+// What every include of ours begins with.
+constexpr std::string_view project = "kvcheck/";
 
 // Libraries that belong to some folders; tests may use all.
 const std::map<std::string_view, Names> homes = {
@@ -30,11 +19,8 @@ const std::map<std::string_view, Names> homes = {
     {"<gtest/", {"tests", "properties"}},
     {"<gmock/", {"tests"}},
     {"<benchmark/", {"bench"}},
-    {"<boost/program_options", {"cli"}},
     {"<boost/system/result.hpp", {"base"}},
     {"<sqlite3.h", {"reports"}},
-    {"<tbb/", {"sim"}},
-    {"<oneapi/tbb", {"sim"}},
     {"<zip.h", {"traces"}},
     {"<immintrin.h", {"base", "model"}},
     {"<unicode/", {"model"}},
@@ -71,20 +57,34 @@ std::string at(const SourceFile& file, const Include& include) {
   return file.path + ":" + std::to_string(include.line) + ": ";
 }
 
-void check_ours(const SourceFile& file, const Include& include, Findings& findings) {
-  const std::string_view from = folder_of(file.path);
-  const std::string_view to = folder_of(include.target);
-  if (to.empty() || to.starts_with('.')) {
-    findings.push_back(at(file, include) + "write the include from the root, not '" +
+bool uses_all(std::string_view folder) {
+  return folder == "tests" || folder == "bench";
+}
+
+void check_ours(const SourceFile& file,
+                const Include& include,
+                const Rooms& rooms,
+                Findings& findings) {
+  if (!include.target.starts_with(project)) {
+    findings.push_back(at(file, include) +
+                       "write the include from the root, as \"kvcheck/...\", not '" +
                        std::string(include.target) + "'");
-  } else if (!layers.contains(to)) {
-    findings.push_back(at(file, include) + "there is no folder '" + std::string(to) + "'");
-  } else if (from != to && !holds(layers.at(from), to)) {
-    findings.push_back(at(file, include) + std::string(from) + " may not include " +
-                       std::string(to) + "; arrows point down only");
+    return;
   }
-  if (include.target.ends_with("_avx512.h") && !file.path.ends_with("_avx512.cpp")) {
-    findings.push_back(at(file, include) + std::string(include.target) +
+  const std::string_view path = include.target.substr(project.size());
+  const std::string_view to = room_of(path);
+  const std::string_view from = room_of(file.path);
+  const bool test = uses_all(folder_of(file.path));
+  const auto room = rooms.find(from);
+  if (!rooms.contains(to) && !(test && uses_all(folder_of(path)))) {
+    findings.push_back(at(file, include) + "there is no room '" + std::string(to) + "'");
+  } else if (!test && from != to &&
+             (room == rooms.end() || !room->second.contains(std::string(to)))) {
+    findings.push_back(at(file, include) + std::string(from) + " may not include " +
+                       std::string(to) + ", which its CMakeLists.txt does not list under USES");
+  }
+  if (path.ends_with("_avx512.h") && !file.path.ends_with("_avx512.cpp")) {
+    findings.push_back(at(file, include) + std::string(path) +
                        " is compiled for an instruction set; it is for *_avx512.cpp alone");
   }
 }
@@ -100,11 +100,15 @@ void check_library(const SourceFile& file, const Include& include, Findings& fin
 
 }  // namespace
 
-Findings include_layers(const SourceFile& file) {
+Findings include_homes(const SourceFile& file, const Rooms& rooms) {
   Findings findings;
-  if (!layers.contains(folder_of(file.path))) return findings;
+  if (!rooms.contains(room_of(file.path)) && !uses_all(folder_of(file.path))) return findings;
   for (const Include& include : includes_of(file)) {
-    (include.ours ? check_ours : check_library)(file, include, findings);
+    if (include.ours) {
+      check_ours(file, include, rooms, findings);
+    } else {
+      check_library(file, include, findings);
+    }
   }
   return findings;
 }
@@ -113,8 +117,10 @@ Findings own_header_first(const SourceFile& file, const std::set<std::string>& p
   if (!file.path.ends_with(".cpp")) return {};
   const std::string header = file.path.substr(0, file.path.size() - 4) + ".h";
   const std::vector<Include> includes = includes_of(file);
-  if (!paths.contains(header) || (!includes.empty() && includes[0].target == header)) return {};
-  return {file.path + ":1: the first include is not \"" + header + "\""};
+  if (!paths.contains(header) ||
+      (!includes.empty() && includes[0].target == std::string(project) + header))
+    return {};
+  return {file.path + ":1: the first include is not \"kvcheck/" + header + "\""};
 }
 
 Findings include_cycles(const std::vector<SourceFile>& files) {
@@ -127,8 +133,9 @@ Findings include_cycles(const std::vector<SourceFile>& files) {
   const std::function<void(const SourceFile&)> visit = [&](const SourceFile& file) {
     states[file.path] = State::open;
     for (const Include& include : includes_of(file)) {
-      const auto target = by_path.find(include.target);
-      if (!include.ours || target == by_path.end()) continue;
+      if (!include.ours || !include.target.starts_with(project)) continue;
+      const auto target = by_path.find(include.target.substr(project.size()));
+      if (target == by_path.end()) continue;
       const State state = states[target->first];
       if (state == State::open) findings.push_back(at(file, include) + "closes an include cycle");
       if (state == State::fresh) visit(*target->second);

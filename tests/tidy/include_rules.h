@@ -1,19 +1,18 @@
-// Rules about #include: layers point down, no cycles, own header first, libraries stay at home.
+// Rules about #include: rooms use only what they name, no cycles, own header first, libraries stay at
+// home.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tests/tidy/source_tree.h"
+#include "kvcheck/tests/tidy/rooms.h"
 
 namespace kv::tidy {
 
-// A rule returns one sentence per violation: "path:line: what is wrong".
-using Findings = std::vector<std::string>;
-
-// An include from the root must name this folder or one below it; an include of a library must be
-// one that the folder may use.
-Findings include_layers(const SourceFile& file);
+// An include of ours is written from the root with the project's name, "kvcheck/sim/spec/spec.h", and
+// names the file's own room or one that the room uses; tests/ and bench/ may use all. An include of
+// a library must be one that the folder may use.
+Findings include_homes(const SourceFile& file, const Rooms& rooms);
 
 // The first include of x.cpp is x.h, when there is one.
 Findings own_header_first(const SourceFile& file, const std::set<std::string>& paths);

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "tests/paths.h"
-#include "tests/tidy/source_tree.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/tidy/source_tree.h"
 
 namespace kv::tidy {
 namespace {
@@ -95,8 +95,11 @@ void expect_nothing_lent(const std::string& archive) {
 
 TEST(TidyObjects, TheAvxObjectsLendNothingToTheLinker) {
   if (output_of("command -v nm").empty()) GTEST_SKIP() << "nm is not installed";
-  expect_nothing_lent("/base/libkvcheck_base.a");
-  expect_nothing_lent("/model/libkvcheck_model.a");
+  for (const char* archive :
+       {"/base/kernels/libkvcheck_base_kernels.a", "/base/random/libkvcheck_base_random.a",
+        "/model/kernels/libkvcheck_model_kernels.a"}) {
+    expect_nothing_lent(archive);
+  }
 }
 
 TEST(TidyObjects, CountsAvxByObject) {

@@ -1,11 +1,11 @@
-#include "tests/tidy/source_tree.h"
+#include "kvcheck/tests/tidy/source_tree.h"
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 
-#include "base/words.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv::tidy {
 namespace {

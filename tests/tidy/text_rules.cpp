@@ -1,9 +1,9 @@
-#include "tests/tidy/text_rules.h"
+#include "kvcheck/tests/tidy/text_rules.h"
 
 #include <algorithm>
 #include <array>
 
-#include "base/words.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv::tidy {
 namespace {
@@ -33,7 +33,7 @@ const std::array<Ban, 7> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
-     "draw through base/rng.h or base/draws.h"},
+     "draw through base/random/"},
     {{"system_clock", "steady_clock", "high_resolution_clock", "clock_gettime", "gettimeofday",
       "std::time", "std::clock", "time(nullptr)"},
      {"cli/", "bench/", "tests/"},
@@ -172,12 +172,12 @@ Findings policy_headers(const SourceFile& file) {
 
 Findings unregistered_policies(const std::vector<SourceFile>& files) {
   Findings findings;
-  const SourceFile* registry = find(files, "policies/registry.cpp");
+  const SourceFile* registry = find(files, "policies/registry/registry.cpp");
   for (const SourceFile& file : files) {
     if (!is_policy_header(file)) continue;
     for (const std::string& entry : entries(file)) {
       if (registry != nullptr && has_word(registry->text, entry)) continue;
-      findings.push_back(file.path + ":1: policies/registry.cpp does not list " + entry);
+      findings.push_back(file.path + ":1: policies/registry/registry.cpp does not list " + entry);
     }
   }
   return findings;

@@ -1,8 +1,8 @@
 // The rules of the architecture, each over the whole tree, and each with a planted violation that
 // it must find.
-#include "policies/registry.h"
-#include "tests/paths.h"
-#include "tests/tidy/text_rules.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/tidy/text_rules.h"
 
 namespace kv::tidy {
 namespace {
@@ -18,6 +18,11 @@ const std::vector<SourceFile>& tree() {
 
 const std::set<std::string>& paths() {
   static const std::set<std::string> all = paths_in(KVCHECK_SOURCE_DIR);
+  return all;
+}
+
+const Rooms& rooms() {
+  static const Rooms all = rooms_in(tree());
   return all;
 }
 
@@ -37,8 +42,21 @@ TEST(Tidy, ReadsTheTree) {
   EXPECT_GT(tree().size(), 40U);
 }
 
-TEST(Tidy, IncludesPointDown) {
-  EXPECT_THAT(everywhere(include_layers), IsEmpty());
+TEST(Tidy, RoomsIncludeWhatTheyUse) {
+  EXPECT_GT(rooms().size(), 40U);
+  EXPECT_THAT(everywhere([](const SourceFile& f) { return include_homes(f, rooms()); }), IsEmpty());
+}
+
+TEST(Tidy, RoomsPointDownAndInNoCircle) {
+  EXPECT_THAT(room_arrows(rooms()), IsEmpty());
+}
+
+TEST(Tidy, NoFolderIsCrowded) {
+  EXPECT_THAT(crowded_folders(paths()), IsEmpty());
+}
+
+TEST(Tidy, EveryRoomHasAPageThatNamesItsFiles) {
+  EXPECT_THAT(room_pages(rooms(), tree()), IsEmpty());
 }
 
 TEST(Tidy, ASourceIncludesItsOwnHeaderFirst) {
@@ -90,43 +108,106 @@ TEST(TidyRule, HasWordKnowsWhereIdentifiersEnd) {
   EXPECT_FALSE(has_word("std::snprintf(a)", "printf("));
 }
 
-TEST(TidyRule, FindsAnIncludeThatPointsUp) {
-  EXPECT_THAT(
-      include_layers({"policies/h2o.h", "\n#include \"sim/spec.h\"\n"}),
-      ElementsAre("policies/h2o.h:2: policies may not include sim; arrows point down only"));
-  EXPECT_THAT(include_layers({"sim/replay.h", "#include \"sim/spec.h\"\n"}), IsEmpty());
-  EXPECT_THAT(include_layers({"traces/trace.h", "#include \"policies/policy.h\"\n"}).size(), 1);
-  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"layers/layer.h\"\n"}),
-              ElementsAre("cli/x.cpp:1: there is no folder 'layers'"));
-  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"../base/error.h\"\n"}).size(), 1);
-  EXPECT_THAT(include_layers({"cli/x.cpp", "#include \"options.h\"\n"}).size(), 1);
+const Rooms& planted() {
+  static const Rooms some = rooms_in({
+      {"base/CMakeLists.txt", "kv_room(LIBRARIES Boost::headers)"},
+      {"policies/CMakeLists.txt", "kv_room(USES base)"},
+      {"sim/spec/CMakeLists.txt", "# rooms\nkv_room(USES base\n  policies LIBRARIES Boost::json)"},
+      {"sim/cache/CMakeLists.txt", "kv_room(USES sim/spec)"},
+      {"cli/CMakeLists.txt", "kv_room(USES base sim/spec)"},
+      {"bench/CMakeLists.txt", "add_executable(x x.cpp)"},
+  });
+  return some;
+}
+
+Findings included(const std::string& path, const std::string& target) {
+  return include_homes({path, "\n#include " + target + "\n"}, planted());
+}
+
+TEST(TidyRule, ReadsRoomsFromTheirCMakeLists) {
+  EXPECT_EQ(planted().size(), 5U);
+  EXPECT_THAT(planted().at("sim/spec"), ElementsAre("base", "policies"));
+  EXPECT_THAT(planted().at("base"), IsEmpty());
+}
+
+TEST(TidyRule, FindsAnIncludeOfARoomThatIsNotUsed) {
+  EXPECT_THAT(included("policies/h2o.h", "\"kvcheck/sim/spec/spec.h\""),
+              ElementsAre("policies/h2o.h:2: policies may not include sim/spec, which its "
+                          "CMakeLists.txt does not list under USES"));
+  EXPECT_THAT(included("sim/cache/a.h", "\"kvcheck/base/check.h\"").size(), 1)
+      << "what a used room uses is not used yet";
+  EXPECT_THAT(included("sim/cache/a.h", "\"kvcheck/sim/cache/b.h\""), IsEmpty());
+  EXPECT_THAT(included("sim/cache/a.h", "\"kvcheck/sim/spec/spec.h\""), IsEmpty());
+  EXPECT_THAT(included("cli/x.cpp", "\"kvcheck/layers/layer.h\""),
+              ElementsAre("cli/x.cpp:2: there is no room 'layers'"));
+  EXPECT_THAT(included("cli/x.cpp", "\"kvcheck/bench/x.h\"").size(), 1);
+  EXPECT_THAT(included("cli/x.cpp", "\"base/error.h\"").size(), 1);
+  EXPECT_THAT(included("cli/x.cpp", "\"../base/error.h\"").size(), 1);
+  EXPECT_THAT(included("tests/cli/x.cpp", "\"kvcheck/sim/cache/b.h\""), IsEmpty());
+  EXPECT_THAT(included("tests/cli/x.cpp", "\"kvcheck/sim/b.h\"").size(), 1);
+}
+
+TEST(TidyRule, FindsRoomsThatPointUpOrInACircle) {
+  EXPECT_THAT(room_arrows(planted()), IsEmpty());
+  EXPECT_THAT(room_arrows({{"sim/a", {"cli"}}, {"cli", {}}}),
+              ElementsAre("sim/a may not use cli; arrows point down only"));
+  EXPECT_THAT(room_arrows({{"traces", {"policies"}}, {"policies", {}}}).size(), 1);
+  EXPECT_THAT(room_arrows({{"sim/a", {"sim/b"}}, {"sim/b", {"sim/c"}}, {"sim/c", {"sim/a"}}}),
+              ElementsAre("sim/c uses sim/a, and it sim/c"));
+  EXPECT_THAT(room_arrows({{"sim/a", {"sim/b"}}}), ElementsAre("sim/a: there is no room 'sim/b'"));
+}
+
+TEST(TidyRule, FindsACrowdedFolder) {
+  std::set<std::string> paths = {"sim", "sim/cache"};
+  for (int i = 0; i < 30; ++i) paths.insert("sim/" + std::to_string(i) + ".h");
+  EXPECT_THAT(crowded_folders(paths), IsEmpty());
+  paths.insert("sim/cache/a.h");
+  EXPECT_THAT(crowded_folders(paths), IsEmpty());
+  paths.insert("sim/README.md");
+  EXPECT_THAT(crowded_folders(paths), ElementsAre("sim: 31 files; at most 30"));
+}
+
+TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
+  const Rooms one = {{"sim/a", {}}};
+  const SourceFile header = {"sim/a/x.h", ""};
+  const SourceFile source = {"sim/a/x.cpp", ""};
+  EXPECT_THAT(room_pages(one, {header}), ElementsAre("sim/a: there is no README.md"));
+  EXPECT_THAT(room_pages(one, {header, source, {"sim/a/README.md", "* `x`: all.\n"}}), IsEmpty());
+  EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", "# xy\n"}}),
+              ElementsAre("sim/a/README.md: does not name x.h"));
+  EXPECT_THAT(room_pages(one, {source, {"sim/a/README.md", "# xy\n"}}).size(), 1);
+  std::string lines = "x\n";
+  for (int i = 0; i < 20; ++i) lines += "\n";
+  EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", lines}}),
+              ElementsAre("sim/a/README.md: 21 lines; at most 20"));
 }
 
 TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
-  const std::string text = "#include \"base/lanes_avx512.h\"\n";
-  EXPECT_THAT(include_layers({"base/x.cpp", text}).size(), 1);
-  EXPECT_THAT(include_layers({"model/x.h", text}).size(), 1);
-  EXPECT_THAT(include_layers({"model/x_avx512.cpp", text}), IsEmpty());
+  const std::string header = "\"kvcheck/base/lanes_avx512.h\"";
+  EXPECT_THAT(included("base/x.cpp", header).size(), 1);
+  EXPECT_THAT(included("policies/x.h", header).size(), 1);
+  EXPECT_THAT(included("policies/x_avx512.cpp", header), IsEmpty());
 }
 
 TEST(TidyRule, FindsALibraryAwayFromHome) {
-  EXPECT_THAT(include_layers({"sim/x.cpp", "#include <sqlite3.h>\n"}),
-              ElementsAre("sim/x.cpp:1: <sqlite3.h> belongs to reports"));
-  EXPECT_THAT(include_layers({"reports/x.cpp", "#include <sqlite3.h>\n"}), IsEmpty());
-  EXPECT_THAT(include_layers({"base/x.h", "#include <rapidcheck.h>\n"}).size(), 1);
+  EXPECT_THAT(included("sim/spec/x.cpp", "<sqlite3.h>"),
+              ElementsAre("sim/spec/x.cpp:2: <sqlite3.h> belongs to reports"));
+  EXPECT_THAT(included("base/x.h", "<rapidcheck.h>").size(), 1);
+  EXPECT_THAT(included("tests/x/x.h", "<rapidcheck.h>"), IsEmpty());
 }
 
 TEST(TidyRule, FindsAnOwnHeaderThatIsNotFirst) {
-  const SourceFile file = {"sim/a.cpp", "#include <vector>\n#include \"sim/a.h\"\n"};
+  const SourceFile file = {"sim/a.cpp", "#include <vector>\n#include \"kvcheck/sim/a.h\"\n"};
   EXPECT_THAT(own_header_first(file, {"sim/a.h"}).size(), 1);
   EXPECT_THAT(own_header_first(file, {}), IsEmpty());
-  EXPECT_THAT(own_header_first({"sim/a.cpp", "#include \"sim/a.h\"\n"}, {"sim/a.h"}), IsEmpty());
+  EXPECT_THAT(own_header_first({"sim/a.cpp", "#include \"kvcheck/sim/a.h\"\n"}, {"sim/a.h"}),
+              IsEmpty());
 }
 
 TEST(TidyRule, FindsACycle) {
-  const SourceFile a = {"sim/a.h", "#include \"sim/b.h\"\n"};
-  const SourceFile b = {"sim/b.h", "#include \"sim/c.h\"\n"};
-  EXPECT_THAT(include_cycles({a, b, {"sim/c.h", "#include \"sim/a.h\"\n"}}),
+  const SourceFile a = {"sim/a.h", "#include \"kvcheck/sim/b.h\"\n"};
+  const SourceFile b = {"sim/b.h", "#include \"kvcheck/sim/c.h\"\n"};
+  EXPECT_THAT(include_cycles({a, b, {"sim/c.h", "#include \"kvcheck/sim/a.h\"\n"}}),
               ElementsAre("sim/c.h:1: closes an include cycle"));
   EXPECT_THAT(include_cycles({a, b, {"sim/c.h", ""}}), IsEmpty());
 }
@@ -170,8 +251,9 @@ TEST(TidyRule, FindsAPolicyWithoutSourceOrEntry) {
   EXPECT_THAT(policy_headers({"policies/x.h", entry}).size(), 3);
   EXPECT_THAT(policy_headers({"policies/x.h", "// Helpers.\n"}), IsEmpty());
   const SourceFile header = {"policies/x.h", words + entry};
-  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "x_policy2()"}}).size(), 1);
-  EXPECT_THAT(unregistered_policies({header, {"policies/registry.cpp", "{x_policy()}"}}),
+  EXPECT_THAT(
+      unregistered_policies({header, {"policies/registry/registry.cpp", "x_policy2()"}}).size(), 1);
+  EXPECT_THAT(unregistered_policies({header, {"policies/registry/registry.cpp", "{x_policy()}"}}),
               IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-#include "tests/tidy/type_rules.h"
+#include "kvcheck/tests/tidy/type_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "base/words.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv::tidy {
 namespace {

@@ -1,7 +1,7 @@
 // A rule about types: one name is one type, over the whole program.
 #pragma once
 
-#include "tests/tidy/include_rules.h"
+#include "kvcheck/tests/tidy/include_rules.h"
 
 namespace kv::tidy {
 

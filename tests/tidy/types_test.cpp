@@ -1,6 +1,6 @@
 // One name, one type: over the whole tree, and with planted violations.
-#include "tests/paths.h"
-#include "tests/tidy/type_rules.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/tidy/type_rules.h"
 
 namespace kv::tidy {
 namespace {

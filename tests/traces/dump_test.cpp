@@ -1,10 +1,10 @@
-#include "traces/dump.h"
+#include "kvcheck/traces/files/dump.h"
 
 #include <sys/resource.h>
 
-#include "base/rng.h"
-#include "tests/traces/files.h"
-#include "traces/verify.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/verify.h"
 
 namespace kv {
 namespace {

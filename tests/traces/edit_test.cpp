@@ -1,11 +1,11 @@
-#include "traces/edit.h"
+#include "kvcheck/traces/files/edit.h"
 
 #include <filesystem>
 
-#include "base/half.h"
-#include "tests/traces/files.h"
-#include "traces/verify.h"
-#include "traces/writer.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/files/writer.h"
+#include "kvcheck/traces/verify.h"
 
 namespace kv {
 namespace {

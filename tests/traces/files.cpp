@@ -1,4 +1,4 @@
-#include "tests/traces/files.h"
+#include "kvcheck/tests/traces/files.h"
 
 #include <unistd.h>
 #include <zip.h>
@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/check.h"
-#include "base/file.h"
-#include "base/half.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/half.h"
 
 namespace kv::test {
 

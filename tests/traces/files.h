@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "traces/trace.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv::test {
 

@@ -4,10 +4,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/check.h"
-#include "tests/paths.h"
-#include "tests/traces/files.h"
-#include "traces/verify.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/verify.h"
 
 namespace kv {
 namespace {

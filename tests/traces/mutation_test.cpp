@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "tests/traces/files.h"
-#include "traces/verify.h"
+#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/traces/verify.h"
 
 namespace kv {
 namespace {

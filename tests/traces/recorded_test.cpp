@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/paths.h"
-#include "traces/trace.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/traces/trace.h"
 
 namespace kv {
 namespace {

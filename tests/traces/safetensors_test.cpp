@@ -1,6 +1,6 @@
-#include "traces/safetensors.h"
+#include "kvcheck/traces/files/safetensors.h"
 
-#include "tests/traces/files.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

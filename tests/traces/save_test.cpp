@@ -1,10 +1,10 @@
 // A trace in memory, saved and opened again.
-#include "traces/save.h"
+#include "kvcheck/traces/files/save.h"
 
 #include <cstring>
 #include <filesystem>
 
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {
 namespace {

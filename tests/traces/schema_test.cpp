@@ -1,6 +1,6 @@
-#include "traces/schema.h"
+#include "kvcheck/traces/files/schema.h"
 
-#include "tests/traces/files.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/half.h"
+#include "kvcheck/base/half.h"
 
 namespace kv::synthetic_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "traces/synthetic.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
 
 namespace kv::synthetic_test {
 

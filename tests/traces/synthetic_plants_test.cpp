@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {
 namespace {

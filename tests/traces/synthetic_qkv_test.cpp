@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {
 namespace {

@@ -1,7 +1,7 @@
 // The text of a synthetic stream, forth and back.
 #include <rapidcheck.h>
 
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {
 namespace {

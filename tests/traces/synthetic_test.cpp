@@ -1,12 +1,12 @@
 // What holds for every generator: rows, what planted() states, chance.
-#include "traces/synthetic.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
-#include "tests/traces/synthetic_helpers.h"
+#include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "traces/verify.h"
+#include "kvcheck/traces/verify.h"
 
 #include <cmath>
 #include <limits>
 
-#include "base/half.h"
-#include "tests/traces/files.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

@@ -1,12 +1,12 @@
-#include "traces/writer.h"
+#include "kvcheck/traces/files/writer.h"
 
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 
-#include "tests/traces/files.h"
-#include "traces/describe.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv {
 namespace {

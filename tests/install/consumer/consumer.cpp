@@ -1,11 +1,11 @@
 // Uses a header of every layer up to sim/, links them, and prints what the test expects.
 #include <iostream>
 
-#include "base/rng.h"
-#include "base/version.h"
-#include "policies/registry.h"
-#include "sim/replay.h"
-#include "traces/trace.h"
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/traces/trace.h"
 
 int main() {
   std::cout << "version " << kv::version << "\n"

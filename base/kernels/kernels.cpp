@@ -1,0 +1,57 @@
+#include "kvcheck/base/kernels/kernels.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "kvcheck/base/kernels/kernels_detail.h"
+
+namespace kv {
+namespace {
+
+bool has_avx512() {
+  return static_cast<bool>(__builtin_cpu_supports("avx512f")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512bw")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512vl")) &&
+         static_cast<bool>(__builtin_cpu_supports("avx512dq"));
+}
+
+std::vector<const Kernels*> find_supported() {
+  std::vector<const Kernels*> found;
+  if (has_avx512()) found.push_back(&avx512_kernels);
+  found.push_back(&scalar_kernels);
+  return found;
+}
+
+const Kernels& choose() {
+  const char* wanted = std::getenv("KV_KERNEL");
+  for (const Kernels* candidate : supported_kernels()) {
+    if (wanted != nullptr && candidate->name == wanted) return *candidate;
+  }
+  return *supported_kernels().front();
+}
+
+}  // namespace
+
+std::string_view number_name(Number number) {
+  switch (number) {
+    case Number::f32:
+      return "f32";
+    case Number::f16:
+      return "f16";
+    case Number::bf16:
+      return "bf16";
+  }
+  return "";
+}
+
+std::span<const Kernels* const> supported_kernels() {
+  static const std::vector<const Kernels*> found = find_supported();
+  return found;
+}
+
+const Kernels& kernels() {
+  static const Kernels& chosen = choose();
+  return chosen;
+}
+
+}  // namespace kv

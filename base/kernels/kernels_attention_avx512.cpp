@@ -1,0 +1,116 @@
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "kvcheck/base/kernels/kernels_detail.h"
+#include "kvcheck/base/kernels/lanes_avx512.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+// Products are rounded before they are added (no fused multiply-add), as the scalar twin does.
+__m512 dot_lanes(const float* a, const float* b, std::size_t n) {
+  __m512 lanes = _mm512_setzero_ps();
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    lanes = _mm512_add_ps(lanes, _mm512_mul_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i)));
+  }
+  if (i < n) {
+    const __mmask16 live = first(n - i);
+    const __m512 product =
+        _mm512_mul_ps(_mm512_maskz_loadu_ps(live, a + i), _mm512_maskz_loadu_ps(live, b + i));
+    lanes = _mm512_mask_add_ps(lanes, live, lanes, product);
+  }
+  return lanes;
+}
+
+// 64 columns at a time stay in registers while the rows go by.
+template <typename RowOf>
+void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, float* out) {
+  std::size_t j = 0;
+  for (; j + 64 <= dim; j += 64) {
+    __m512 total[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(),
+                       _mm512_setzero_ps()};
+    for (std::size_t i = 0; i < n; ++i) {
+      const __m512 weight = _mm512_set1_ps(weights[i]);
+      const float* row = row_of(i) + j;
+      for (std::size_t r = 0; r < 4; ++r) {
+        total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(weight, _mm512_loadu_ps(row + 16 * r)));
+      }
+    }
+    for (std::size_t r = 0; r < 4; ++r) _mm512_storeu_ps(out + j + 16 * r, total[r]);
+  }
+  for (; j < dim; j += 16) {
+    const __mmask16 live = first(dim - j);
+    __m512 total = _mm512_setzero_ps();
+    for (std::size_t i = 0; i < n; ++i) {
+      const __m512 row = _mm512_maskz_loadu_ps(live, row_of(i) + j);
+      total = _mm512_add_ps(total, _mm512_mul_ps(_mm512_set1_ps(weights[i]), row));
+    }
+    _mm512_mask_storeu_ps(out + j, live, total);
+  }
+}
+
+}  // namespace
+
+void avx512_dot_rows(const float* query,
+                     const float* rows,
+                     std::size_t n,
+                     std::size_t dim,
+                     float factor,
+                     float* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = factor * add_lanes(dot_lanes(query, rows + i * dim, dim));
+  }
+}
+
+void avx512_weigh_rows(
+    const float* weights, const float* rows, std::size_t n, std::size_t dim, float* out) {
+  weigh(
+      weights, [=](std::size_t i) { return rows + i * dim; }, n, dim, out);
+}
+
+void avx512_weigh_rows_at(const float* weights,
+                          const float* rows,
+                          const Position* at,
+                          std::size_t n,
+                          std::size_t dim,
+                          float* out) {
+  weigh(
+      weights, [=](std::size_t i) { return rows + at[i] * dim; }, n, dim, out);
+}
+
+double avx512_softmax(float* logits, std::size_t n) {
+  const __m512 lowest = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
+  __m512 most = lowest;
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    most = _mm512_max_ps(most, _mm512_mask_loadu_ps(lowest, live, logits + i));
+  }
+  alignas(64) std::array<float, 16> lanes{};
+  _mm512_store_ps(lanes.data(), most);
+  float largest = lanes[0];
+  for (const float lane : lanes) largest = lane > largest ? lane : largest;
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const __m512 below =
+        _mm512_sub_ps(_mm512_maskz_loadu_ps(live, logits + i), _mm512_set1_ps(largest));
+    _mm512_mask_storeu_ps(logits + i, live, exponential(below));
+  }
+  const float total = avx512_kernels.sum(logits, n);
+  avx512_kernels.scale(logits, 1.0F / total, n);
+  return static_cast<double>(largest) + std::log(static_cast<double>(total));
+}
+
+}  // namespace kv
+
+#pragma GCC pop_options

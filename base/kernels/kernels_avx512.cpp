@@ -1,0 +1,256 @@
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kvcheck/base/kernels/kernels_detail.h"
+#include "kvcheck/base/kernels/lanes_avx512.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+void widen_halves(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const std::byte* here = bytes + 2 * i;
+    const __m512 wide = number == Number::f16 ? load_wide<Number::f16>(here, live)
+                                              : load_wide<Number::bf16>(here, live);
+    _mm512_mask_storeu_ps(out + i, live, wide);
+  }
+}
+
+void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  if (number != Number::f32) return widen_halves(number, bytes, n, out);
+  if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
+}
+
+void lane_maxima(const float* values, std::size_t n, float* maxima) {
+  __m512 low = _mm512_setzero_ps();
+  __m512 high = _mm512_setzero_ps();
+  std::size_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    low = _mm512_max_ps(low, _mm512_loadu_ps(values + i));
+    high = _mm512_max_ps(high, _mm512_loadu_ps(values + i + 16));
+  }
+  if (i < n) low = _mm512_max_ps(low, _mm512_maskz_loadu_ps(first(n - i), values + i));
+  if (i + 16 < n) {
+    high = _mm512_max_ps(high, _mm512_maskz_loadu_ps(first(n - i - 16), values + i + 16));
+  }
+  _mm512_storeu_ps(maxima, low);
+  _mm512_storeu_ps(maxima + 16, high);
+}
+
+bool any_bit(const std::byte* bytes, std::size_t n) {
+  __m512i bits = _mm512_setzero_si512();
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
+  bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
+  return _mm512_test_epi64_mask(bits, bits) != 0;
+}
+
+bool any_sign(const float* values, std::size_t n) {
+  __m512i bits = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __m512 here = _mm512_maskz_loadu_ps(first(n - i), values + i);
+    bits = _mm512_or_si512(bits, _mm512_castps_si512(here));
+  }
+  return _mm512_movepi32_mask(bits) != 0;
+}
+
+__m512 add_first(__m512 lanes, const float* values, std::size_t n) {
+  const __mmask16 live = first(n);
+  return _mm512_mask_add_ps(lanes, live, lanes, _mm512_maskz_loadu_ps(live, values));
+}
+
+// Four sums of 16 lanes, because one would make every addition wait for the last.
+float sum(const float* values, std::size_t n) {
+  __m512 a = _mm512_setzero_ps();
+  __m512 b = a;
+  __m512 c = a;
+  __m512 d = a;
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    a = _mm512_add_ps(a, _mm512_loadu_ps(values + i));
+    b = _mm512_add_ps(b, _mm512_loadu_ps(values + i + 16));
+    c = _mm512_add_ps(c, _mm512_loadu_ps(values + i + 32));
+    d = _mm512_add_ps(d, _mm512_loadu_ps(values + i + 48));
+  }
+  if (i < n) a = add_first(a, values + i, n - i);
+  if (i + 16 < n) b = add_first(b, values + i + 16, n - i - 16);
+  if (i + 32 < n) c = add_first(c, values + i + 32, n - i - 32);
+  if (i + 48 < n) d = add_first(d, values + i + 48, n - i - 48);
+  return add_lanes(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)));
+}
+
+// A plain loop: hardware gathers were slower on the machines at hand (two loads a cycle here).
+void gather(const float* values, const Position* at, std::size_t n, float* out) {
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const float a = values[at[i]];
+    const float b = values[at[i + 1]];
+    const float c = values[at[i + 2]];
+    const float d = values[at[i + 3]];
+    out[i] = a;
+    out[i + 1] = b;
+    out[i + 2] = c;
+    out[i + 3] = d;
+  }
+  for (; i < n; ++i) out[i] = values[at[i]];
+}
+
+void add(float* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const __m512 total =
+        _mm512_add_ps(_mm512_maskz_loadu_ps(live, into + i), _mm512_maskz_loadu_ps(live, from + i));
+    _mm512_mask_storeu_ps(into + i, live, total);
+  }
+}
+
+void scale(float* values, float factor, std::size_t n) {
+  const __m512 by = _mm512_set1_ps(factor);
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    _mm512_mask_storeu_ps(values + i, live,
+                          _mm512_mul_ps(_mm512_maskz_loadu_ps(live, values + i), by));
+  }
+}
+
+std::size_t at_least(const float* values, std::size_t n, float threshold, Position* at) {
+  const __m512 limit = _mm512_set1_ps(threshold);
+  const __m512i step = _mm512_set1_epi32(16);
+  __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
+    const __mmask16 found = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GE_OQ);
+    if (found != 0) {
+      // Compressed in a register and stored whole: compressing stores are slow on some machines.
+      _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
+      count += static_cast<std::size_t>(__builtin_popcount(found));
+    }
+    index = _mm512_add_epi32(index, step);
+  }
+  return count;
+}
+
+std::size_t largest(
+    const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
+  alignas(64) float all[most_candidates];
+  const std::size_t blocks = (m + 15) / 16;
+  for (std::size_t i = 0; i < m; ++i) all[i] = values[candidates[i]];
+  for (std::size_t i = m; i < 16 * blocks; ++i) all[i] = -std::numeric_limits<float>::infinity();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    const __m512 value = _mm512_set1_ps(all[i]);
+    unsigned before = 0;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const __m512 others = _mm512_load_ps(all + 16 * block);
+      const unsigned above = _mm512_cmp_ps_mask(others, value, _CMP_GT_OQ);
+      const unsigned equal = _mm512_cmp_ps_mask(others, value, _CMP_EQ_OQ);
+      const unsigned earlier = i > 16 * block ? first(i - 16 * block) : 0U;
+      before += static_cast<unsigned>(__builtin_popcount(above | (equal & earlier)));
+    }
+    out[count] = candidates[i];
+    count += before < k ? 1U : 0U;
+  }
+  return count;
+}
+
+std::size_t argmin(const float* values, std::size_t n) {
+  __m512 best = _mm512_set1_ps(std::numeric_limits<float>::infinity());
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    best = _mm512_mask_min_ps(best, live, best, _mm512_maskz_loadu_ps(live, values + i));
+  }
+  alignas(64) std::array<float, 16> lanes{};
+  _mm512_store_ps(lanes.data(), best);
+  float least = lanes[0];
+  for (const float lane : lanes) least = lane < least ? lane : least;
+  const __m512 wanted = _mm512_set1_ps(least);
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
+    const unsigned equal = _mm512_mask_cmp_ps_mask(live, here, wanted, _CMP_EQ_OQ);
+    if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
+  }
+  return 0;
+}
+
+std::size_t argmin_double(const double* values, std::size_t n) {
+  __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    best = _mm512_mask_min_pd(best, live, best, _mm512_maskz_loadu_pd(live, values + i));
+  }
+  alignas(64) std::array<double, 8> lanes{};
+  _mm512_store_pd(lanes.data(), best);
+  double least = lanes[0];
+  for (const double lane : lanes) least = lane < least ? lane : least;
+  const __m512d wanted = _mm512_set1_pd(least);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
+    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, wanted, _CMP_EQ_OQ);
+    if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
+  }
+  return 0;
+}
+
+void add_to_double(double* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d wide = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, from + i));
+    const __m512d total = _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), wide);
+    _mm512_mask_storeu_pd(into + i, live, total);
+  }
+}
+
+void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  const __m512d from = _mm512_set1_pd(base);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
+                                          _mm512_maskz_loadu_pd(live, price + i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
+    // In this order an equal -0 stays what it was, as in std::min.
+    _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
+  }
+}
+
+}  // namespace
+
+const Kernels avx512_kernels = {.name = "avx512",
+                                .widen = widen,
+                                .lane_maxima = lane_maxima,
+                                .any_bit = any_bit,
+                                .any_sign = any_sign,
+                                .sum = sum,
+                                .gather = gather,
+                                .add = add,
+                                .scale = scale,
+                                .at_least = at_least,
+                                .largest = largest,
+                                .argmin = argmin,
+                                .argmin_double = argmin_double,
+                                .add_to_double = add_to_double,
+                                .relax = relax,
+                                .dot_rows = avx512_dot_rows,
+                                .weigh_rows = avx512_weigh_rows,
+                                .weigh_rows_at = avx512_weigh_rows_at,
+                                .softmax = avx512_softmax};
+
+}  // namespace kv
+
+#pragma GCC pop_options

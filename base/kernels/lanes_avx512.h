@@ -1,0 +1,106 @@
+// What the AVX-512 kernels share: sixteen numbers at a time.
+//
+// Only *_avx512.cpp may include this header. Everything in it is internal to the source that
+// includes it, so that no copy for AVX-512 can reach the rest of the program.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "kvcheck/base/kernels/kernels_detail.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+// The first n lanes, or all.
+[[gnu::always_inline]] inline __mmask16 first(std::size_t n) {
+  return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
+}
+
+// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1. Not _mm512_reduce_add_ps, whose order is the
+// compiler's and which warns at -O1 on g++ 12.
+[[gnu::always_inline]] inline float add_lanes(__m512 lanes) {
+  const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
+// Sixteen numbers, or the first of them under a mask, widened.
+template <Number number>
+[[gnu::always_inline]] inline __m512 load_wide(const std::byte* bytes, __mmask16 live) {
+  if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, bytes);
+  const __m256i half = _mm256_maskz_loadu_epi16(live, bytes);
+  if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+// The exponential of base/kernels/kernels.h.
+[[gnu::always_inline]] inline __m512 exponential(__m512 x) {
+  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_GE_OQ);
+  const __m512 magic = _mm512_set1_ps(exp_magic);
+  const __m512 scaled = _mm512_add_ps(_mm512_mul_ps(x, _mm512_set1_ps(exp_log2e)), magic);
+  const __m512 n = _mm512_sub_ps(scaled, magic);
+  const __m512 coarse = _mm512_sub_ps(x, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_high)));
+  const __m512 rest = _mm512_sub_ps(coarse, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_low)));
+  __m512 p = _mm512_set1_ps(exp_c6);
+  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) {
+    p = _mm512_add_ps(_mm512_mul_ps(p, rest), _mm512_set1_ps(c));
+  }
+  const __m512i biased = _mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127));
+  return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
+}
+
+// f(0), ..., f(n - 1) written out, each number a constant: so arrays of vectors stay in registers,
+// which a loop does not ensure at -O2.
+template <typename F, std::size_t... i>
+[[gnu::always_inline]] inline void each_of(std::index_sequence<i...> /*all*/, const F& f) {
+  (f(std::integral_constant<std::size_t, i>{}), ...);
+}
+
+template <std::size_t n, typename F>
+[[gnu::always_inline]] inline void each(const F& f) {
+  each_of(std::make_index_sequence<n>{}, f);
+}
+
+// Asks for `bytes` from `at` on; into the second level unless told, as the lines that the first can
+// wait for are too few to keep memory busy. Always inline, and never in a lambda of its own: g++ 12
+// takes a function that does nothing but prefetch for one without effect, and drops its calls.
+template <auto level = _MM_HINT_T1>
+[[gnu::always_inline]] inline void ask_for(const std::byte* at, std::size_t bytes) {
+  for (std::size_t line = 0; line < bytes; line += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(at + line), level);
+  }
+}
+
+// Calls some<T, leads>(t) for T of the `tokens` from t on: fours, then ones. The first one leads.
+template <typename F>
+[[gnu::always_inline]] inline void tokens_by_four(std::size_t tokens, const F& some) {
+  std::size_t t = 0;
+  if (tokens >= 4) {
+    some.template operator()<4, true>(t);
+    t += 4;
+  } else if (tokens > 0) {
+    some.template operator()<1, true>(t++);
+  }
+  for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
+  for (; t < tokens; ++t) some.template operator()<1, false>(t);
+}
+
+}  // namespace
+}  // namespace kv
+
+#pragma GCC diagnostic pop
+#pragma GCC pop_options

@@ -1,0 +1,131 @@
+#include "kvcheck/base/random/rng.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/random/philox_many.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t multiplier_0 = philox_multiplier_0;
+constexpr std::uint64_t multiplier_1 = philox_multiplier_1;
+
+std::uint32_t low(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x);
+}
+
+std::uint32_t high(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> 32);
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product_0 = multiplier_0 * counter[0];
+    const std::uint64_t product_1 = multiplier_1 * counter[2];
+    counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
+               high(product_0) ^ counter[3] ^ key[1], low(product_0)};
+    key[0] += philox_weyl_0;
+    key[1] += philox_weyl_1;
+  }
+  return counter;
+}
+
+double open_unit(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
+// The counter's words: index, retry or half, position, stream. The key is the seed.
+std::uint64_t Rng::block(Position position, std::uint32_t index, std::uint32_t round) const {
+  const auto random = philox4x32({index, round, position, stream_}, {low(seed_), high(seed_)});
+  return (static_cast<std::uint64_t>(random[1]) << 32) | random[0];
+}
+
+std::uint64_t Rng::bits(Position position, std::uint32_t index) const {
+  return block(position, index, 0);
+}
+
+// One array for each word of the counters, so that the compiler computes several blocks in one
+// register; a block alone waits for each multiplication in turn.
+std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
+                                                             std::uint32_t index) const {
+  using Words = std::array<std::uint32_t, run_of_positions>;
+  Words a{};
+  Words b{};
+  Words c{};
+  Words d{};
+  for (std::uint32_t i = 0; i < run_of_positions; ++i) {
+    a[i] = index;
+    b[i] = 0;
+    c[i] = first + i;
+    d[i] = stream_;
+  }
+  std::uint32_t key_0 = low(seed_);
+  std::uint32_t key_1 = high(seed_);
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < run_of_positions; ++i) {
+      const std::uint64_t product_0 = multiplier_0 * a[i];
+      const std::uint64_t product_1 = multiplier_1 * c[i];
+      a[i] = high(product_1) ^ b[i] ^ key_0;
+      b[i] = low(product_1);
+      c[i] = high(product_0) ^ d[i] ^ key_1;
+      d[i] = low(product_0);
+    }
+    key_0 += philox_weyl_0;
+    key_1 += philox_weyl_1;
+  }
+  std::array<std::uint64_t, run_of_positions> bits{};
+  for (std::size_t i = 0; i < run_of_positions; ++i) {
+    bits[i] = static_cast<std::uint64_t>(b[i]) << 32 | a[i];
+  }
+  return bits;
+}
+
+std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t index) const {
+  return below_from(block(position, index, 0), bound, position, index);
+}
+
+std::uint64_t Rng::below_from(std::uint64_t bits,
+                              std::uint64_t bound,
+                              Position position,
+                              std::uint32_t index) const {
+  KV_CHECK(bound > 0);
+  __extension__ using Wide = unsigned __int128;
+  // The product's low half is rejected below 2^64 mod bound; then every result has equally many
+  // preimages. The bound itself is a cheap over-estimate of that threshold.
+  for (std::uint32_t round = 1;; ++round) {
+    const Wide product = static_cast<Wide>(bits) * bound;
+    const auto remainder = static_cast<std::uint64_t>(product);
+    if (remainder >= bound || remainder >= (0 - bound) % bound) {
+      return static_cast<std::uint64_t>(product >> 64);
+    }
+    bits = block(position, index, round);
+  }
+}
+
+double Rng::uniform(Position position, std::uint32_t index) const {
+  return open_unit(bits(position, index));
+}
+
+double Rng::normal(Position position, std::uint32_t index) const {
+  const double radius = std::sqrt(-2.0 * std::log(uniform(position, index)));
+  const double angle = open_unit(block(position, index, 1));
+  return radius * std::cos(2.0 * std::numbers::pi * angle);
+}
+
+std::uint64_t seed_for(std::uint64_t seed, std::string_view name) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return seed ^ hash;
+}
+
+std::uint32_t stream_of(std::size_t layer, std::size_t head) {
+  KV_CHECK(layer < 65536 && head < 65536);
+  return static_cast<std::uint32_t>(layer << 16 | head);
+}
+
+}  // namespace kv

@@ -1,0 +1,83 @@
+// The one source of chance: a counter-based generator, keyed instead of advanced.
+//
+// A draw is a pure function of (seed, stream, position, index), so a result does not depend on the
+// order of draws, on threads, or on how a stream was cut into chunks. Nothing else in the project
+// draws, and nothing printed or compared goes through a <random> distribution.
+//
+// Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011,
+// section 3 (Philox 4x32, ten rounds). tests/base/rng_test.cpp holds it to the authors' published
+// known-answer vectors.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "kvcheck/base/position.h"
+
+namespace kv {
+
+// The Philox 4x32-10 block function: 128 bits of counter and 64 of key to 128 random bits.
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key);
+
+// How many positions Rng::bits_of_run serves.
+inline constexpr std::size_t run_of_positions = 4;
+
+// The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) whatever the bits, so that its
+// logarithm is finite and 1 - x is never 0. With 53 bits the largest would round to 1.
+double open_unit(std::uint64_t bits);
+
+// Random numbers for one seed and one stream, addressed by position and index.
+//
+//   seed    what the user gives
+//   stream  who draws: stream_of(layer, head) for a unit's cache, or a task's number
+//
+// A value: copying it is free and gives the same draws. Cost: one block, about 10 ns, per call.
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed, std::uint32_t stream = 0) : seed_(seed), stream_(stream) {}
+
+  // 64 uniform random bits for the index-th draw made on behalf of `position`.
+  [[nodiscard]] std::uint64_t bits(Position position, std::uint32_t index = 0) const;
+
+  // bits() of `first` and the positions after it, for little more than the cost of one.
+  [[nodiscard]] std::array<std::uint64_t, run_of_positions> bits_of_run(
+      Position first, std::uint32_t index = 0) const;
+
+  // Uniform on {0, ..., bound - 1}, without bias (Lemire's multiply-and-reject). Requires bound >
+  // 0.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound,
+                                    Position position,
+                                    std::uint32_t index = 0) const;
+
+  // The same, given bits(position, index).
+  [[nodiscard]] std::uint64_t below_from(std::uint64_t bits,
+                                         std::uint64_t bound,
+                                         Position position,
+                                         std::uint32_t index = 0) const;
+
+  // Uniform on the open interval (0, 1): open_unit of 64 bits.
+  [[nodiscard]] double uniform(Position position, std::uint32_t index = 0) const;
+
+  // Standard normal, by the Box-Muller transform of two uniforms.
+  [[nodiscard]] double normal(Position position, std::uint32_t index = 0) const;
+
+ private:
+  [[nodiscard]] std::uint64_t block(Position position,
+                                    std::uint32_t index,
+                                    std::uint32_t round) const;
+
+  std::uint64_t seed_;
+  std::uint32_t stream_;
+};
+
+// A seed of its own for each name, so that policies with the same seed do not toss the same coins:
+// seed XOR the 64-bit FNV-1a hash of the name.
+std::uint64_t seed_for(std::uint64_t seed, std::string_view name);
+
+// The stream of the unit of a layer and a head. Requires both below 65,536.
+std::uint32_t stream_of(std::size_t layer, std::size_t head);
+
+}  // namespace kv

@@ -1,0 +1,21 @@
+// Words for error messages: names from files, made safe to print on one line.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kv {
+
+// `name` between single quotes, with control characters escaped and its end cut off when it is
+// longer than a line.
+std::string shown(std::string_view name);
+
+// "[4, 512, 32]".
+std::string shown_shape(std::span<const std::size_t> shape);
+
+// The product of `sizes`, or false when it does not fit in 64 bits.
+bool product(std::span<const std::size_t> sizes, std::uint64_t& result);
+
+}  // namespace kv

@@ -1,0 +1,205 @@
+#include "kvcheck/cli/check/check.h"
+
+#include <array>
+#include <chrono>
+#include <ostream>
+#include <sstream>
+#include <vector>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/check/laws_text.h"
+#include "kvcheck/cli/check/subject.h"
+#include "kvcheck/cli/options/late_file.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/output/report_writers.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 14> table = {{
+    {.name = "plugin", .value = "LIB", .help = "the subject is this shared library"},
+    {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
+    {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
+    {.name = "nightly", .help = "an hour or more: a hundred times the cases"},
+    {.name = "budget",
+     .value = "TIME",
+     .help = "begin no new work after 30s or 2m; laws not tried by then count as not run"},
+    {.name = "filter",
+     .value = "LAW",
+     .help = "only these laws: ids, or how ids begin and a '*', as in 'visible.*'",
+     .list = true},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all cases"},
+    {.name = "reproduce", .value = "STRING", .help = "one law on one case again, as printed"},
+    {.name = "json",
+     .value = "FILE",
+     .help = "all results as one JSON object; - is standard output"},
+    {.name = "junit", .value = "FILE", .help = "the same as JUnit XML; - is standard output"},
+    {.name = "list", .letter = 'l', .help = "all laws with their sentences, and no check"},
+    {.name = "explain", .value = "LAW", .help = "what a law means and where it was broken"},
+    {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Holds a key/value cache to every law, and shows the smallest case of what it breaks.\n"
+    "\n"
+    "Usage:  kvcheck check SUBJECT [OPTIONS]\n"
+    "        kvcheck check --plugin LIB [OPTIONS]\n"
+    "        kvcheck check --exec COMMAND [OPTIONS]\n"
+    "        kvcheck check --list\n"
+    "        kvcheck check --explain LAW\n"
+    "\n"
+    "SUBJECT is a spec (reservoir:sinks=4,recent=28,budget=64) or a preset (@streaming-llm), run\n"
+    "by kvcheck's own cache; see kvcheck policies. Its contract is what the spec says: timing,\n"
+    "visibility, positions, and the policy's claims. A cache of your own is a shared library\n"
+    "behind a C interface, or a program that speaks a line protocol; it declares its contract\n"
+    "itself. Every law that applies is tried on small sizes of its own and on the sizes asked "
+    "for.\n"
+    "A law whose cases never showed an eviction counts as not run, and says so.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, or nothing was run.\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n"
+    "  kvcheck check '@h2o:budget=64' --full --json h2o.json\n"
+    "  kvcheck check streaming:sinks=4,recent=28 --filter 'visible.*' --junit laws.xml\n"
+    "  kvcheck check --explain survives\n";
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// "30s", "2m": seconds; 0 without a word.
+Result<double> parse_time(const std::string& word) {
+  if (word.empty()) return 0.0;
+  const char unit = word.back();
+  const double scale = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+  if (scale == 0) {
+    return usage_error("--budget is '" + word + "'; expected a time such as 30s, 2m or 1h");
+  }
+  const auto count = parse_real(word.substr(0, word.size() - 1), "--budget", 0.001, 1e6);
+  if (!count) return count.error();
+  return *count * scale;
+}
+
+Result<BatteryOptions> options_of(const Words& words) {
+  BatteryOptions options;
+  if (words.given("full") && words.given("nightly")) {
+    return usage_error("--full and --nightly are two levels; expected one");
+  }
+  if (words.given("full")) options.effort.level = Level::full;
+  if (words.given("nightly")) options.effort.level = Level::nightly;
+  const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  if (!seed) return seed.error();
+  options.effort.seed = seed->value_or(1);
+  const auto seconds = parse_time(words.value("budget"));
+  if (!seconds) return seconds.error();
+  options.seconds = *seconds;
+  options.filter = words.values("filter");
+  options.clock = now;
+  return options;
+}
+
+// What --reproduce takes its effect from is the string alone.
+Result<void> check_alone(const Words& words) {
+  if (!words.given("reproduce")) return {};
+  for (const char* other : {"full", "nightly", "budget", "filter", "seed"}) {
+    if (words.given(other)) {
+      return usage_error("--" + std::string(other) +
+                         " has no effect with --reproduce, which tries one law on one case");
+    }
+  }
+  return {};
+}
+
+Result<Report> report_of(Family& family, const Words& words, Streams& streams) {
+  if (words.given("reproduce")) return reproduce(family, words.value("reproduce"));
+  auto options = options_of(words);
+  if (!options) return options.error();
+  Progress progress(streams.err, streams.terminal && !words.given("quiet"));
+  options->progress = [&](double share, std::string_view what) { progress.update(share, what); };
+  return run_battery(family, *options);
+}
+
+// The files that results go to.
+struct Files {
+  LateFile json;
+  LateFile junit;
+};
+
+Result<Files> open_files(const Words& words) {
+  if (words.given("json") && words.value("json") == words.value("junit")) {
+    return usage_error("--json and --junit are both '" + words.value("json") + "'");
+  }
+  auto json = LateFile::open(words.value("json"));
+  if (!json) return json.error();
+  auto junit = LateFile::open(words.value("junit"));
+  if (!junit) return junit.error();
+  return Files{*std::move(json), *std::move(junit)};
+}
+
+Result<void> write_report(const Report& report,
+                          const std::string& subject,
+                          Files& files,
+                          Streams& streams) {
+  std::ostringstream json;
+  std::ostringstream junit;
+  write_json(report, json);
+  write_junit(report, subject, junit);
+  if (auto done = files.json.write(json.str(), streams); !done) return done;
+  if (auto done = files.junit.write(junit.str(), streams); !done) return done;
+  const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
+  if (!taken) write_text(report, subject, streams.out, streams.columns);
+  return {};
+}
+
+Result<Outcome> check(const Words& words, Streams& streams) {
+  const auto subject = subject_of(words);
+  if (!subject) return subject.error();
+  if (auto alone = check_alone(words); !alone) return alone.error();
+  auto files = open_files(words);
+  if (!files) return files.error();
+  const auto report = report_of(*subject->family, words, streams);
+  if (!report) return report.error();
+  if (auto done = write_report(*report, subject->words, *files, streams); !done) {
+    return done.error();
+  }
+  if (report->count(Status::broken) > 0) return Outcome::law_broken;
+  if (report->holds()) return Outcome::done;
+  return Error{Error::Kind::unsupported, "no law was tried, which is no success"};
+}
+
+Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
+  const auto words = Words::parse(table, given);
+  if (!words) return words.error();
+  if (words->given("list") || words->given("explain")) {
+    if (auto none = words->expect_operands("subject", 0, 0); !none) return none.error();
+  }
+  if (words->given("list")) {
+    streams.out << law_list();
+    return Outcome::done;
+  }
+  if (words->given("explain")) {
+    const auto text = law_explained(words->value("explain"));
+    if (!text) return text.error();
+    streams.out << *text;
+    return Outcome::done;
+  }
+  return check(*words, streams);
+}
+
+}  // namespace
+
+constinit const Command check_command = {
+    .name = "check",
+    .summary = "hold a key/value cache to every law, and show the smallest case of what it breaks",
+    .help = help,
+    .run = run,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,69 @@
+#include "kvcheck/cli/check/protocol.h"
+
+#include <array>
+#include <ostream>
+
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/properties/remote/validate.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 2> table = {{
+    {.name = "requests", .help = "show what was asked beside each line"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Holds a program to the line protocol.\n"
+    "\n"
+    "Usage:  kvcheck protocol COMMAND\n"
+    "\n"
+    "COMMAND is one word for the shell: quote it. The protocol is specified in PROTOCOL.md.\n"
+    "\n"
+    "Before any law is tried it says hello, asks for contracts, runs cases with every kind of\n"
+    "call, and checks each field of every answer, fields that the protocol does not know\n"
+    "included.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Exit status: 0 every answer is right; 1 some are not; 2 usage, or it cannot be started.\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck protocol 'python3 my_cache.py'\n"
+    "  kvcheck protocol --requests ./my_cache\n";
+
+Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
+  const auto words = Words::parse(table, given);
+  if (!words) return words.error();
+  if (auto one = words->expect_operands("command", 1, 1); !one) return one.error();
+  const auto validation = validate_process(words->operands()[0]);
+  if (!validation) return validation.error();
+  std::size_t wrong = 0;
+  for (const Validation::Step& step : validation->steps) {
+    wrong += step.wrong.empty() ? 0U : 1U;
+    streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
+    if (words->given("requests")) streams.out << "       " << step.request << "\n";
+    if (step.wrong.empty()) continue;
+    // What the program said is shown, and not obeyed.
+    const std::string said = printable(step.wrong);
+    for (const std::string_view line : split(said, '\n')) {
+      streams.out << "       " << line << "\n";
+    }
+  }
+  streams.out << validation->steps.size() << " answers, " << wrong << " of them wrong\n";
+  return validation->passed() ? Outcome::done : Outcome::law_broken;
+}
+
+}  // namespace
+
+constinit const Command protocol_command = {
+    .name = "protocol",
+    .summary = "hold a program to the line protocol",
+    .help = help,
+    .run = run,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,60 @@
+#include "kvcheck/cli/check/subject.h"
+
+#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/remote/plugin_family.h"
+#include "kvcheck/properties/remote/process_family.h"
+#include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::cli {
+namespace {
+
+Result<NamedSubject> named(Result<std::unique_ptr<Family>> family,
+                           const std::string& option,
+                           const std::string& word) {
+  if (!family) return family.error();
+  return NamedSubject{*std::move(family), "kvcheck check " + option + shell_quoted(word)};
+}
+
+}  // namespace
+
+std::string& registering_program() {
+  static std::string name;
+  return name;
+}
+
+std::string shell_quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Result<NamedSubject> subject_of(const Words& words) {
+  const bool plugin = words.given("plugin");
+  const bool program = words.given("exec");
+  if (plugin && program) return usage_error("--plugin and --exec are two subjects; expected one");
+  const std::size_t operands = plugin || program ? 0 : 1;
+  if (auto one = words.expect_operands("subject", operands, operands); !one) {
+    return one.error();
+  }
+  if (plugin) {
+    return named(make_plugin_family(words.value("plugin")), "--plugin ", words.value("plugin"));
+  }
+  if (program) {
+    return named(make_process_family(words.value("exec")), "--exec ", words.value("exec"));
+  }
+  const std::string& operand = words.operands()[0];
+  for (const RegisteredSubject& subject : registered_subjects()) {
+    if (subject.name != operand) continue;
+    return NamedSubject{subject.make(),
+                        shell_quoted(registering_program()) + " " + shell_quoted(operand)};
+  }
+  const auto spec = parse_spec(operand);
+  if (!spec) return spec.error();
+  return NamedSubject{make_spec_family(*spec), "kvcheck check " + shell_quoted(operand)};
+}
+
+}  // namespace kv::cli

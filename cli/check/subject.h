@@ -1,0 +1,28 @@
+// The subject that words of a command line name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/properties/family.h"
+
+namespace kv::cli {
+
+struct NamedSubject {
+  std::unique_ptr<Family> family;
+  std::string words;  // the command that checks it again, quoted for a shell
+};
+
+// The program that has registered subjects; kvcheck_main sets it to its own name.
+std::string& registering_program();
+
+// From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
+// options to be in the table of `words`. Errors are those of parse_spec and of the families, and of
+// no subject or several.
+Result<NamedSubject> subject_of(const Words& words);
+
+// `word` as a POSIX shell reads it: between quotes unless that is not needed.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace kv::cli

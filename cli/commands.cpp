@@ -1,0 +1,147 @@
+#include "kvcheck/cli/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <vector>
+
+#include "kvcheck/base/kernels/kernel_choice.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/cli/check/check.h"
+#include "kvcheck/cli/check/protocol.h"
+#include "kvcheck/cli/evaluate/eval.h"
+#include "kvcheck/cli/evaluate/generate.h"
+#include "kvcheck/cli/evaluate/record.h"
+#include "kvcheck/cli/evaluate/speed.h"
+#include "kvcheck/cli/evidence/selftest.h"
+#include "kvcheck/cli/evidence/uniformity.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/load.h"
+#include "kvcheck/cli/policies/policies.h"
+#include "kvcheck/cli/replay/replay.h"
+#include "kvcheck/cli/report/report.h"
+#include "kvcheck/cli/trace/trace.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::string_view about =
+    "kvcheck replays recorded attention through the policies that decide which tokens stay in a\n"
+    "language model's key/value cache, and shows what each of them loses.\n";
+
+constexpr std::string_view usage =
+    "Usage:  kvcheck [--load LIBRARY...] COMMAND [WORDS...]\n"
+    "        kvcheck COMMAND --help     what a command does, with examples\n"
+    "        kvcheck --load LIBRARY     has policies of your own (examples/policy) for every "
+    "command\n"
+    "        kvcheck --version\n";
+
+constexpr std::string_view examples =
+    "Examples, in the order of a first visit:\n"
+    "  kvcheck policies\n"
+    "  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors\n"
+    "  kvcheck replay traces/data/tinystories-2m.qkv.safetensors --policy all --budget 64,128 \\\n"
+    "      -o run.db\n"
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n";
+
+constexpr std::string_view statuses =
+    "Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage or bad input, or the\n"
+    "output could not be written; 3 internal error; 130 interrupted.\n";
+
+std::string top_help() {
+  std::size_t column = 0;
+  for (const Command* command : commands()) column = std::max(column, command->name.size());
+  std::string list = "Commands:\n";
+  for (const Command* command : commands()) {
+    std::string name(command->name);
+    name.resize(column, ' ');
+    list += "  " + name + "  " + std::string(command->summary) + "\n";
+  }
+  std::string out(about);
+  for (const std::string_view part : {usage, std::string_view(list), examples, statuses}) {
+    out.append("\n").append(part);
+  }
+  return out;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  return found == commands().end() ? nullptr : *found;
+}
+
+int unknown_command(std::string_view name, Streams& streams) {
+  std::vector<std::string_view> names;
+  for (const Command* command : commands()) names.push_back(command->name);
+  return report_error("kvcheck", usage_error(unknown_word("command", name, names)), streams);
+}
+
+int run_help(std::span<const std::string> words, Streams& streams) {
+  if (words.empty() || asks_for_help(words.first(1))) {
+    streams.out << top_help();
+    return exit_status::done;
+  }
+  const Command* command = find_command(words[0]);
+  const Command* const verb =
+      command != nullptr && words.size() > 1 ? find_verb(*command, words[1]) : nullptr;
+  if (verb != nullptr) command = verb;
+  if (command == nullptr) return unknown_command(words[0], streams);
+  // A command with verbs tells of those that are no commands of their own.
+  const std::size_t used = command->verbs.empty() && verb == nullptr ? 1 : 2;
+  if (words.size() > used) {
+    return report_error("kvcheck", usage_error("unexpected word '" + words[used] + "' after help"),
+                        streams);
+  }
+  streams.out << help_of(*command);
+  return exit_status::done;
+}
+
+int run_top(std::span<const std::string> words, Streams& streams) {
+  // Without a command nothing was checked, which a script must not take for success.
+  if (words.empty()) {
+    streams.err << top_help();
+    return exit_status::bad_input;
+  }
+  const std::string& first = words[0];
+  if (first == "help") return run_help(words.subspan(1), streams);
+  if (first == "--help" || first == "-h") return run_help({}, streams);
+  if (first == "--version") {
+    streams.out << "kvcheck " << version << '\n';
+    return exit_status::done;
+  }
+  if (first.starts_with('-')) {
+    constexpr std::array<std::string_view, 3> options = {"--help", "--version", "--load"};
+    return report_error("kvcheck", usage_error(unknown_word("option", first, options)), streams);
+  }
+  return unknown_command(first, streams);
+}
+
+}  // namespace
+
+std::span<const Command* const> commands() {
+  static constexpr std::array all = {
+      &replay_command,   &report_command, &check_command,    &uniformity_command,
+      &eval_command,     &speed_command,  &generate_command, &record_command,
+      &policies_command, &trace_command,  &protocol_command, &selftest_command,
+  };
+  return all;
+}
+
+int run_main(std::span<const std::string> words, Streams& streams) {
+  if (const auto chosen = check_kernel_choice(); !chosen) {
+    return report_error("kvcheck", chosen.error(), streams);
+  }
+  const Result<std::size_t> loaded = load_policies(words);
+  if (!loaded) return report_error("kvcheck", loaded.error(), streams);
+  words = words.subspan(*loaded);
+  if (!words.empty()) {
+    if (const Command* const command = find_command(words[0])) {
+      return run_command(*command, words.subspan(1), streams);
+    }
+  }
+  forget_interrupt();
+  return flushed("kvcheck", run_top(words, streams), streams);
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,214 @@
+#include "kvcheck/cli/evaluate/eval.h"
+
+#include <array>
+#include <optional>
+#include <ostream>
+#include <utility>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/cli/evaluate/eval_open_loop.h"
+#include "kvcheck/cli/evaluate/eval_plan.h"
+#include "kvcheck/cli/evaluate/eval_run.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/loops_table.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 24> table = {{
+    model_option,
+    weights_option,
+    tokenizer_option,
+    {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
+    policy_option,
+    {.name = "budget",
+     .value = "N,...",
+     .help = "residents that may stay after trimming, for policies whose spec leaves that open; "
+             "several make a sweep"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens per forward pass, for specs that leave it open"},
+    {.name = "tokens", .value = "N", .help = "how many tokens of the text are taken [all]"},
+    {.name = "split",
+     .value = "WORD",
+     .help = "cut the text at this word into pieces without outer blanks, and join those"},
+    {.name = "each", .help = "every piece is a stream of its own, with an empty cache"},
+    {.name = "mark", .help = "the begin token stands before every piece, not only the first"},
+    {.name = "windows",
+     .value = "N,...",
+     .help = "cut streams into windows of N tokens, each with an empty cache and of whole lines; "
+             "0 is not cut, and 0,256 does both [0]"},
+    {.name = "segment",
+     .value = "N",
+     .default_value = "256",
+     .help = "perplexity is also given for the first N targets, the next N, the next 2N, ..."},
+    {.name = "open-loop",
+     .help = "also replay the model's dense run of every stream through the policies, and compare"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    storage_option,
+    keys_option,
+    {.name = "threads",
+     .value = "N",
+     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
+    {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
+    {.name = "markdown", .value = "FILE", .help = "write the tables there; - is standard output"},
+    {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Runs a real model over a text on what each policy leaves, and prints its perplexity.\n"
+    "\n"
+    "Usage:  kvcheck eval --model PATH --text FILE [--policy SPEC...] [OPTIONS]\n"
+    "\n"
+    "The loop is closed: keys and values come from a model that saw only what the policy kept. "
+    "The\n"
+    "cache goes on over the whole text; every token but the first is predicted exactly once,\n"
+    "whatever the chunk. The begin token, if the model has one, goes before the text.\n"
+    "\n"
+    "Where the text is the recall task that the bundled model speaks (model/training/text.py), "
+    "the\n"
+    "share of answers whose likeliest token was right is given too, by the distance in tokens to\n"
+    "the latest mention of the fact.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck eval --model model/data --text model/data/held-out.txt --windows 0,256 \\\n"
+    "      --policy dense --policy window --policy 'streaming:sinks=1;positions=in-cache' \\\n"
+    "      --budget 32,64,128 -o run.db\n"
+    "  kvcheck eval --model pythia-70m --text book.txt --policy dense \\\n"
+    "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256,512 --tokens 4096\n"
+    "  kvcheck eval --model stories260K.bin --tokenizer tok512.bin --text stories.txt \\\n"
+    "      --split '<|endoftext|>' --policy window --budget 64,128 --json -\n"
+    "  kvcheck eval --model model/data --text model/data/held-out.txt --windows 256 --chunk 64 \\\n"
+    "      --policy dense --storage int4:recent=32,sinks=4\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
+
+// One run: evaluations, then all outputs, the results file first.
+class EvalCommand {
+ public:
+  EvalCommand(const EvalPlan& plan, Streams& streams)
+      : plan_(plan), streams_(streams), progress_(streams.err, streams.terminal && !plan.quiet) {}
+
+  Result<void> all() {
+    if (!plan_.outputs.results.empty()) {
+      Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
+      if (!writer) return writer.error();
+      writer_.emplace(*std::move(writer));
+    }
+    auto results = evaluated();
+    progress_.clear();
+    if (!results) {
+      if (writer_) static_cast<void>(writer_->discard());
+      return interrupted() ? io_error("interrupted; nothing was kept") : results.error();
+    }
+    return write(*results);
+  }
+
+ private:
+  Result<std::vector<ClosedLoopResult>> evaluated() {
+    const InterruptGuard guard;
+    auto results = run_eval(plan_, [this](double share, const std::string& what) {
+      progress_.update(share, what);
+      return !interrupted();
+    });
+    if (!results || !plan_.open_loop) return results;
+    progress_.update(1, "open loop");
+    if (auto added = add_open_loop(plan_, *results); !added) return added.error();
+    return results;
+  }
+
+  Result<void> write(const std::vector<ClosedLoopResult>& results) {
+    for (const ClosedLoopResult& result : results) {
+      if (!writer_) break;
+      if (auto added = writer_->add(result); !added) return added;
+    }
+    if (writer_) {
+      if (auto done = writer_->finish(); !done) return done;
+    }
+    std::string json;
+    std::string markdown;
+    for (const ClosedLoopResult& result : results) {
+      json += closed_loop_json(result);
+      markdown += markdown_of(result, markdown.empty());
+    }
+    const Outputs& outputs = plan_.outputs;
+    if (auto done = write_to(outputs.json, json); !done) return done;
+    if (auto done = write_to(outputs.csv, closed_loop_csv(results)); !done) return done;
+    if (auto done = write_to(outputs.markdown, markdown); !done) return done;
+    if (!outputs.on_standard_output()) print(results);
+    return {};
+  }
+
+  static std::string markdown_of(const ClosedLoopResult& result, bool first) {
+    std::string text = (first ? "" : "\n") + closed_loop_line(result) + "\n";
+    text += to_markdown(perplexity_table(result));
+    if (has_open_loop(result)) {
+      text += "\n" + to_markdown(loops_table(result)) + "\n" + loops_words(result) + "\n";
+    }
+    return result.asks() ? text + "\n" + to_markdown(recall_table(result)) : text;
+  }
+
+  Result<void> write_to(const std::string& path, const std::string& text) {
+    if (path.empty()) return {};
+    if (path != "-") return write_file(path, text);
+    streams_.out << text;
+    return {};
+  }
+
+  void print(const std::vector<ClosedLoopResult>& results) {
+    for (const ClosedLoopResult& result : results) {
+      if (&result != &results.front()) streams_.out << "\n";
+      streams_.out << closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
+                   << to_text(perplexity_table(result), 0);
+      if (has_open_loop(result)) {
+        streams_.out << "\n"
+                     << to_text(loops_table(result), 0) << "\n"
+                     << loops_words(result) << "\n";
+      }
+      if (!result.asks()) continue;
+      streams_.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
+                      "(how many)\n\n"
+                   << to_text(recall_table(result), 0);
+    }
+    if (plan_.quiet || plan_.outputs.results.empty()) return;
+    streams_.out << "\nResults: " << plan_.outputs.results << "\nNext: kvcheck report "
+                 << shell_word(plan_.outputs.results) << " -o report\n";
+  }
+
+  const EvalPlan& plan_;
+  Streams& streams_;
+  Progress progress_;
+  std::optional<ResultsWriter> writer_;
+};
+
+Result<void> run(std::span<const std::string> given, Streams& streams) {
+  const Result<Words> words = Words::parse(table, given);
+  if (!words) return words.error();
+  const Result<EvalPlan> plan = plan_eval(*words);
+  if (!plan) return plan.error();
+  if (!plan->quiet) {
+    for (const std::string& note : plan->notes) streams.err << "Note: " << note << ".\n";
+  }
+  return EvalCommand(*plan, streams).all();
+}
+
+}  // namespace
+
+constinit const Command eval_command = {
+    .name = "eval",
+    .summary = "run a real model over a text on what each policy leaves, and print its perplexity",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

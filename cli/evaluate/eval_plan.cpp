@@ -1,0 +1,201 @@
+#include "kvcheck/cli/evaluate/eval_plan.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/cli/replay/spec_notes.h"
+#include "kvcheck/model/run/text_streams.h"
+#include "kvcheck/sim/spec/spec_names.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::uint64_t max_tokens = std::uint64_t{1} << 31;
+
+// Threads and outputs are left out: they do not change what is measured.
+std::string command_of(const Words& words) {
+  std::string out = "kvcheck eval";
+  for (const std::string_view name :
+       {"model", "weights", "tokenizer", "text", "policy", "budget", "chunk", "tokens", "split",
+        "windows", "segment", "seed", "storage", "keys"}) {
+    if (!words.given(name)) continue;
+    for (const std::string& value : words.values(name)) {
+      out += " --" + std::string(name) + " " + shell_word(value);
+    }
+  }
+  for (const std::string_view name : {"each", "mark", "open-loop"}) {
+    if (words.given(name)) out += " --" + std::string(name);
+  }
+  return out;
+}
+
+Result<TextOptions> text_options(const Words& words, const OpenedModel& opened) {
+  const auto tokens = words.count("tokens", 2, max_tokens);
+  if (!tokens) return tokens.error();
+  TextOptions options;
+  options.separator = words.value("split");
+  options.each = words.given("each");
+  options.mark = words.given("mark");
+  options.begin = opened.model.config.begin_token;
+  options.tokens = tokens->value_or(0);
+  if (options.separator.empty() && (options.each || options.mark)) {
+    return usage_error("--each and --mark are about the pieces that --split makes; expected both");
+  }
+  return options;
+}
+
+Result<EvalText> text_in(const Words& words,
+                         const std::string& text,
+                         const TextOptions& options,
+                         const Tokenizer& tokenizer) {
+  auto streams = streams_of(text, tokenizer, options);
+  if (!streams) {
+    return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
+  }
+  EvalText result{.window = options.window, .streams = *std::move(streams), .questions = {}};
+  for (const auto& stream : result.streams) {
+    result.questions.push_back(recall_questions(stream, tokenizer));
+  }
+  return result;
+}
+
+Result<void> plan_texts(const Words& words, EvalPlan& plan) {
+  const Result<std::string> text = read_text_file(words);
+  if (!text) return text.error();
+  plan.about.text = words.value("text");
+  plan.about.checksum = XXH3_64bits(text->data(), text->size());
+  Result<TextOptions> options = text_options(words, plan.opened);
+  if (!options) return options.error();
+  auto windows = words.counts("windows", 0, max_tokens);
+  if (!windows) return windows.error();
+  if (windows->empty()) windows->push_back(0);
+  for (const std::uint64_t window : *windows) {
+    if (window == 1) return usage_error("--windows has 1; expected 0 (not cut) or 2 and more");
+    options->window = window;
+    auto made = text_in(words, *text, *options, *plan.opened.tokenizer);
+    if (!made) return made.error();
+    plan.texts.push_back(*std::move(made));
+  }
+  return {};
+}
+
+Result<void> plan_model(const Words& words, EvalPlan& plan) {
+  Result<OpenedModel> opened = opened_model(words);
+  if (!opened) return opened.error();
+  plan.opened = *std::move(opened);
+  plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
+  constexpr std::array<std::string_view, 3> architectures = {"llama", "gpt_neox", "gpt2"};
+  const ModelConfig& config = plan.opened.model.config;
+  plan.about.model = plan.opened.path;
+  plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
+  if (!config.note.empty()) plan.about.architecture += "; " + config.note;
+  if (words.value("weights") != "as-is") {
+    plan.about.architecture += "; layers' weights as " + words.value("weights");
+  }
+  plan.about.weight_bytes = plan.opened.model.weight_bytes();
+  plan.about.context = config.context;
+  plan.about.storage = storage_text(words, plan.options);
+  return {};
+}
+
+// Tables show the first `segment` targets, then as many, then twice as many; points of the series
+// are the finest that make these up, and at most 16 wide.
+Result<void> plan_steps(const Words& words, EvalPlan& plan) {
+  const auto segment = words.count("segment", 1, max_tokens);
+  if (!segment) return segment.error();
+  plan.about.segment = segment->value();
+  plan.about.series_width = 1;
+  while (plan.about.series_width < 16 && plan.about.segment % (2 * plan.about.series_width) == 0) {
+    plan.about.series_width *= 2;
+  }
+  return {};
+}
+
+std::size_t longest_of(const EvalText& text) {
+  std::size_t longest = 0;
+  for (const auto& stream : text.streams) longest = std::max(longest, stream.size());
+  return longest;
+}
+
+Result<void> check_lengths(const EvalPlan& plan) {
+  for (const EvalText& text : plan.texts) {
+    const std::size_t longest = longest_of(text);
+    for (const Cell& cell : plan.cells) {
+      if (cell.spec.sinks == 0 || cell.spec.sinks < longest) continue;
+      return usage_error(cell.spec.label() + ": the text is " + std::to_string(longest) +
+                         " tokens long; expected more than the " + std::to_string(cell.spec.sinks) +
+                         " sinks");
+    }
+  }
+  return {};
+}
+
+Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
+  for (const std::string_view name : {"output", "json", "csv", "markdown"}) {
+    if (words.given(name) && words.value(name).empty()) {
+      return usage_error("--" + std::string(name) + " needs the name of a file");
+    }
+  }
+  plan.outputs = {.results = words.value("output"),
+                  .json = words.value("json"),
+                  .csv = words.value("csv"),
+                  .markdown = words.value("markdown")};
+  const std::array<std::string, 2> inputs = {words.value("text"), words.value("model")};
+  return check_outputs(plan.outputs, inputs);
+}
+
+// Where the storage is not the published one, or would show nothing.
+void note_storage(const Words& words, EvalPlan& plan) {
+  const KvFormat& storage = plan.options.storage;
+  for (const std::string& word : words.values("policy")) {
+    const std::string_view name = name_in(word);
+    const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
+    if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
+    plan.notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
+                         "; keys and values are stored as " + storage.text());
+  }
+  for (const Cell& cell : plan.cells) {
+    if (storage.recent == 0 || !cell.spec.bounded() || storage.recent < cell.spec.budget) continue;
+    plan.notes.push_back("--storage " + storage.text() + " keeps the newest " +
+                         std::to_string(storage.recent) + " tokens exact, which of a budget of " +
+                         std::to_string(cell.spec.budget) +
+                         " may be nearly all; expected a smaller recent=");
+    break;
+  }
+}
+
+}  // namespace
+
+Result<EvalPlan> plan_eval(const Words& words) {
+  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+  EvalPlan plan;
+  Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
+  if (!cells) return cells.error();
+  plan.cells = *std::move(cells);
+  const Result<DecoderOptions> options = decoder_options(words);
+  if (!options) return options.error();
+  plan.options = *options;
+  const auto threads = words.count("threads", 1, 1024);
+  if (!threads) return threads.error();
+  plan.threads = static_cast<unsigned>(threads->value_or(0));
+  plan.open_loop = words.given("open-loop");
+  plan.quiet = words.given("quiet");
+  plan.command = command_of(words);
+  for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
+    if (const auto done = step(words, plan); !done) return done.error();
+  }
+  if (const auto fits = check_lengths(plan); !fits) return fits.error();
+  note_storage(words, plan);
+  std::size_t longest = 0;
+  for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
+  for (std::string& note : notes_on(plan.cells, longest)) {
+    plan.notes.push_back(std::move(note));
+  }
+  return plan;
+}
+
+}  // namespace kv::cli

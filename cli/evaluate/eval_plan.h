@@ -1,0 +1,41 @@
+// What `kvcheck eval` is to do: its words, understood and checked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/model/run/recall.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv::cli {
+
+// The text as streams, or cut into windows, and what it asks in each.
+struct EvalText {
+  std::size_t window = 0;  // 0: not cut
+  std::vector<std::vector<Token>> streams;
+  std::vector<std::vector<RecallQuestion>> questions;
+};
+
+struct EvalPlan {
+  OpenedModel opened;
+  std::vector<Cell> cells;
+  std::vector<EvalText> texts;
+  ClosedLoopResult about;  // what all results have in common
+  DecoderOptions options;
+  Outputs outputs;
+  unsigned threads = 0;    // 0: as many as the machine has
+  bool open_loop = false;  // replay the dense runs, too
+  bool quiet = false;
+  std::string command;             // the words that decide the numbers, for the results file
+  std::vector<std::string> notes;  // of what the words may not have meant
+};
+
+// Finds everything that can be wrong with the words and files before the model runs. Requires the
+// table of `eval`.
+Result<EvalPlan> plan_eval(const Words& words);
+
+}  // namespace kv::cli

@@ -1,0 +1,120 @@
+#include "kvcheck/cli/evaluate/eval_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "kvcheck/model/run/evaluate.h"
+
+namespace kv::cli {
+namespace {
+
+struct EvalJob {
+  const EvalText* text = nullptr;
+  const Cell* cell = nullptr;
+  double share = 0;  // of all tokens to be read
+  double done = 0;   // of this job
+  std::optional<ClosedLoopCell> result{};
+};
+
+std::size_t tokens_of(const EvalText& text) {
+  std::size_t tokens = 0;
+  for (const auto& stream : text.streams) tokens += stream.size();
+  return tokens;
+}
+
+class EvalRun {
+ public:
+  EvalRun(const EvalPlan& plan, const EvalProgress& progress) : plan_(plan), progress_(progress) {
+    double all = 0;
+    for (const EvalText& text : plan.texts) all += static_cast<double>(tokens_of(text));
+    all *= static_cast<double>(plan.cells.size());
+    for (const EvalText& text : plan.texts) {
+      const double share = static_cast<double>(tokens_of(text)) / all;
+      for (const Cell& cell : plan.cells) {
+        jobs_.push_back({.text = &text, .cell = &cell, .share = share});
+      }
+    }
+  }
+
+  Result<std::vector<ClosedLoopResult>> all() {
+    const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t wanted = plan_.threads > 0 ? plan_.threads : machine;
+    {
+      std::vector<std::jthread> others;
+      for (std::size_t i = 1; i < std::min(wanted, jobs_.size()); ++i) {
+        others.emplace_back([this] { work(); });
+      }
+      work();
+    }
+    return joined();
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < jobs_.size() && !stopped_; i = next_++) run(jobs_[i]);
+  }
+
+  void run(EvalJob& job) {
+    DecoderOptions options = plan_.options;
+    options.seed = job.cell->seed;
+    const Spec& spec = job.cell->spec;
+    const auto report = [&](double share) { return told(job, share); };
+    const auto done = evaluate(plan_.opened.model, spec, job.text->streams, options, report);
+    if (done) {
+      job.result =
+          closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
+    } else {
+      const std::lock_guard lock(mutex_);
+      // The others end because they were told to, not because of an error of their own.
+      if (!error_) error_ = Error{done.error().kind, spec.label() + ": " + done.error().message};
+      stopped_ = true;
+    }
+  }
+
+  bool told(EvalJob& job, double done) {
+    const std::lock_guard lock(mutex_);
+    share_ += (done - job.done) * job.share;
+    job.done = done;
+    if (!progress_(share_, job.cell->spec.label())) stopped_ = true;
+    return !stopped_;
+  }
+
+  Result<std::vector<ClosedLoopResult>> joined() {
+    if (error_) return *error_;
+    std::vector<ClosedLoopResult> results;
+    std::size_t job = 0;
+    for (const EvalText& text : plan_.texts) {
+      ClosedLoopResult& result = results.emplace_back(plan_.about);
+      result.window = text.window;
+      result.streams = text.streams.size();
+      result.tokens = tokens_of(text);
+      for (const auto& stream : text.streams) {
+        result.longest = std::max(result.longest, stream.size());
+      }
+      for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+        result.cells.push_back(*std::move(jobs_[job++].result));
+      }
+    }
+    return results;
+  }
+
+  const EvalPlan& plan_;
+  const EvalProgress& progress_;
+  std::vector<EvalJob> jobs_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  std::optional<Error> error_;  // the first
+  double share_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress) {
+  return EvalRun(plan, progress).all();
+}
+
+}  // namespace kv::cli

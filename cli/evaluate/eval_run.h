@@ -1,0 +1,21 @@
+// The runs of `kvcheck eval`: every text under every cell, on several threads.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/evaluate/eval_plan.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv::cli {
+
+// Told the share that is done and what is running, never from two threads at once; false stops.
+using EvalProgress = std::function<bool(double share, const std::string& what)>;
+
+// One result per text, its cells in the plan's order. Threads share nothing but the model, so the
+// numbers do not depend on how many there are. The error is that of the first cell that failed.
+Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress);
+
+}  // namespace kv::cli

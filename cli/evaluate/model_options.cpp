@@ -1,0 +1,136 @@
+#include "kvcheck/cli/evaluate/model_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/replay/sweep.h"
+#include "kvcheck/sim/replay/serves.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::uint64_t max_u32 = 0xffffffff;
+
+// The index of an option's value among the words it may be.
+Result<std::size_t> word_of(const Words& words,
+                            const std::string& option,
+                            std::span<const std::string_view> all) {
+  const std::string given = words.value(option);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == given) return i;
+  }
+  return usage_error(unknown_word("--" + option, given, all));
+}
+
+}  // namespace
+
+Result<LanguageModel> opened_weights(const Words& words) {
+  constexpr std::array<std::string_view, 4> formats = {"as-is", "f32", "int8", "nf4"};
+  const auto format = word_of(words, "weights", formats);
+  if (!format) return format.error();
+  const std::string path = words.value("model");
+  if (path.empty()) return usage_error("no --model is given");
+  Result<LanguageModel> model = open_model(path);
+  if (!model) return model;
+  if (auto stored = store_weights(*model, static_cast<WeightFormat>(*format)); !stored) {
+    return Error{stored.error().kind, path + ": " + stored.error().message};
+  }
+  return model;
+}
+
+Result<OpenedModel> opened_model(const Words& words) {
+  Result<LanguageModel> model = opened_weights(words);
+  if (!model) return model.error();
+  OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = words.value("model")};
+  auto tokenizer =
+      open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
+  if (!tokenizer) return tokenizer.error();
+  opened.tokenizer = *std::move(tokenizer);
+  const std::size_t tokens = opened.tokenizer->vocabulary();
+  // Models often have some rows more than their tokenizer has tokens, never less.
+  if (tokens > opened.model.config.vocabulary) {
+    return malformed("the tokenizer has " + std::to_string(tokens) + " tokens and the model " +
+                     std::to_string(opened.model.config.vocabulary) +
+                     "; expected at most as many as the model");
+  }
+  return opened;
+}
+
+std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
+                                                                 std::span<const Cell> cells) {
+  const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
+  if (std::ranges::none_of(cells, asks)) return nullptr;
+  return std::make_shared<const std::vector<TokenClass>>(token_classes(*opened.tokenizer));
+}
+
+Result<Number> storage_number(const Words& words) {
+  constexpr std::array<std::string_view, 3> names = {"f32", "f16", "bf16"};
+  const auto number = word_of(words, "storage", names);
+  if (!number) return number.error();
+  return static_cast<Number>(*number);
+}
+
+Result<DecoderOptions> decoder_options(const Words& words) {
+  constexpr std::array<std::string_view, 3> keys = {"rotated", "raw", "rotated-f16"};
+  const Result<KvFormat> storage = parse_kv_format(words.value("storage"));
+  if (!storage) return storage.error();
+  const auto key = word_of(words, "keys", keys);
+  if (!key) return key.error();
+  DecoderOptions options;
+  options.storage = *storage;
+  options.keys = static_cast<KeyStorage>(*key);
+  return options;
+}
+
+std::string storage_text(const Words& words, const DecoderOptions& options) {
+  const bool usual = options.keys == KeyStorage::rotated;
+  return options.storage.text() + (usual ? "" : ", keys " + words.value("keys"));
+}
+
+Result<std::string> read_text_file(const Words& words) {
+  const std::string path = words.value("text");
+  if (path.empty()) return usage_error("no --text is given");
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+}
+
+Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise) {
+  Sweep sweep;
+  sweep.policies = words.values("policy");
+  if (sweep.policies.empty()) sweep.policies = std::move(otherwise);
+  const auto budgets = words.counts("budget", 1, max_u32);
+  if (!budgets) return budgets.error();
+  for (const std::uint64_t budget : *budgets) {
+    sweep.budgets.push_back(static_cast<std::uint32_t>(budget));
+  }
+  const auto chunk = words.count("chunk", 1, 65536);
+  if (!chunk) return chunk.error();
+  sweep.chunk = static_cast<std::uint32_t>(chunk->value_or(0));
+  const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  if (!seed) return seed.error();
+  sweep.seeds = {seed->value_or(1)};
+  const auto planned = plan_cells(sweep);
+  if (!planned) return planned.error();
+  std::vector<Cell> cells;
+  for (const PlannedCell& cell : *planned) cells.push_back(cell.cell);
+  return cells;
+}
+
+Result<Cell> model_cell(const Words& words) {
+  const auto budgets = words.counts("budget", 1, max_u32);
+  if (!budgets) return budgets.error();
+  if (budgets->size() > 1) return usage_error("several budgets are given; expected one");
+  const auto cells = model_cells(words, {});
+  if (!cells) return cells.error();
+  if (cells->size() != 1) return usage_error("--policy all is several policies; expected one");
+  if (!budgets->empty() && !cells->front().spec.bounded()) {
+    return usage_error("--budget has nothing to bound: " + words.value("policy") +
+                       " evicts nothing; expected a --policy that does");
+  }
+  return cells->front();
+}
+
+}  // namespace kv::cli

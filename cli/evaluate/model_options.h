@@ -1,0 +1,94 @@
+// The words that every command with a model understands, opened and checked.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/model/weights/store_weights.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv::cli {
+
+struct OpenedModel {
+  LanguageModel model;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string path;
+};
+
+// From --model and --weights. Errors: none given, those of opening, and weights that cannot be
+// stored as asked.
+Result<LanguageModel> opened_weights(const Words& words);
+
+// From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
+// model.
+Result<OpenedModel> opened_model(const Words& words);
+
+// From --storage.
+Result<Number> storage_number(const Words& words);
+
+// From --storage and --keys.
+Result<DecoderOptions> decoder_options(const Words& words);
+
+// How results tell these: "f32", "f16, keys raw".
+std::string storage_text(const Words& words, const DecoderOptions& options);
+
+// The text of the file that --text names.
+Result<std::string> read_text_file(const Words& words);
+
+// From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
+Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise);
+
+// The same of a command that runs one policy at one budget.
+Result<Cell> model_cell(const Words& words);
+
+// The table of DecoderOptions, if a cell's policy looks at the words that tokens are; else null.
+std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
+                                                                 std::span<const Cell> cells);
+
+// The options that model commands share, to be put into their tables.
+inline constexpr Option model_option = {
+    .name = "model",
+    .value = "PATH",
+    .help = "a directory with config.json and safetensors, or a llama2.c checkpoint"};
+inline constexpr Option tokenizer_option = {
+    .name = "tokenizer",
+    .value = "PATH",
+    .help =
+        "tokenizer.json, a folder with vocab.json and merges.txt, or llama2.c's tokenizer "
+        "[what lies beside the model]"};
+inline constexpr Option policy_option = {
+    .name = "policy",
+    .value = "SPEC",
+    .help = "a policy with its fields, or a preset (@name) [dense]",
+    .list = true};
+inline constexpr Option weights_option = {
+    .name = "weights",
+    .value = "as-is|f32|int8|nf4",
+    .default_value = "as-is",
+    .help =
+        "how the layers' weights are stored: as in their file, widened, in a byte with a scale per "
+        "row, or in half a byte with a scale per 64"};
+inline constexpr Option storage_option = {
+    .name = "storage",
+    .value = "WORD[:FIELD=N,...]",
+    .default_value = "f32",
+    .help =
+        "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
+        "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with the newest "
+        "recent=N (kivi: 128) and the first sinks=N tokens in full precision, full=f32|f16|bf16 "
+        "and group=N channels (int8, int4: 0 is all of a vector's)"};
+inline constexpr Option keys_option = {
+    .name = "keys",
+    .value = "WORD",
+    .default_value = "rotated",
+    .help =
+        "how keys are stored: rotated, raw (before rotation), or rotated-f16, which with "
+        "positions=shifted turns them in f16 arithmetic"};
+
+}  // namespace kv::cli

@@ -1,0 +1,197 @@
+#include "kvcheck/cli/evaluate/record.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <ostream>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/model/run/record.h"
+#include "kvcheck/model/run/text_streams.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 21> table = {{
+    model_option,
+    weights_option,
+    tokenizer_option,
+    {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "the trace to write"},
+    {.name = "kind",
+     .value = "qkv|attention",
+     .default_value = "qkv",
+     .help = "queries, keys and values, or rows of attention (as many numbers as tokens squared)"},
+    {.name = "tokens", .value = "N", .default_value = "512", .help = "how many tokens are taken"},
+    {.name = "skip",
+     .value = "N",
+     .default_value = "0",
+     .help = "how many tokens of the text are passed over before; the begin token stays"},
+    {.name = "layers", .value = "N,...", .help = "which layers, from 0 [all]"},
+    {.name = "kv-heads",
+     .value = "N,...",
+     .help = "which kv-heads, each with the query heads that read it [all]"},
+    {.name = "storage",
+     .value = "f32|f16|bf16",
+     .default_value = "f16",
+     .help = "the numbers of the trace"},
+    {.name = "policy",
+     .value = "SPEC",
+     .default_value = "dense",
+     .help = "a policy with its fields, or a preset (@name), that the model runs under"},
+    {.name = "budget",
+     .value = "N",
+     .help = "residents that may stay, if the spec leaves that open"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens per forward pass [64 if nothing is evicted, else as the spec says]"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    {.name = "split",
+     .value = "WORD",
+     .help = "cut the text at this word into pieces without outer blanks, and join those"},
+    {.name = "mark", .help = "the begin token stands before every piece, not only the first"},
+    {.name = "source", .value = "TEXT", .help = "where text and weights come from, for the trace"},
+    {.name = "licence", .value = "TEXT", .help = "their licence, for the trace"},
+    {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Runs a real model over a text, and writes what kvcheck replay reads.\n"
+    "\n"
+    "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
+    "\n"
+    "Nothing is evicted unless a --policy is given: then the model runs on what that leaves, and\n"
+    "the trace says so. Rows of attention are 0 for tokens that it does not see any more; q/k/v\n"
+    "are those of such a run too, but a replay of them computes attention over all tokens.\n"
+    "Memory does not grow with the trace: its numbers wait on disk, once more as f32.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck record --model pythia-70m --text book.txt -o book.qkv.safetensors\n"
+    "  kvcheck record --model gpt2 --text book.txt --kind attention --layers 0,5,11 \\\n"
+    "      --tokens 1024 -o book.attention.safetensors\n"
+    "  kvcheck record --model gpt2 --text book.txt --kind attention --policy streaming \\\n"
+    "      --budget 128 --skip 4096 -o book.streaming.safetensors\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
+
+Result<RecordOptions> record_options(const Words& words, const OpenedModel& opened) {
+  RecordOptions options;
+  constexpr std::array<std::string_view, 2> kinds = {"attention", "qkv"};
+  const std::string kind = words.value("kind");
+  if (std::ranges::find(kinds, kind) == kinds.end()) {
+    return usage_error(unknown_word("--kind", kind, kinds));
+  }
+  options.kind = kind == "qkv" ? TraceKind::qkv : TraceKind::attention;
+  const Result<Number> number = storage_number(words);
+  if (!number) return number.error();
+  options.number = *number;
+  const auto read = [&](const char* name, std::vector<std::size_t>& into) -> Result<void> {
+    const auto counts = words.counts(name, 0, 65535);
+    if (!counts) return counts.error();
+    into.assign(counts->begin(), counts->end());
+    std::ranges::sort(into);
+    return {};
+  };
+  if (auto done = read("layers", options.layers); !done) return done.error();
+  if (auto done = read("kv-heads", options.kv_heads); !done) return done.error();
+  const Result<Cell> cell = model_cell(words);
+  if (!cell) return cell.error();
+  options.cell = *cell;
+  // The chunk changes nothing then, and one of 1 is slow.
+  const bool open = !words.given("chunk") && cell->spec.chunk == 1;
+  if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
+  options.token_classes = token_classes_for(opened, {&*cell, 1});
+  options.model = std::filesystem::path(opened.path).filename().string();
+  options.source = words.value("source");
+  options.licence = words.value("licence");
+  return options;
+}
+
+Result<std::vector<Token>> read_tokens(const Words& words, const OpenedModel& opened) {
+  const Result<std::string> text = read_text_file(words);
+  if (!text) return text.error();
+  const auto tokens = words.count("tokens", 2, std::uint64_t{1} << 24);
+  if (!tokens) return tokens.error();
+  const auto skip = words.count("skip", 0, std::uint64_t{1} << 32);
+  if (!skip) return skip.error();
+  auto streams = streams_of(*text, *opened.tokenizer,
+                            {.separator = words.value("split"),
+                             .begin = opened.model.config.begin_token,
+                             .mark = words.given("mark"),
+                             .tokens = skip->value() + tokens->value()});
+  if (!streams)
+    return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
+  std::vector<Token> stream = std::move(streams->front());
+  const auto begin = stream.begin() + (stream.front() == opened.model.config.begin_token ? 1 : 0);
+  if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
+    return usage_error("--skip " + words.value("skip") + " leaves too little of " +
+                       words.value("text") + ", which has " + std::to_string(stream.end() - begin) +
+                       " tokens; expected at least 2 to stay");
+  }
+  stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
+  return stream;
+}
+
+// What is read may not be replaced.
+Result<void> check_output(const std::string& path, const Words& words) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto same = [&](const fs::path& other) { return fs::equivalent(path, other, ignored); };
+  if (same(words.value("text"))) return usage_error("-o '" + path + "' would replace the text");
+  const fs::path model = words.value("model");
+  const fs::path folder = fs::is_directory(model, ignored) ? model : model.parent_path();
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const bool weights = fs::is_directory(model, ignored) || same(model);
+    if (weights && same(entry.path())) {
+      return usage_error("-o '" + path + "' would replace a file of the model");
+    }
+  }
+  return {};
+}
+
+Result<void> run(std::span<const std::string> given, Streams& streams) {
+  const Result<Words> words = Words::parse(table, given);
+  if (!words) return words.error();
+  if (auto none = words->expect_operands("operand", 0, 0); !none) return none;
+  const std::string path = words->value("output");
+  if (path.empty() || path == "-") return usage_error("a trace needs a file; expected -o FILE");
+  const Result<OpenedModel> opened = opened_model(*words);
+  if (!opened) return opened.error();
+  const Result<RecordOptions> options = record_options(*words, *opened);
+  if (!options) return options.error();
+  const Result<std::vector<Token>> tokens = read_tokens(*words, *opened);
+  if (!tokens) return tokens.error();
+  if (auto fine = check_output(path, *words); !fine) return fine;
+
+  const InterruptGuard guard;
+  Progress progress(streams.err, streams.terminal && !words->given("quiet"));
+  const auto report = [&](double share) {
+    progress.update(share, "recording");
+    return !interrupted();
+  };
+  Result<void> done = record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
+  progress.clear();
+  if (interrupted()) return io_error("interrupted; nothing was written");
+  if (!done) return done;
+  streams.err << "wrote " << path << ": " << tokens->size() << " tokens\n";
+  return {};
+}
+
+}  // namespace
+
+constinit const Command record_command = {
+    .name = "record",
+    .summary = "run a real model over a text, dense or under a policy, and write a trace",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,228 @@
+#include "kvcheck/cli/evaluate/speed.h"
+
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <utility>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/evaluate/speed_run.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/timing_table.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 15> table = {{
+    model_option,
+    weights_option,
+    policy_option,
+    {.name = "budget",
+     .value = "N,...",
+     .help = "residents that may stay after trimming, for policies whose spec leaves that open"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens of the prompt per forward pass, for specs that leave it open"},
+    {.name = "length",
+     .value = "N,...",
+     .default_value = "256,512,1024",
+     .help = "tokens of the prompt, each from an empty cache"},
+    {.name = "tokens",
+     .value = "N",
+     .default_value = "32",
+     .help = "tokens that are timed one by one after each prompt"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    storage_option,
+    keys_option,
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
+    {.name = "csv", .value = "FILE", .help = "write the table as CSV there; - is standard output"},
+    {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Times a real model on what each policy leaves, over growing lengths.\n"
+    "\n"
+    "Usage:  kvcheck speed --model PATH [--policy SPEC...] [OPTIONS]\n"
+    "\n"
+    "Per policy and length: the time to the first token (the whole prompt), the median time of a\n"
+    "token after it and how much of that is attention (storing keys and values, policy and\n"
+    "residents included), the bytes of keys and values, and the largest memory of the process.\n"
+    "The tokens are numbers that stand for no text; policies that ask for their classes get an\n"
+    "even mixture. Other work on the machine is in the times; compare rows of one run only.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck speed --model pythia-70m --policy dense \\\n"
+    "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256 --length 256,1024,2048\n"
+    "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
+
+struct SpeedPlan {
+  std::string path;
+  std::string weights;  // how they are stored
+  LanguageModel model;
+  std::vector<Cell> cells;
+  DecoderOptions options;
+  std::vector<std::uint64_t> lengths;
+  std::size_t tokens = 0;
+  std::string storage;
+  std::string command;  // for the results file
+  Outputs outputs;
+  bool quiet = false;
+};
+
+// Outputs are left out.
+std::string command_of_speed(const Words& words) {
+  std::string out = "kvcheck speed";
+  for (const std::string_view name : {"model", "weights", "policy", "budget", "chunk", "length",
+                                      "tokens", "seed", "storage", "keys"}) {
+    if (!words.given(name)) continue;
+    for (const std::string& value : words.values(name)) {
+      out += " --" + std::string(name) + " " + shell_word(value);
+    }
+  }
+  return out;
+}
+
+Result<SpeedPlan> plan_speed(const Words& words) {
+  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+  SpeedPlan plan;
+  Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
+  if (!cells) return cells.error();
+  plan.cells = *std::move(cells);
+  const Result<DecoderOptions> options = decoder_options(words);
+  if (!options) return options.error();
+  plan.options = *options;
+  const auto lengths = words.counts("length", 1, std::uint64_t{1} << 24);
+  if (!lengths) return lengths.error();
+  plan.lengths = *lengths;
+  const auto tokens = words.count("tokens", 1, 1000000);
+  if (!tokens) return tokens.error();
+  plan.tokens = tokens->value();
+  plan.outputs = {.results = words.value("output"),
+                  .json = words.value("json"),
+                  .csv = words.value("csv"),
+                  .markdown = {}};
+  plan.quiet = words.given("quiet");
+  if (words.given("output") && plan.outputs.results.empty()) {
+    return usage_error("--output needs the name of a file");
+  }
+  const std::array<std::string, 1> inputs = {words.value("model")};
+  if (auto fine = check_outputs(plan.outputs, inputs); !fine) return fine.error();
+  plan.storage = storage_text(words, plan.options);
+  plan.command = command_of_speed(words);
+  Result<LanguageModel> model = opened_weights(words);
+  if (!model) return model.error();
+  plan.path = words.value("model");
+  plan.weights = words.value("weights");
+  plan.model = *std::move(model);
+  return plan;
+}
+
+Result<TimingResult> time_all(const SpeedPlan& plan, Streams& streams) {
+  const InterruptGuard guard;
+  Progress progress(streams.err, streams.terminal && !plan.quiet);
+  TimingResult result{.model = plan.path,
+                      .weights = plan.weights,
+                      .weight_bytes = plan.model.weight_bytes(),
+                      .storage = plan.storage,
+                      .tokens = plan.tokens};
+  const std::size_t all = plan.cells.size() * plan.lengths.size();
+  for (const Cell& cell : plan.cells) {
+    for (const std::uint64_t length : plan.lengths) {
+      const std::size_t done = result.cells.size();
+      progress.update(static_cast<double>(done) / static_cast<double>(all), cell.spec.label());
+      Result<TimedCell> timed = time_decoder(plan.model, cell, plan.options, length, plan.tokens);
+      if (interrupted()) {
+        return io_error("interrupted after " + std::to_string(done) + " of " + std::to_string(all) +
+                        " rows");
+      }
+      if (!timed) {
+        return Error{timed.error().kind, cell.spec.label() + ": " + timed.error().message};
+      }
+      result.cells.push_back(*std::move(timed));
+    }
+  }
+  return result;
+}
+
+std::string json_of(const TimingResult& result, const TimedCell& cell) {
+  return JsonObject()
+             .add("model", result.model)
+             .add("weights", result.weights)
+             .add("weight_bytes", std::uint64_t{result.weight_bytes})
+             .add("spec", cell.cell.spec.canonical())
+             .add("seed", cell.cell.seed)
+             .add("length", std::uint64_t{cell.length})
+             .add("tokens", std::uint64_t{result.tokens})
+             .add("first_token_s", cell.first_token_s)
+             .add("token_s", cell.token_s)
+             .add("tokens_per_s", 1 / cell.token_s)
+             .add("attention_s", cell.attention_s)
+             .add("kv_bytes", std::uint64_t{cell.kv_bytes})
+             .add("peak_bytes", std::uint64_t{cell.peak_bytes})
+             .text() +
+         "\n";
+}
+
+// The file is begun before anything is timed, so that what is wrong with it shows at once.
+Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
+  if (plan.outputs.results.empty()) return time_all(plan, streams);
+  Result<ResultsWriter> writer = ResultsWriter::begin(plan.outputs.results, plan.command);
+  if (!writer) return writer.error();
+  Result<TimingResult> result = time_all(plan, streams);
+  if (!result) {
+    static_cast<void>(writer->discard());
+    return result;
+  }
+  if (auto added = writer->add(*result); !added) return added.error();
+  if (auto done = writer->finish(); !done) return done.error();
+  return result;
+}
+
+Result<void> run(std::span<const std::string> given, Streams& streams) {
+  const Result<Words> words = Words::parse(table, given);
+  if (!words) return words.error();
+  const Result<SpeedPlan> plan = plan_speed(*words);
+  if (!plan) return plan.error();
+  const Result<TimingResult> result = time_and_store(*plan, streams);
+  if (!result) return result.error();
+  const Table timed = timing_table(*result);
+  std::string json;
+  for (const TimedCell& cell : result->cells) json += json_of(*result, cell);
+  const Outputs& outputs = plan->outputs;
+  if (outputs.json == "-") {
+    streams.out << json;
+  } else if (outputs.csv == "-") {
+    streams.out << to_csv(timed);
+  } else {
+    streams.out << timing_line(*result) << "\n\n" << to_text(timed, 0);
+  }
+  if (!outputs.json.empty() && outputs.json != "-") {
+    if (auto written = write_file(outputs.json, json); !written) return written;
+  }
+  if (outputs.csv.empty() || outputs.csv == "-") return {};
+  return write_file(outputs.csv, to_csv(timed));
+}
+
+}  // namespace
+
+constinit const Command speed_command = {
+    .name = "speed",
+    .summary = "time a real model on what each policy leaves, over growing lengths",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,104 @@
+#include "kvcheck/cli/evaluate/speed_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/sim/replay/serves.h"
+
+namespace kv::cli {
+namespace {
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Linux keeps the largest resident size since 5 was last written there.
+void reset_peak() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+std::size_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::size_t kib = 0;
+    if (word == "VmHWM:" && status >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+std::vector<Token> tokens_from(std::size_t first, std::size_t count, std::size_t vocabulary) {
+  std::vector<Token> tokens;
+  for (std::size_t i = first; i < first + count; ++i) {
+    tokens.push_back(static_cast<Token>((i * 7919 + 13) % vocabulary));
+  }
+  return tokens;
+}
+
+// The tokens are numbers that stand for no text: an even mixture of the classes.
+std::shared_ptr<const std::vector<TokenClass>> classes_by_turns(std::size_t vocabulary) {
+  std::vector<TokenClass> classes;
+  classes.reserve(vocabulary);
+  for (std::size_t i = 0; i < vocabulary; ++i) classes.push_back(static_cast<TokenClass>(i % 3));
+  return std::make_shared<const std::vector<TokenClass>>(std::move(classes));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Result<TimedCell> time_decoder(const LanguageModel& model,
+                               const Cell& cell,
+                               DecoderOptions options,
+                               std::size_t length,
+                               std::size_t tokens) {
+  const Spec& spec = cell.spec;
+  options.seed = cell.seed;
+  double attention = 0;
+  options.on_attention = [&attention](bool begins) {
+    attention += begins ? -seconds() : seconds();
+  };
+  if (needs_of(spec).token_classes) {
+    options.token_classes = classes_by_turns(model.config.vocabulary);
+  }
+  reset_peak();
+  Result<Decoder> decoder = Decoder::create(model, spec, options);
+  if (!decoder) return decoder.error();
+  const std::size_t vocabulary = model.config.vocabulary;
+  TimedCell row{.cell = cell, .length = length};
+  const double begun = seconds();
+  for (std::size_t at = 0; at < length; at += spec.chunk) {
+    const std::size_t size = std::min<std::size_t>(spec.chunk, length - at);
+    const auto fed = decoder->feed(tokens_from(at, size, vocabulary), Logits::last);
+    if (!fed) return fed.error();
+    if (interrupted()) return io_error("interrupted");
+  }
+  row.first_token_s = seconds() - begun;
+  std::vector<double> whole;
+  std::vector<double> attending;
+  for (std::size_t i = 0; i < tokens; ++i) {
+    attention = 0;
+    const double before = seconds();
+    const auto fed = decoder->feed(tokens_from(length + i, 1, vocabulary), Logits::last);
+    if (!fed) return fed.error();
+    whole.push_back(seconds() - before);
+    attending.push_back(attention);
+    if (interrupted()) return io_error("interrupted");
+  }
+  row.token_s = median(whole);
+  row.attention_s = median(attending);
+  row.kv_bytes = decoder->attention().bytes();
+  row.peak_bytes = peak_bytes();
+  return row;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,147 @@
+#include "kvcheck/cli/evidence/selftest.h"
+
+#include <array>
+#include <chrono>
+#include <ostream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/cli/options/late_file.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/reports/figures/figure_kills.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 10> table = {{
+    {.name = "runs",
+     .value = "N",
+     .default_value = "1",
+     .help = "batteries of each right subject, with a seed each"},
+    {.name = "filter", .value = "NAME", .help = "only this mutant or right subject", .list = true},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the first seed"},
+    {.name = "workers", .value = "N", .help = "processes at once [one a core]"},
+    {.name = "json", .value = "FILE", .help = "the kill matrix as JSON; - is standard output"},
+    {.name = "csv", .value = "FILE", .help = "as CSV: mutant, law, cases; - is standard output"},
+    {.name = "markdown", .value = "FILE", .help = "as a page in Markdown; - is standard output"},
+    {.name = "plot",
+     .value = "DIR",
+     .help = "draw the kill matrix there, with the CSV and the page beside it"},
+    {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Holds the laws to mutants and to right subjects.\n"
+    "\n"
+    "Usage:  kvcheck selftest [OPTIONS]\n"
+    "\n"
+    "A mutant is a cache that is wrong on purpose. Every mutant must be killed by some law, every\n"
+    "law must kill one, and no right subject may be accused.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Exit status: 0 as it should be; 1 a mutant lives, a law kills nothing, or a right subject is\n"
+    "accused.\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck selftest\n"
+    "  kvcheck selftest --plot docs\n"
+    "  kvcheck selftest --runs 20 --json matrix.json\n"
+    "  kvcheck selftest --filter physical-length-as-count\n";
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Outputs {
+  LateFile json;
+  LateFile csv;
+  LateFile markdown;
+  std::string plot;
+};
+
+Result<Outputs> open_outputs(const Words& words) {
+  Outputs outputs;
+  outputs.plot = words.value("plot");
+  const std::array<std::pair<const char*, LateFile*>, 3> files = {
+      {{"json", &outputs.json}, {"csv", &outputs.csv}, {"markdown", &outputs.markdown}}};
+  std::string printed;
+  for (const auto& [option, file] : files) {
+    auto opened = LateFile::open(words.value(option));
+    if (!opened) return opened.error();
+    *file = *std::move(opened);
+    if (!file->is_standard_output()) continue;
+    if (!printed.empty()) {
+      return usage_error("--" + printed + " and --" + option + " both want standard output");
+    }
+    printed = option;
+  }
+  return outputs;
+}
+
+Result<void> write_report(const SelftestReport& report, Outputs& outputs, Streams& streams) {
+  std::ostringstream json;
+  write_json(report, json);
+  const auto matrix = parse_kill_matrix(json.str());
+  if (!matrix) return matrix.error();
+  const std::array<std::pair<LateFile*, std::string>, 3> files = {
+      {{&outputs.json, json.str()},
+       {&outputs.csv, kill_matrix_figure(*matrix).csv},
+       {&outputs.markdown, kill_matrix_page(*matrix, {})}}};
+  bool printed = false;
+  for (const auto& [file, text] : files) {
+    if (!file->is_wanted()) continue;
+    if (auto done = file->write(text, streams); !done) return done;
+    printed = printed || file->is_standard_output();
+  }
+  if (!printed) write_text(report, streams.out);
+  if (outputs.plot.empty()) return {};
+  return draw_kill_matrix(*matrix, outputs.plot);
+}
+
+Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
+  return selftest_of({}, given, streams);
+}
+
+}  // namespace
+
+Result<Outcome> selftest_of(SelftestOptions options,
+                            std::span<const std::string> given,
+                            Streams& streams) {
+  const auto words = Words::parse(table, given);
+  if (!words) return words.error();
+  if (auto none = words->expect_operands("word", 0, 0); !none) return none.error();
+  options.filter = words->values("filter");
+  options.clock = now;
+  const auto seed = words->count("seed", 0, ~std::uint64_t{0});
+  if (!seed) return seed.error();
+  options.seed = seed->value_or(1);
+  const auto runs = words->count("runs", 1, 1'000'000);
+  if (!runs) return runs.error();
+  options.right_runs = static_cast<std::uint32_t>(runs->value_or(1));
+  const auto workers = words->count("workers", 1, 1024);
+  if (!workers) return workers.error();
+  options.workers = static_cast<std::uint32_t>(workers->value_or(0));
+  auto outputs = open_outputs(*words);
+  if (!outputs) return outputs.error();
+  Progress progress(streams.err, streams.terminal && !words->given("quiet"));
+  options.progress = [&](double share, std::string_view what) { progress.update(share, what); };
+  const auto report = run_selftest(options);
+  if (!report) return report.error();
+  progress.clear();
+  if (auto done = write_report(*report, *outputs, streams); !done) return done.error();
+  return report->passed() ? Outcome::done : Outcome::law_broken;
+}
+
+constinit const Command selftest_command = {
+    .name = "selftest",
+    .summary = "hold the laws to mutants and to right subjects",
+    .help = help,
+    .run = run,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,98 @@
+#include "kvcheck/cli/options/command.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <ostream>
+
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/cli/options/interrupt.h"
+
+namespace kv::cli {
+namespace {
+
+int run_guarded(const Command& command,
+                std::string_view who,
+                std::span<const std::string> words,
+                Streams& streams) {
+  try {
+    const Result<Outcome> result = command.run(words, streams);
+    if (!result) return report_error(who, result.error(), streams);
+    return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
+  } catch (const std::bad_alloc&) {
+    streams.err << who << ": out of memory\n";
+  } catch (const std::exception& exception) {
+    streams.err << who << ": internal error: " << printable(exception.what()) << '\n';
+  } catch (...) {
+    streams.err << who << ": internal error: an exception of an unknown kind\n";
+  }
+  return exit_status::internal;
+}
+
+// `who` is the command as it was called.
+int run_named(const Command& command,
+              std::string_view who,
+              std::span<const std::string> words,
+              Streams& streams) {
+  if (asks_for_help(words)) {
+    streams.out << help_of(command);
+    return flushed(who, exit_status::done, streams);
+  }
+  return flushed(who, run_guarded(command, who, words, streams), streams);
+}
+
+}  // namespace
+
+std::string help_of(const Command& command) {
+  constexpr std::string_view placeholder = "{options}\n";
+  std::string text(command.help);
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  if (const std::size_t at = text.find(placeholder); at != std::string::npos) {
+    text.replace(at, placeholder.size(), option_table(command.options));
+  }
+  return text;
+}
+
+int flushed(std::string_view who, int status, Streams& streams) {
+  errno = 0;
+  if (streams.out.rdbuf()->pubsync() == 0 && streams.out.good()) return status;
+  const int code = errno;
+  streams.err << who << ": cannot write to standard output";
+  if (code != 0) streams.err << ": " << std::strerror(code);
+  streams.err << '\n';
+  return status == exit_status::done ? exit_status::bad_input : status;
+}
+
+int report_error(std::string_view who, const Error& error, Streams& streams) {
+  streams.err << who << ": " << printable(error.message);
+  if (error.kind == Error::Kind::usage) {
+    streams.err << (error.message.ends_with('?') ? " See " : "; see ") << who << " --help";
+  }
+  streams.err << '\n';
+  return interrupted() ? exit_status::interrupted : exit_status::bad_input;
+}
+
+const Command* find_verb(const Command& command, std::string_view name) {
+  const auto found = std::ranges::find(command.verbs, name, &Command::name);
+  return found == command.verbs.end() ? nullptr : *found;
+}
+
+int run_command(const Command& command, std::span<const std::string> words, Streams& streams) {
+  forget_interrupt();
+  const std::string who = "kvcheck " + std::string(command.name);
+  const Command* const verb = words.empty() ? nullptr : find_verb(command, words[0]);
+  if (verb != nullptr) return run_named(*verb, who + " " + words[0], words.subspan(1), streams);
+  return run_named(command, who, words, streams);
+}
+
+bool asks_for_help(std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,84 @@
+// A subcommand of kvcheck: a function from words to an outcome, with its output passed in.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/options/options.h"
+
+namespace kv::cli {
+
+// Where a command's words go. Results go to `out`; progress and remarks to `err`, progress only if
+// `terminal` (err is one).
+struct Streams {
+  std::ostream& out;
+  std::ostream& err;
+  bool terminal = false;
+  std::size_t columns = 0;  // of the terminal that `out` is; 0: it is none, nothing is wrapped
+};
+
+// What a command that ran to its end found out.
+enum class Outcome {
+  done,        // or: every law holds
+  law_broken,  // what was checked is wrong; the command said how
+};
+
+// Exit statuses of the program.
+namespace exit_status {
+inline constexpr int done = 0;  // or: every law holds
+inline constexpr int law_broken = 1;
+inline constexpr int bad_input = 2;  // usage, bad input, or the output could not be written
+inline constexpr int internal = 3;
+inline constexpr int interrupted = 130;  // SIGINT or SIGTERM, in good order
+}  // namespace exit_status
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;  // one line
+
+  // The whole --help text, examples included. A line that says {options} is replaced by the table
+  // of `options`.
+  std::string_view help;
+  Result<Outcome> (*run)(std::span<const std::string> words, Streams& streams);
+
+  // What `help` shows for {options}: the table that `run` parses with.
+  std::span<const Option> options{};
+
+  // Verbs that are commands of their own: what `kvcheck NAME VERB` runs.
+  std::span<const Command* const> verbs{};
+};
+
+// Command::run for a command that judges nothing: `work` is done, or an error.
+template <Result<void> (*work)(std::span<const std::string> words, Streams& streams)>
+Result<Outcome> done_unless_error(std::span<const std::string> words, Streams& streams) {
+  if (const Result<void> result = work(words, streams); !result) return result.error();
+  return Outcome::done;
+}
+
+// Whether --help or -h is among the words, before any --.
+bool asks_for_help(std::span<const std::string> words);
+
+// Runs one command: prints its help if asked, or runs it and reports errors and exceptions on
+// streams.err in one sentence. `words` are those after the command's name. Returns the exit status.
+int run_command(const Command& command, std::span<const std::string> words, Streams& streams);
+
+// The pieces of run_command that the program's own words (cli/commands.cpp) share.
+
+// The command's --help text with its options filled in.
+std::string help_of(const Command& command);
+
+// The verb of that name; null if the command has none.
+const Command* find_verb(const Command& command, std::string_view name);
+
+// Prints the error under the name `who` and returns the exit status for it.
+int report_error(std::string_view who, const Error& error, Streams& streams);
+
+// `status`, or bad_input with a message if standard output could not be written: a table that a
+// full disk swallowed is no success.
+int flushed(std::string_view who, int status, Streams& streams);
+
+}  // namespace kv::cli

@@ -1,0 +1,166 @@
+#include "kvcheck/cli/policies/policies.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/policies/policies_text.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/spec_names.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 4> table = {{
+    {.name = "show", .value = "NAME", .help = "the same as NAME alone", .list = true},
+    {.name = "brief", .help = "a line each"},
+    {.name = "json", .help = "one JSON object per line, a policy or a preset each"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Lists policies and presets: fields, defaults, claims, source.\n"
+    "\n"
+    "Usage:  kvcheck policies [NAME...] [OPTIONS]\n"
+    "\n"
+    "NAME is a policy, such as h2o, or a preset, such as @h2o: then all is told about it, and "
+    "about\n"
+    "the cache's settings. With fields or settings after it, as in @h2o:budget=64, it is told "
+    "what\n"
+    "they make of it too. Without names all policies and presets are listed in short.\n"
+    "\n"
+    "A spec chooses a policy and how the cache runs it:  "
+    "NAME[:FIELD=VALUE,...][;SETTING=VALUE]...\n"
+    "A preset is a published system as a spec, and may be changed by what follows it, as in\n"
+    "@h2o:budget=64.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck policies\n"
+    "  kvcheck policies --brief\n"
+    "  kvcheck policies reservoir h2o\n"
+    "  kvcheck policies @streaming-llm\n"
+    "  kvcheck policies '@h2o:budget=64'\n"
+    "  kvcheck policies --json\n";
+
+// What was asked for; all of it when no names were given.
+struct Request {
+  bool json = false;
+  bool brief = false;
+  std::vector<const PolicyEntry*> policies;
+  std::vector<const Preset*> presets;
+  std::vector<std::string> specs;  // what was given with fields or settings
+
+  [[nodiscard]] bool everything() const {
+    return policies.empty() && presets.empty() && specs.empty();
+  }
+};
+
+Result<void> add_name(std::string_view word, Request& request) {
+  if (word.find_first_of(":;") != std::string_view::npos) {
+    const auto spec = parse_spec(word);
+    if (!spec) return spec.error();
+    request.specs.emplace_back(word);
+    return {};
+  }
+  if (word.starts_with('@')) {
+    const auto preset = preset_named(word.substr(1));
+    if (!preset) return preset.error();
+    request.presets.push_back(*preset);
+    return {};
+  }
+  const auto policy = policy_named(word);
+  if (!policy) return policy.error();
+  request.policies.push_back(*policy);
+  return {};
+}
+
+Result<Request> read_words(std::span<const std::string> given) {
+  const auto words = Words::parse(table, given);
+  if (!words) return words.error();
+  Request request;
+  request.json = words->given("json");
+  request.brief = words->given("brief");
+  if (request.json && request.brief) {
+    return usage_error("--brief and --json are two forms; expected one");
+  }
+  std::vector<std::string> names(words->operands().begin(), words->operands().end());
+  for (const std::string& name : words->values("show")) names.push_back(name);
+  for (const std::string& name : names) {
+    if (auto done = add_name(name, request); !done) return done.error();
+  }
+  return request;
+}
+
+// A line for each policy, then for each preset.
+void print_lines(const Request& request, std::ostream& out) {
+  for (const PolicyEntry& policy : policy_registry()) {
+    const auto& named = request.policies;
+    if (request.everything() || std::ranges::find(named, &policy) != named.end()) {
+      out << brief_line(policy.name, policy.summary) << "\n";
+    }
+  }
+  for (const Preset& preset : presets()) {
+    const auto& named = request.presets;
+    if (request.everything() || std::ranges::find(named, &preset) != named.end()) {
+      out << brief_line("@" + std::string(preset.name), preset.spec) << "\n";
+    }
+  }
+  for (const std::string& spec : request.specs) {
+    out << brief_line(spec, parse_spec(spec)->canonical()) << "\n";
+  }
+}
+
+void print_everything(bool json, std::ostream& out) {
+  if (!json) {
+    out << "Policies, chosen by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
+           "policies NAME\n\n";
+  }
+  for (const PolicyEntry& policy : policy_registry()) {
+    out << (json ? policy_json(policy) : policy_text(policy)) << "\n";
+  }
+  if (!json) out << "Presets, chosen by @NAME and changed by fields and settings after it\n\n";
+  for (const Preset& preset : presets()) {
+    out << (json ? preset_json(preset) : preset_text(preset)) << "\n";
+  }
+}
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const auto read = read_words(words);
+  if (!read) return read.error();
+  const Request& request = read.value();
+  if (request.brief) {
+    print_lines(request, streams.out);
+    return {};
+  }
+  if (request.everything()) {
+    print_everything(request.json, streams.out);
+    return {};
+  }
+  for (const PolicyEntry* policy : request.policies) {
+    streams.out << (request.json ? policy_json(*policy) : policy_details(*policy)) << "\n";
+  }
+  for (const Preset* preset : request.presets) {
+    streams.out << (request.json ? preset_json(*preset) : preset_details(*preset)) << "\n";
+  }
+  for (const std::string& spec : request.specs) {
+    streams.out << (request.json ? spec_json(spec) : spec_details(spec)) << "\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+constinit const Command policies_command = {
+    .name = "policies",
+    .summary = "list policies and presets: fields, defaults, claims, source",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,261 @@
+#include "kvcheck/cli/policies/policies_text.h"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/options/wrap.h"
+#include "kvcheck/cli/policies/spec_answers.h"
+#include "kvcheck/policies/claims.h"
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/spec_names.h"
+
+namespace kv::cli {
+namespace {
+
+// A field or setting of a spec: its name, its default, the legal words if they are few, and what
+// it means.
+struct Field {
+  std::string name;
+  std::string default_value;
+  std::vector<std::string> choices;
+  std::string meaning;
+  Parameter::Range range{};  // of a number that is no size
+};
+
+std::string default_recent_text(const Protection& protection) {
+  std::string rest = protection.takes_sinks ? "budget - sinks" : "budget";
+  if (protection.recent_percent == 0) return "0";
+  if (protection.recent_percent == 100) return rest;
+  return std::to_string(protection.recent_percent) + "% of (" + rest + ")";
+}
+
+std::vector<Field> fields_of(const PolicyEntry& policy) {
+  const Protection& protection = policy.protection;
+  std::vector<Field> fields;
+  if (protection.middle != Protection::Middle::unbounded) {
+    if (protection.takes_sinks) {
+      fields.push_back({"sinks", std::to_string(protection.sinks), {}, "first tokens, kept"});
+    }
+    const bool has_middle = protection.middle == Protection::Middle::some;
+    fields.push_back({"recent", default_recent_text(protection), {}, "last tokens, kept"});
+    fields.push_back({"budget",
+                      "256",
+                      {},
+                      has_middle ? "tokens that stay after a trim, sinks and recent included"
+                                 : "tokens that stay after a trim; gives recent, or follows it"});
+  }
+  for (const Parameter& parameter : policy.parameters) {
+    fields.push_back({std::string(parameter.name),
+                      std::string(parameter.default_value),
+                      {parameter.choices.begin(), parameter.choices.end()},
+                      std::string(parameter.meaning),
+                      parameter.range});
+  }
+  return fields;
+}
+
+std::vector<Field> settings() {
+  const Spec usual;
+  const auto word = [](auto choice) { return std::string(word_of(choice)); };
+  return {
+      {"timing",
+       word(usual.timing),
+       {word(Timing::attend_then_trim), word(Timing::trim_then_attend), "lazy:N"},
+       "when the cache trims: after attention, before it (making room for the chunk), or after it "
+       "but only once more than budget + N tokens are stored"},
+      {"visibility",
+       word(usual.visibility),
+       {word(Visibility::causal), word(Visibility::window), "top-pages:ATTENDED/PAGE/DENSE"},
+       "what a query sees inside a chunk: everything stored up to itself; or exactly what it would "
+       "see were the chunk fed token by token, never more than the budget; or, of all tokens (the "
+       "policy is dense, positions are absolute, no unit=model), ATTENDED, a multiple of PAGE "
+       "(16), in the pages whose keys may fit it best, but everything in the first DENSE (2) "
+       "layers"},
+      {"positions",
+       word(usual.positions),
+       {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
+       "the rotary positions: a token's index in the stream, or its rank among the visible; "
+       "shifted is that rank too, held by turning the stored keys whenever a gap closes"},
+      {"unit",
+       word(usual.unit),
+       {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
+       "who shares one set of residents; attention is averaged over the unit's query heads"},
+      {"budgets",
+       usual.budgets.text(),
+       {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+...", "adaptive:ALPHA"},
+       "what each layer or head may keep: the budget; more in lower layers, in even steps, "
+       "together as much; everything in the heads that are named and the budget in all others; or "
+       "what the heads of a layer share by score at every trim, together as much, each sure of "
+       "ALPHA of its middle"},
+      {"vectors",
+       word(usual.vectors),
+       {word(Vectors::kept), word(Vectors::re_evaluated)},
+       "keys and values of residents after a trim: as they were, or of a fresh pass over the "
+       "residents (a model runs it; a replay shows recorded ones)"},
+      {"chunk", std::to_string(usual.chunk), {}, "tokens that one forward pass takes in"},
+  };
+}
+
+std::string meaning_with_choices(const Field& field) {
+  if (field.range.of != Parameter::Range::Of::words) {
+    return field.meaning + " (" + shortest(field.range.least) + " to " +
+           shortest(field.range.most) + ")";
+  }
+  if (field.choices.empty()) return field.meaning;
+  return field.meaning + " (" + join(field.choices, " | ") + ")";
+}
+
+std::string fields_text(const std::vector<Field>& fields, std::string_view heading) {
+  std::string out;
+  for (const Field& field : fields) {
+    const bool first = &field == fields.data();
+    out += definition(first ? heading : "",
+                      field.name + "=" + field.default_value + ": " + meaning_with_choices(field));
+  }
+  return out;
+}
+
+std::string list_of(std::span<const std::string_view> words) {
+  return join(std::vector<std::string>(words.begin(), words.end()), ", ");
+}
+
+std::string policy_head(const PolicyEntry& policy) {
+  return std::string(policy.name) + "\n" + definition("", policy.summary, {.column = 2}) +
+         fields_text(fields_of(policy), "fields");
+}
+
+std::string canonical_of(const Preset& preset) {
+  return parse_spec(preset.spec).value().canonical();
+}
+
+// The policy's, but for those that the settings void.
+std::vector<std::string> claims_of(const Preset& preset) {
+  const Contract contract = contract_of(parse_spec(preset.spec).value());
+  return {contract.claims.begin(), contract.claims.end()};
+}
+
+// A spec is one word; a long one has a line of its own.
+std::string spec_line(std::string_view term, std::string_view spec) {
+  const Layout usual;
+  return definition(term, spec, {.column = spec.size() > 86 ? 4 : usual.column});
+}
+
+std::string json_list(const std::vector<std::string>& json) {
+  return "[" + join(json, ",") + "]";
+}
+
+std::string field_json(const Field& field) {
+  std::vector<std::string> choices;
+  for (const std::string& choice : field.choices) choices.push_back(json_string(choice));
+  JsonObject json;
+  json.add("name", field.name)
+      .add("default", field.default_value)
+      .add_raw("choices", json_list(choices))
+      .add("meaning", field.meaning);
+  if (field.range.of != Parameter::Range::Of::words) {
+    json.add_raw("least", shortest(field.range.least)).add_raw("most", shortest(field.range.most));
+  }
+  return json.text();
+}
+
+}  // namespace
+
+std::string brief_line(std::string_view name, std::string_view text) {
+  constexpr std::size_t column = 22;
+  std::string line(name);
+  line.resize(std::max(line.size() + 2, column), ' ');
+  return line.append(text);
+}
+
+std::string policy_text(const PolicyEntry& policy) {
+  return policy_head(policy) + definition("claims", list_of(policy.claims)) +
+         definition("source", policy.source) + definition("cost", policy.cost);
+}
+
+std::string policy_details(const PolicyEntry& policy) {
+  std::string out = policy_head(policy);
+  for (const std::string_view& claim : policy.claims) {
+    const bool first = &claim == policy.claims.data();
+    out += definition(first ? "claims" : "",
+                      std::string(claim) + ": " + std::string(find_claim(claim)->meaning));
+  }
+  out += definition("source", policy.source) + definition("differs", policy.differs) +
+         definition("cost", policy.cost);
+  return out + fields_text(settings(), "settings");
+}
+
+std::string preset_text(const Preset& preset) {
+  return "@" + std::string(preset.name) + "\n" + spec_line("spec", preset.spec) +
+         definition("claims", join(claims_of(preset), ", ")) + definition("source", preset.source) +
+         definition("cost", parse_spec(preset.spec).value().policy->cost) +
+         definition("differs", preset.differs);
+}
+
+std::string preset_details(const Preset& preset) {
+  std::string out = preset_text(preset) + spec_line("canonical", canonical_of(preset));
+  if (!preset.numbers.empty()) out += definition("numbers", preset.numbers);
+  return out + answers_text(parse_spec(preset.spec).value(), preset.storage);
+}
+
+std::string spec_details(std::string_view spec) {
+  const std::string_view name = name_in(spec);
+  const Spec parsed = parse_spec(spec).value();
+  return (name.starts_with('@') ? preset_text(*find_preset(name.substr(1)))
+                                : policy_details(*parsed.policy)) +
+         definition("given", spec) + definition("canonical", parsed.canonical()) +
+         answers_text(parsed);
+}
+
+std::string policy_json(const PolicyEntry& policy) {
+  std::vector<std::string> fields;
+  for (const Field& field : fields_of(policy)) fields.push_back(field_json(field));
+  std::vector<std::string> claims;
+  for (const std::string_view claim : policy.claims) claims.push_back(json_string(claim));
+  return JsonObject()
+      .add("kind", "policy")
+      .add("name", policy.name)
+      .add("summary", policy.summary)
+      .add_raw("fields", json_list(fields))
+      .add_raw("claims", json_list(claims))
+      .add("source", policy.source)
+      .add("differs", policy.differs)
+      .add("cost", policy.cost)
+      .text();
+}
+
+std::string preset_json(const Preset& preset) {
+  std::vector<std::string> claims;
+  for (const std::string& claim : claims_of(preset)) claims.push_back(json_string(claim));
+  return JsonObject()
+      .add("kind", "preset")
+      .add("name", preset.name)
+      .add("spec", preset.spec)
+      .add("canonical", canonical_of(preset))
+      .add_raw("claims", json_list(claims))
+      .add("source", preset.source)
+      .add("cost", parse_spec(preset.spec).value().policy->cost)
+      .add("differs", preset.differs)
+      .add("numbers", preset.numbers)
+      .add("storage", preset.storage)
+      .text();
+}
+
+std::string spec_json(std::string_view spec) {
+  const std::string_view name = name_in(spec);
+  const Spec parsed = parse_spec(spec).value();
+  std::string json = name.starts_with('@') ? preset_json(*find_preset(name.substr(1)))
+                                           : policy_json(*parsed.policy);
+  json.back() = ',';
+  return json + JsonObject()
+                    .add("given", spec)
+                    .add("given_canonical", parsed.canonical())
+                    .text()
+                    .substr(1);
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,78 @@
+#include "kvcheck/cli/policies/spec_answers.h"
+
+#include <array>
+#include <utility>
+
+#include "kvcheck/cli/options/wrap.h"
+
+namespace kv::cli {
+namespace {
+
+// What goes together: tokens one by one, or as many as an option says.
+std::string granularity_of(const Spec& spec) {
+  for (const Parameter& parameter : spec.policy->parameters) {
+    for (const char* name : {"page", "block", "length"}) {
+      if (parameter.name == name) return spec.options.at(name) + " tokens together";
+    }
+  }
+  return "tokens one by one";
+}
+
+// The policy, with the options that are not its defaults.
+std::string who_goes(const Spec& spec) {
+  std::string out(spec.policy->name);
+  for (const Parameter& parameter : spec.policy->parameters) {
+    const std::string& value = spec.options.at(parameter.name);
+    if (value != parameter.default_value) out += ", " + std::string(parameter.name) + "=" + value;
+  }
+  return out;
+}
+
+std::string storage_answer(const Spec& spec, std::string_view published) {
+  const std::string fresh = "of a fresh pass over the residents after every trim, as ";
+  const std::string any =
+      (spec.vectors == Vectors::re_evaluated ? fresh : "") +
+      std::string("the model's: --storage and --keys of eval, generate and speed");
+  return published.empty() ? any : any + "; published with --storage " + std::string(published);
+}
+
+std::string budget_of(const Spec& spec) {
+  if (!spec.bounded()) return "none";
+  const std::string tokens =
+      std::to_string(spec.budget) + " tokens for each " + std::string(word_of(spec.unit));
+  const bool mean = spec.budgets.law == Budgets::Law::adaptive;
+  return tokens + (mean ? " on average, " : ", ") + spec.budgets.text();
+}
+
+std::string visibility_of(const Spec& spec) {
+  if (!spec.chooses()) return std::string(word_of(spec.visibility));
+  const TopPages& sizes = spec.top_pages;
+  return spec.visibility_text() + ": each query head attends to " + std::to_string(sizes.pages()) +
+         " pages of " + std::to_string(sizes.page) + " tokens; the first " +
+         std::to_string(sizes.dense_layers) + " layers to everything";
+}
+
+}  // namespace
+
+std::string answers_text(const Spec& spec, std::string_view published) {
+  const std::string timing(word_of(spec.timing));
+  const std::array<std::pair<std::string, std::string>, 8> answers = {{
+      {"who goes", who_goes(spec)},
+      {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
+                                         std::to_string(spec.recent) + " recent tokens"
+                                   : "everything"},
+      {"budget", budget_of(spec)},
+      {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
+      {"visibility", visibility_of(spec)},
+      {"positions", std::string(word_of(spec.positions))},
+      {"granularity", granularity_of(spec)},
+      {"storage", storage_answer(spec, published)},
+  }};
+  std::string out;
+  for (const auto& [question, answer] : answers) {
+    out += definition(&question == &answers[0].first ? "answers" : "", question + ": " + answer);
+  }
+  return out;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,15 @@
+// A spec's answers to the eight questions, in words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::cli {
+
+// The answers, a line each, as part of a definition list. `published` is the storage that a
+// preset's source has; empty: none is recommended.
+std::string answers_text(const Spec& spec, std::string_view published = {});
+
+}  // namespace kv::cli

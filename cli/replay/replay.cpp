@@ -1,0 +1,275 @@
+#include "kvcheck/cli/replay/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/cli/replay/result_text.h"
+#include "kvcheck/cli/replay/spec_notes.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/export.h"
+#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/serves.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 15> table = {{
+    {.name = "policy",
+     .value = "SPEC",
+     .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
+     .list = true},
+    {.name = "budget",
+     .value = "N,...",
+     .help = "residents that may stay after trimming, for policies whose spec leaves that open; "
+             "several make a sweep"},
+    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    {.name = "seeds", .value = "N", .help = "run policies that draw with the seeds 1 to N instead"},
+    {.name = "chunk",
+     .value = "N",
+     .help = "tokens per forward pass, for specs that leave that open"},
+    {.name = "top-k",
+     .value = "K",
+     .default_value = "16",
+     .help = "how many of a row's heaviest keys the overlap compares"},
+    {.name = "oracle",
+     .help = "also the most that any cache of the same sizes could retain, and each policy's share "
+             "of it; without --policy, of all"},
+    {.name = "oracle-tokens",
+     .value = "N",
+     .default_value = "2048",
+     .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and "
+             "greedy, which is none"},
+    {.name = "threads",
+     .value = "N",
+     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
+    {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
+    {.name = "per-head", .help = "JSON and CSV: also each layer and head"},
+    {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Replays recorded attention through policies; prints and stores what they lose.\n"
+    "\n"
+    "Usage:  kvcheck replay TRACE... --policy SPEC... [OPTIONS]\n"
+    "\n"
+    "TRACE is a trace file (safetensors, .npy or .npz; see kvcheck trace --help) or a synthetic\n"
+    "stream, synthetic:NAME[:FIELD=VALUE,...] (see kvcheck trace generate --help). Every trace\n"
+    "is read once and fed to every cell: each policy, at each budget, with each seed. Policies\n"
+    "that draw nothing run with one seed only, and dense at one budget only. The replay is open\n"
+    "loop: attention was recorded with nothing evicted and does not react to what is evicted.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Specs:\n"
+    "  A SPEC is a policy's name, its fields after a ':', and the cache's settings, each after a\n"
+    "  ';' (which wants quotes in a shell). What is left out takes its default, budget and chunk\n"
+    "  those of --budget and --chunk. @NAME is a preset, a published system as a spec; what\n"
+    "  follows it overrides it.\n"
+    "    h2o\n"
+    "    reservoir:sinks=4,recent=28,budget=64\n"
+    "    '@streaming-llm:budget=128;timing=lazy:64'\n"
+    "  kvcheck policies lists all names, kvcheck policies NAME the fields of one and the "
+    "settings.\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck replay trace.safetensors --policy all --budget 64,128\n"
+    "  kvcheck replay trace.safetensors --policy streaming:sinks=4 --policy h2o:sinks=4 \\\n"
+    "      --budget 64,128,256 -o run.db\n"
+    "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 \\\n"
+    "      --json -\n"
+    "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
+    "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
+    "\n"
+    "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
+    "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";
+
+// Rows times their length, over all heads: what a replay's time grows with.
+double work_of(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  const auto tokens = static_cast<double>(info.tokens);
+  return static_cast<double>(info.layers.size() * info.query_heads) * tokens * tokens;
+}
+
+// One run: traces replayed one after the other, their results handed on as they come.
+class Run {
+ public:
+  Run(const ReplayPlan& plan, Streams& streams)
+      : plan_(plan), streams_(streams), progress_(streams.err, streams.terminal && !plan.quiet) {
+    for (const Trace& trace : plan.traces) total_ += work_of(trace);
+  }
+
+  Result<void> all() {
+    const InterruptGuard guard;
+    if (Result<void> begun = begin(); !begun) return begun;
+    for (const Trace& trace : plan_.traces) {
+      if (interrupted()) return stopped();
+      if (Result<void> done = guarded(trace); !done) {
+        return interrupted() ? done.error() : failed(done.error());
+      }
+    }
+    progress_.clear();
+    return finish();
+  }
+
+ private:
+  Result<void> begin() {
+    if (plan_.outputs.results.empty()) return {};
+    Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
+    if (!writer) return writer.error();
+    writer_.emplace(*std::move(writer));
+    return {};
+  }
+
+  // one(), which leaves no empty run behind when it throws, as for want of memory.
+  Result<void> guarded(const Trace& trace) {
+    try {
+      return one(trace);
+    } catch (...) {
+      if (writer_ && writer_->traces() == 0) static_cast<void>(writer_->discard());
+      throw;
+    }
+  }
+
+  Result<void> one(const Trace& trace) {
+    const double share = total_ > 0 ? work_of(trace) / total_ : 0;
+    ReplayOptions options = plan_.options;
+    options.progress = [&](double done) {
+      progress_.update(before_ + share * done, trace.info().name);
+      return !interrupted();
+    };
+    std::vector<Cell> cells;
+    std::ranges::copy_if(plan_.cells, std::back_inserter(cells), [&](const Cell& cell) {
+      return check_serves(trace, cell.spec).has_value();
+    });
+    const Result<ReplayResult> result = replay(trace, cells, options);
+    progress_.clear();
+    if (!result) return interrupted() ? stopped() : result.error();
+    before_ += share;
+    ++finished_;
+    return keep(*result);
+  }
+
+  Result<void> keep(const ReplayResult& result) {
+    if (writer_) {
+      if (Result<void> added = writer_->add(result); !added) return added;
+    }
+    if (!plan_.outputs.json.empty()) json_ += json_lines(result, plan_.per_head);
+    if (!plan_.outputs.csv.empty()) csv_ += csv_text(result, plan_.per_head, csv_.empty());
+    if (plan_.outputs.on_standard_output()) return {};
+    if (finished_ > 1) streams_.out << '\n';
+    streams_.out << head_line(result.trace) << summary_text(result) << std::flush;
+    return {};
+  }
+
+  // The results file first: it is the whole, the others can be made from it.
+  Result<void> finish() {
+    if (writer_) {
+      if (Result<void> done = writer_->finish(); !done) return done;
+    }
+    if (Result<void> written = write(plan_.outputs.json, json_); !written) return written;
+    if (Result<void> written = write(plan_.outputs.csv, csv_); !written) return written;
+    if (!plan_.quiet) say_where();
+    return {};
+  }
+
+  Result<void> write(const std::string& path, const std::string& text) {
+    if (path.empty()) return {};
+    if (path != "-") return write_file(path, text);
+    streams_.out << text;
+    return {};
+  }
+
+  void say_where() {
+    const Outputs& outputs = plan_.outputs;
+    std::ostream& to = outputs.on_standard_output() ? streams_.err : streams_.out;
+    std::string words;
+    if (!outputs.json.empty() && outputs.json != "-") words += "JSON lines: " + outputs.json + "\n";
+    if (!outputs.csv.empty() && outputs.csv != "-") words += "CSV: " + outputs.csv + "\n";
+    if (!outputs.results.empty()) {
+      words += "Results: " + outputs.results + "\nNext: kvcheck report " +
+               shell_word(outputs.results) + " -o report\n";
+    }
+    if (words.empty()) return;
+    to << (outputs.on_standard_output() ? "" : "\n") << words;
+  }
+
+  // Without a whole trace the run is taken back; what took long to compute stays.
+  Error failed(Error error) {
+    if (!writer_) return error;
+    if (writer_->traces() == 0) {
+      static_cast<void>(writer_->discard());
+      return error;
+    }
+    error.message +=
+        "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";
+    return error;
+  }
+
+  Error stopped() {
+    progress_.clear();
+    std::string words = "interrupted after " + std::to_string(finished_) + " of " +
+                        std::to_string(plan_.traces.size()) + " traces";
+    if (writer_ && finished_ > 0) {
+      words += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
+    } else if (writer_) {
+      words += "; '" + plan_.outputs.results + "' holds an empty, incomplete run";
+    }
+    return io_error(words);
+  }
+
+  const ReplayPlan& plan_;
+  Streams& streams_;
+  Progress progress_;
+  std::optional<ResultsWriter> writer_;
+  std::string json_;
+  std::string csv_;
+  double total_ = 0;
+  double before_ = 0;  // the share of the work done by the traces before this one
+  std::size_t finished_ = 0;
+};
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const Result<Words> parsed = Words::parse(table, words);
+  if (!parsed) return parsed.error();
+  const Result<ReplayPlan> plan = plan_replay(*parsed);
+  if (!plan) return plan.error();
+  for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
+    if (plan->left_out[i].empty()) continue;
+    streams.err << "--policy all leaves out what '" << plan->traces[i].info().name
+                << "' has no facts for: " << join(plan->left_out[i], ", ") << '\n';
+  }
+  if (!plan->quiet) {
+    std::size_t longest = 0;
+    for (const Trace& trace : plan->traces) longest = std::max(longest, trace.info().tokens);
+    for (const std::string& note : notes_on(plan->cells, longest)) {
+      streams.err << "Note: " << note << ".\n";
+    }
+  }
+  return Run(*plan, streams).all();
+}
+
+}  // namespace
+
+constinit const Command replay_command = {
+    .name = "replay",
+    .summary = "replay recorded attention through policies; print and store what they lose",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

@@ -1,0 +1,137 @@
+#include "kvcheck/cli/replay/replay_plan.h"
+
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/replay/source.h"
+#include "kvcheck/cli/replay/sweep.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::uint64_t max_u32 = 0xffffffff;
+
+// Threads and outputs are left out: they do not change what is measured, and two runs that measured
+// the same should read the same.
+std::string command_of(const Words& words) {
+  std::string out = "kvcheck replay";
+  for (const std::string& operand : words.operands()) out += " " + shell_word(operand);
+  for (const std::string_view name :
+       {"policy", "budget", "seed", "seeds", "chunk", "top-k", "oracle-tokens"}) {
+    if (!words.given(name)) continue;
+    for (const std::string& value : words.values(name)) {
+      out += " --" + std::string(name) + " " + shell_word(value);
+    }
+  }
+  return words.given("oracle") ? out + " --oracle" : out;
+}
+
+Result<std::vector<std::uint64_t>> seeds_of(const Words& words) {
+  if (words.given("seed") && words.given("seeds")) {
+    return usage_error("--seed and --seeds are both given; --seeds N runs the seeds 1 to N");
+  }
+  if (!words.given("seeds")) {
+    const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+    if (!seed) return seed.error();
+    return std::vector<std::uint64_t>{seed->value()};
+  }
+  const auto count = words.count("seeds", 1, max_cells);
+  if (!count) return count.error();
+  std::vector<std::uint64_t> seeds;
+  for (std::uint64_t seed = 1; seed <= **count; ++seed) seeds.push_back(seed);
+  return seeds;
+}
+
+Result<std::vector<PlannedCell>> cells_of(const Words& words) {
+  Sweep sweep;
+  sweep.policies = words.values("policy");
+  if (sweep.policies.empty() && words.given("oracle")) sweep.policies = {"all"};
+  if (sweep.policies.empty()) {
+    return usage_error("no --policy is given; expected one or more, or --policy all");
+  }
+  const auto budgets = words.counts("budget", 1, max_u32);
+  if (!budgets) return budgets.error();
+  for (const std::uint64_t budget : *budgets) {
+    sweep.budgets.push_back(static_cast<std::uint32_t>(budget));
+  }
+  const auto seeds = seeds_of(words);
+  if (!seeds) return seeds.error();
+  sweep.seeds = *seeds;
+  const auto chunk = words.count("chunk", 1, max_u32);
+  if (!chunk) return chunk.error();
+  sweep.chunk = static_cast<std::uint32_t>(chunk->value_or(0));
+  return plan_cells(sweep);
+}
+
+Result<Outputs> outputs_of(const Words& words) {
+  for (const std::string_view name : {"output", "json", "csv"}) {
+    if (words.given(name) && words.value(name).empty()) {
+      return usage_error("--" + std::string(name) + " needs the name of a file");
+    }
+  }
+  return Outputs{words.value("output"), words.value("json"), words.value("csv")};
+}
+
+Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
+  for (const std::string& source : plan.sources) {
+    Result<Trace> trace = open_source(source);
+    if (!trace) return trace.error();
+    for (std::size_t i = 0; i < plan.traces.size(); ++i) {
+      const TraceInfo& known = plan.traces[i].info();
+      if (known.name == trace->info().name && known.checksum == trace->info().checksum) {
+        return usage_error("the trace '" + source + "' is given twice");
+      }
+    }
+    Result<std::vector<std::string>> left_out = unserved(cells, *trace);
+    if (!left_out) return left_out.error();
+    plan.left_out.push_back(*std::move(left_out));
+    if (Result<void> fits = check_fit(cells, trace->info()); !fits) return fits;
+    plan.traces.push_back(*std::move(trace));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Result<ReplayPlan> plan_replay(const Words& words) {
+  if (const auto some = words.expect_operands("a TRACE", 1, 10000); !some) return some.error();
+  ReplayPlan plan;
+  plan.sources.assign(words.operands().begin(), words.operands().end());
+  const auto threads = words.count("threads", 1, 1024);
+  if (!threads) return threads.error();
+  plan.options.threads = static_cast<unsigned>(threads->value_or(0));
+  const auto top_k = words.count("top-k", 1, 65536);
+  if (!top_k) return top_k.error();
+  plan.options.top_k = top_k->value();
+  const auto oracle_tokens = words.count("oracle-tokens", 1, 65536);
+  if (!oracle_tokens) return oracle_tokens.error();
+  plan.options.oracle = words.given("oracle");
+  plan.options.oracle_tokens = oracle_tokens->value();
+  if (words.given("oracle-tokens") && !plan.options.oracle) {
+    return usage_error("--oracle-tokens is given without --oracle");
+  }
+  plan.per_head = words.given("per-head");
+  plan.quiet = words.given("quiet");
+  plan.command = command_of(words);
+
+  const Result<std::vector<PlannedCell>> cells = cells_of(words);
+  if (!cells) return cells.error();
+  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
+  Result<Outputs> outputs = outputs_of(words);
+  if (!outputs) return outputs.error();
+  plan.outputs = *std::move(outputs);
+  if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
+  if (const auto opened = open_traces(*cells, plan); !opened) return opened.error();
+  return plan;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,36 @@
+#include "kvcheck/cli/replay/result_text.h"
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/tables/export.h"
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv::cli {
+namespace {
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string loop_words(const TraceInfo& trace) {
+  const std::string_view policy = policy_recorded(trace);
+  if (!policy.empty()) return "closed loop: recorded under " + shown(policy);
+  return std::string("open loop: ") + (generated(trace) ? "generated" : "recorded") +
+         " with nothing evicted";
+}
+
+}  // namespace
+
+std::string head_line(const TraceInfo& trace) {
+  const bool rows = trace.kind == TraceKind::attention;
+  return trace.name + ": " + counted(trace.tokens, "token") + ", " +
+         counted(trace.layers.size(), "layer") + " of " + counted(trace.query_heads, "head") +
+         ", " + (rows ? "attention rows" : "q/k/v") + "; " + loop_words(trace) + "\n";
+}
+
+std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {
+  const std::string csv = per_head ? heads_csv(result) : cells_csv(result);
+  return with_header ? csv : csv.substr(csv.find('\n') + 1);
+}
+
+}  // namespace kv::cli

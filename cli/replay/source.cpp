@@ -1,0 +1,17 @@
+#include "kvcheck/cli/replay/source.h"
+
+#include <string_view>
+
+#include "kvcheck/traces/synthetic/synthetic.h"
+
+namespace kv::cli {
+
+Result<Trace> open_source(const std::string& word) {
+  constexpr std::string_view prefix = "synthetic:";
+  if (!word.starts_with(prefix)) return open_trace(word);
+  const Result<SyntheticSpec> spec = parse_synthetic(word.substr(prefix.size()));
+  if (!spec) return spec.error();
+  return make_synthetic(*spec);
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,15 @@
+// Where a command's attention comes from: a word on the command line, opened.
+#pragma once
+
+#include <string>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv::cli {
+
+// `synthetic:GENERATOR[:field=value,...]` makes a synthetic stream (traces/synthetic/synthetic.h); any other
+// word is the path of a trace file. Errors are those of parse_synthetic and open_trace.
+Result<Trace> open_source(const std::string& word);
+
+}  // namespace kv::cli

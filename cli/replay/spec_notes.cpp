@@ -1,0 +1,54 @@
+#include "kvcheck/cli/replay/spec_notes.h"
+
+#include <algorithm>
+
+#include "kvcheck/base/text/text.h"
+
+namespace kv::cli {
+namespace {
+
+// How many tokens must have come before anything is left out; 0: nothing ever is, as is meant.
+std::size_t room_of(const Spec& spec) {
+  if (spec.chooses()) return spec.top_pages.attended;
+  if (!spec.bounded() || spec.budgets.law != Budgets::Law::equal) return 0;
+  return spec.budget + (spec.timing == Timing::lazy ? spec.slack : 0);
+}
+
+// The labels of the specs that this is said of, each once.
+template <typename Says>
+std::vector<std::string> labels_of(std::span<const Cell> cells, Says says) {
+  std::vector<std::string> labels;
+  for (const Cell& cell : cells) {
+    if (!says(cell.spec)) continue;
+    const std::string label = cell.spec.label();
+    if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longest) {
+  std::vector<std::string> notes;
+  const auto say = [&](const std::vector<std::string>& labels, const std::string& what) {
+    if (!labels.empty()) notes.push_back(join(labels, ", ") + ": " + what);
+  };
+  say(labels_of(cells, [&](const Spec& spec) { return room_of(spec) >= longest; }),
+      "nothing is left out, as no text is longer than there is room for; expected a smaller budget "
+      "than " +
+          std::to_string(longest) + ", or a longer text");
+  say(labels_of(cells,
+                [](const Spec& spec) {
+                  return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
+                }),
+      "the sinks fill the budget, and no recent token is kept");
+  say(labels_of(cells,
+                [](const Spec& spec) {
+                  return spec.bounded() && spec.timing == Timing::lazy && spec.slack > spec.budget;
+                }),
+      "more tokens may wait for a trim than the budget is; their number is lazy's, whatever the "
+      "budget");
+  return notes;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,149 @@
+#include "kvcheck/cli/replay/sweep.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kvcheck/policies/claims.h"
+#include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/replay/serves.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::string_view all_policies = "all";
+
+struct PolicyWord {
+  std::string text;
+  bool from_all = false;
+};
+
+Result<std::vector<PolicyWord>> policy_words(const Sweep& sweep) {
+  std::vector<PolicyWord> words;
+  if (std::ranges::count(sweep.policies, all_policies) > 1) {
+    return usage_error("--policy all is given twice");
+  }
+  for (const std::string& word : sweep.policies) {
+    if (word != all_policies) {
+      words.push_back({word});
+      continue;
+    }
+    for (const PolicyEntry& entry : policy_registry()) {
+      words.push_back({std::string(entry.name), true});
+    }
+  }
+  return words;
+}
+
+// `word` at every budget of the sweep.
+Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) {
+  // A policy without a budget would call any that a sweep gives it a mistake.
+  const Result<Spec> alone = parse_spec(word, {.budget = 0, .chunk = sweep.chunk});
+  if (sweep.budgets.empty() || (alone && !alone->bounded())) {
+    if (!alone) return alone.error();
+    return std::vector<Spec>{*alone};
+  }
+  std::vector<Spec> specs;
+  for (const std::uint32_t budget : sweep.budgets) {
+    Result<Spec> spec = parse_spec(word, {.budget = budget, .chunk = sweep.chunk});
+    if (!spec) return spec.error();
+    specs.push_back(*std::move(spec));
+  }
+  return specs;
+}
+
+std::string described(const PolicyWord& word) {
+  return word.from_all ? "the '" + word.text + "' of --policy all" : "--policy '" + word.text + "'";
+}
+
+Error given_twice(const PolicyWord& first, const PolicyWord& again, const std::string& spec) {
+  if (first.text == again.text && !first.from_all && !again.from_all) {
+    return usage_error(described(again) + " is given twice");
+  }
+  return usage_error(described(first) + " and " + described(again) + " are the same: " + spec);
+}
+
+// The cells of one word; `known` has the word of every canonical spec before.
+Result<void> add_cells(const PolicyWord& word,
+                       const Sweep& sweep,
+                       std::map<std::string, PolicyWord>& known,
+                       std::vector<PlannedCell>& cells) {
+  const Result<std::vector<Spec>> specs = specs_of(word.text, sweep);
+  if (!specs) {
+    if (!word.from_all) return specs.error();
+    return usage_error("--policy all: " + specs.error().message);
+  }
+  const bool default_budget = sweep.budgets.empty() && leaves_budget_open(word.text);
+  for (const Spec& spec : *specs) {
+    const auto [before, is_new] = known.emplace(spec.canonical(), word);
+    if (!is_new) return given_twice(before->second, word, before->first);
+    const std::size_t seeds = draws(*spec.policy) ? sweep.seeds.size() : 1;
+    if (cells.size() + seeds > max_cells) {
+      return usage_error("policies, budgets and seeds make more than " + std::to_string(max_cells) +
+                         " cells; replay them in several runs");
+    }
+    for (std::size_t i = 0; i < seeds; ++i) {
+      cells.push_back({.cell = {spec, sweep.seeds[i]},
+                       .default_budget = default_budget,
+                       .from_all = word.from_all});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
+  const Result<std::vector<PolicyWord>> words = policy_words(sweep);
+  if (!words) return words.error();
+  std::map<std::string, PolicyWord> known;
+  std::vector<PlannedCell> cells;
+  for (const PolicyWord& word : *words) {
+    if (Result<void> added = add_cells(word, sweep, known, cells); !added) return added.error();
+  }
+  return cells;
+}
+
+Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace) {
+  std::vector<std::string> names;
+  std::size_t left = cells.size();
+  for (const PlannedCell& planned : cells) {
+    const Result<void> served = check_serves(trace, planned.cell.spec);
+    if (served) continue;
+    if (!planned.from_all || --left == 0) return served.error();
+    const std::string name(planned.cell.spec.policy->name);
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+namespace {
+
+Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
+  if (spec.top_pages.attended <= trace.tokens) return {};
+  return malformed("visibility=" + spec.visibility_text() + " attends to more than the " +
+                   std::to_string(trace.tokens) + " tokens of '" + trace.name +
+                   "': nothing would ever be left out; use dense, or attend to fewer, as "
+                   "in visibility=top-pages:64/16/2");
+}
+
+}  // namespace
+
+Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {
+  for (const PlannedCell& planned : cells) {
+    if (planned.cell.spec.chooses()) {
+      if (Result<void> fits = check_choice(planned.cell.spec, trace); !fits) return fits;
+    }
+    const std::uint32_t budget = planned.cell.spec.budget;
+    if (budget <= trace.tokens) continue;
+    return malformed("budget " + std::to_string(budget) +
+                     (planned.default_budget ? " (the default without --budget)" : "") +
+                     " is above the " + std::to_string(trace.tokens) + " tokens of '" + trace.name +
+                     "': nothing would ever be evicted; use dense, or a smaller " +
+                     (planned.default_budget ? "--budget" : "budget"));
+  }
+  return {};
+}
+
+}  // namespace kv::cli

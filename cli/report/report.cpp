@@ -1,0 +1,145 @@
+#include "kvcheck/cli/report/report.h"
+
+#include <array>
+#include <limits>
+#include <ostream>
+#include <string>
+
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/comparison_table.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 7> table = {{
+    {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
+    {.name = "run",
+     .value = "ID",
+     .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
+    {.name = "compare",
+     .value = "FILE.db",
+     .help = "take the comparison (a replay, an evaluation and a timing of one model side by side, "
+             "a row per spec that they have in common) from the newest runs of this results file "
+             "[RUN.db]"},
+    {.name = "selftest",
+     .value = "FILE",
+     .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
+    {.name = "logs",
+     .value = "DIR",
+     .help = "also draw the logs of a model that another program ran: DIR/*.csv, one file a curve, "
+             "with the columns input_length and nll",
+     .list = true},
+    {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Writes a run's report: a page, figures and tables.\n"
+    "\n"
+    "Usage:  kvcheck report RUN.db -o DIR [OPTIONS]\n"
+    "        kvcheck report RUN.db --list\n"
+    "\n"
+    "RUN.db is a results file that kvcheck replay, eval or speed wrote with -o. DIR/index.html\n"
+    "needs no other file and no network; beside it, in one folder per trace or evaluation, lies\n"
+    "every figure as SVG, PNG and CSV and every table as CSV and Markdown. DIR is new, empty, or\n"
+    "an older report, which is replaced. Figures need gnuplot; without it the report has tables\n"
+    "only, and says so.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck report run.db --list\n"
+    "  kvcheck report run.db --run 2 -o report-2\n"
+    "  kvcheck selftest --json matrix.json; kvcheck report run.db --selftest matrix.json -o "
+    "report\n"
+    "  kvcheck report run.db --logs llama_2_7b --logs pythia_6.9b -o report\n";
+
+std::string line_of(const RunSummary& run) {
+  const auto counted = [](std::size_t n, const char* noun) {
+    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+  };
+  return "run " + std::to_string(run.id) + ", " + (run.complete ? "complete" : "incomplete") +
+         (run.traces > 0 || run.evaluations + run.timings == 0 ? ", " + counted(run.traces, "trace")
+                                                               : "") +
+         (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") +
+         (run.timings > 0 ? ", " + counted(run.timings, "timing") : "") + ", " +
+         counted(run.cells, "cell") + ", kvcheck " + run.version + ": " + run.command + "\n";
+}
+
+Result<void> list(const std::string& path, Streams& streams) {
+  const auto runs = list_runs(path);
+  if (!runs) return runs.error();
+  if (runs->empty()) streams.err << "'" << path << "' holds no runs\n";
+  for (const RunSummary& run : *runs) streams.out << line_of(run);
+  return {};
+}
+
+Result<void> write(const Words& words, const std::string& path, Streams& streams) {
+  const auto id = words.count("run", 1, std::numeric_limits<std::int64_t>::max());
+  if (!id) return id.error();
+  const std::string folder = words.value("output");
+  if (folder.empty()) {
+    return usage_error(
+        "no folder for the report; name one with -o DIR, or see the runs with --list");
+  }
+  const auto run = static_cast<std::int64_t>((*id).value_or(0));
+  ReportExtras extras;
+  for (const std::string& logs : words.values("logs")) {
+    auto read = read_loss_logs(logs);
+    if (!read) return read.error();
+    extras.logs.push_back(*std::move(read));
+  }
+  if (words.given("compare")) {
+    auto compared = read_newest_runs(words.value("compare"));
+    if (!compared) return compared.error();
+    if (runs_to_compare(*compared).open == nullptr) {
+      return usage_error(
+          "'" + words.value("compare") +
+          "' holds no replay and evaluation of one model with two specs in common; the "
+          "replay's trace is to be one that kvcheck record made of the model");
+    }
+    extras.compared = *std::move(compared);
+  }
+  KillMatrix matrix;
+  const std::string selftest = words.value("selftest");
+  if (!selftest.empty()) {
+    auto read = read_kill_matrix(selftest);
+    if (!read) return read.error();
+    matrix = *std::move(read);
+    extras.matrix = &matrix;
+  }
+  const auto done = write_report(path, run, folder, extras);
+  if (!done) return done.error();
+  streams.out << "Report: " << folder << "/index.html\n";
+  return {};
+}
+
+Result<void> run(std::span<const std::string> line, Streams& streams) {
+  const auto words = Words::parse(table, line);
+  if (!words) return words.error();
+  const auto right = words->expect_operands("a results file", 1, 1);
+  if (!right) return right.error();
+  const std::string& path = words->operands()[0];
+  if (!words->given("list")) return write(*words, path, streams);
+  for (const std::string_view other : {"output", "run", "compare", "selftest", "logs"}) {
+    if (words->given(other)) {
+      return usage_error("--list and --" + std::string(other) + " do not go together");
+    }
+  }
+  return list(path, streams);
+}
+
+}  // namespace
+
+constinit const Command report_command = {
+    .name = "report",
+    .summary = "write a run's report: a page, figures and tables",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

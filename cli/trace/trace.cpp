@@ -1,0 +1,260 @@
+#include "kvcheck/cli/trace/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/trace/trace_generate.h"
+#include "kvcheck/cli/trace/trace_options.h"
+#include "kvcheck/cli/trace/trace_text.h"
+#include "kvcheck/traces/files/edit.h"
+#include "kvcheck/traces/trace.h"
+#include "kvcheck/traces/verify.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr Option output_option{.name = "output",
+                               .letter = 'o',
+                               .value = "FILE",
+                               .help = "where to write; the file appears whole or not at all"};
+constexpr Option dtype_option{
+    .name = "dtype", .value = "TYPE", .help = "f32, f16 or bf16; without it, the type stays"};
+constexpr Option layers_option{
+    .name = "layers", .value = "LIST", .help = "layers by the model's numbers, such as 0,3-5"};
+constexpr Option heads_option{
+    .name = "heads",
+    .value = "LIST",
+    .help = "query heads, such as 0-1; heads that share a kv-head stay together"};
+constexpr Option tokens_option{
+    .name = "tokens",
+    .value = "N",
+    .help =
+        "how many tokens to keep, from the first on; a later part would not be a recording, as "
+        "what a model computes depends on all tokens before"};
+constexpr Option model_option{
+    .name = "model", .value = "TEXT", .help = "convert: which model this is of, for people"};
+constexpr Option source_option{
+    .name = "source", .value = "TEXT", .help = "convert: which text, and how it was recorded"};
+constexpr Option licence_option{
+    .name = "licence", .value = "TEXT", .help = "convert: the licence of weights and text"};
+constexpr Option json_option{.name = "json", .help = "one JSON object per file and line"};
+constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
+
+constexpr std::array look_table{json_option, help_option};
+constexpr std::array convert_table{output_option, dtype_option,   model_option,
+                                   source_option, licence_option, help_option};
+constexpr std::array slice_table{output_option, dtype_option,  layers_option,
+                                 heads_option,  tokens_option, help_option};
+constexpr std::array whole_table{output_option,  dtype_option,  model_option, source_option,
+                                 licence_option, layers_option, heads_option, tokens_option,
+                                 json_option,    help_option};
+
+constexpr std::string_view help =
+    R"(Looks at traces, checks them, and makes new ones from them.
+
+Usage:  kvcheck trace info FILE... [--json]
+        kvcheck trace verify FILE... [--json]
+        kvcheck trace convert IN -o OUT [--dtype TYPE] [--model TEXT] [--source TEXT]
+                              [--licence TEXT]
+        kvcheck trace generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]
+        kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
+
+A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
+array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, keys].
+
+  info      tell what a trace holds; looks at the header and the checksum only
+  verify    look at every number: finite, not negative, nothing above the diagonal, rows that
+            sum to 1 within what the number type allows
+  convert   write the same trace in the current form of the format, or in another type;
+            numbers are rounded to the nearest, and one that does not fit is an error;
+            it may name model, source and licence, which a dump has no place for
+  generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
+  slice     write a part of a trace: some layers, some heads, the first tokens
+
+{options}
+
+Examples:
+  kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
+  kvcheck trace verify attention.npz
+  kvcheck trace convert attention.npy -o attention.safetensors --dtype f16 --model gpt2
+  kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
+)";
+
+// Runs `look` on every file, wrong ones included, so that one bad file does not hide the next.
+template <typename Look>
+Result<void> for_each_file(const Words& words, Streams& streams, const Look& look) {
+  if (words.operands().empty()) return usage_error("no file is named; expected at least one trace");
+  std::vector<Error> errors;
+  for (const std::string& file : words.operands()) {
+    const Result<std::string> text = look(file);
+    if (text) {
+      streams.out << text.value();
+    } else {
+      errors.push_back(text.error());
+    }
+  }
+  if (errors.empty()) return {};
+  if (errors.size() == 1) return errors[0];
+  for (const Error& error : errors) streams.err << printable(error.message) << "\n";
+  return malformed(std::to_string(errors.size()) + " of " +
+                   std::to_string(words.operands().size()) + " files are not good traces");
+}
+
+Result<void> info(const Words& words, Streams& streams) {
+  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+    const Result<Trace> trace = open_trace(file);
+    if (!trace) return trace.error();
+    return words.given("json") ? trace_json(trace.value()) + "\n" : describe_trace(trace.value());
+  });
+}
+
+Result<void> verify_files(const Words& words, Streams& streams) {
+  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+    const Result<Trace> trace = open_trace(file);
+    if (!trace) return trace.error();
+    const Result<VerifyReport> report = verify(trace.value());
+    if (!report) return report.error();
+    return (words.given("json") ? verified_json(trace.value(), report.value())
+                                : describe_verified(trace.value(), report.value())) +
+           "\n";
+  });
+}
+
+Result<Number> number_from(std::string_view word) {
+  constexpr std::array numbers{Number::f32, Number::f16, Number::bf16};
+  std::array<std::string_view, numbers.size()> names;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    names[i] = number_name(numbers[i]);
+    if (names[i] == word) return numbers[i];
+  }
+  return usage_error(unknown_word("dtype", word, names));
+}
+
+// "256" or "0-255": how many of the first tokens.
+Result<std::size_t> first_tokens(std::string_view text) {
+  constexpr std::uint64_t most = 0x7fffffff;
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos || dash == 0) return parse_count(text, "--tokens", 1, most);
+  const auto first = parse_count(text.substr(0, dash), "--tokens", 0, most);
+  const auto last = parse_count(text.substr(dash + 1), "--tokens", 0, most - 1);
+  if (!first || !last) return first ? last.error() : first.error();
+  if (first.value() == 0) return last.value() + 1;
+  return usage_error("--tokens begins at " + std::to_string(first.value()) +
+                     "; expected 0, because what a model computes at a token depends on all "
+                     "tokens before it");
+}
+
+Result<Selection> selection_from(const Words& words) {
+  Selection selection;
+  if (words.given("layers")) {
+    const auto layers = parse_numbers(words.value("layers"), "--layers");
+    if (!layers) return layers.error();
+    selection.layers = layers.value();
+  }
+  if (words.given("heads")) {
+    const auto heads = parse_numbers(words.value("heads"), "--heads");
+    if (!heads) return heads.error();
+    selection.heads = heads.value();
+  }
+  if (words.given("tokens")) {
+    const auto tokens = first_tokens(words.value("tokens"));
+    if (!tokens) return tokens.error();
+    selection.tokens = tokens.value();
+  }
+  return selection;
+}
+
+TraceTexts texts_from(const Words& words) {
+  const auto text = [&](std::string_view name) {
+    return words.given(name) ? std::optional(words.value(name)) : std::nullopt;
+  };
+  return {.model = text("model"), .source = text("source"), .licence = text("licence")};
+}
+
+// What convert and slice have in common.
+Result<void> edit(const Words& words,
+                  const Selection& selection,
+                  const TraceTexts& texts,
+                  Streams& streams) {
+  if (words.operands().size() != 1) {
+    return usage_error(std::to_string(words.operands().size()) +
+                       " input files are named; expected one");
+  }
+  if (!words.given("output")) return usage_error("no output is named; expected -o FILE");
+  Result<Number> number = Number::f32;
+  if (words.given("dtype")) number = number_from(words.value("dtype"));
+  if (!number) return number.error();
+  const Result<Trace> opened = open_trace(words.operands()[0]);
+  if (!opened) return opened.error();
+  const Trace& trace = opened.value();
+  if (!words.given("dtype")) number = trace.info().number;
+
+  const std::string output = words.value("output");
+  const auto done = rewrite(trace, selection, number.value(), output, texts);
+  if (!done) {
+    // An io error names the output by itself.
+    if (done.error().kind == Error::Kind::io) return done.error();
+    return Error{done.error().kind, "'" + words.operands()[0] + "': " + done.error().message};
+  }
+  const Result<Trace> written = open_trace(output);
+  if (!written) return written.error();
+  streams.out << describe_trace(written.value());
+  return {};
+}
+
+Result<void> convert(const Words& words, Streams& streams) {
+  return edit(words, {}, texts_from(words), streams);
+}
+
+Result<void> slice(const Words& words, Streams& streams) {
+  const Result<Selection> selection = selection_from(words);
+  if (!selection) return selection.error();
+  return edit(words, *selection, {}, streams);
+}
+
+struct Verb {
+  std::string_view name;
+  std::span<const Option> options;
+  Result<void> (*run)(const Words& words, Streams& streams);
+};
+
+constexpr std::array own_commands = {&trace_generate_command};
+
+constexpr std::array verbs{Verb{"info", look_table, info}, Verb{"verify", look_table, verify_files},
+                           Verb{"convert", convert_table, convert},
+                           Verb{"slice", slice_table, slice}};
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  std::vector<std::string_view> names;
+  names.reserve(verbs.size() + own_commands.size());
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  for (const Command* const verb : own_commands) names.push_back(verb->name);
+  if (words.empty()) {
+    return usage_error("expected a verb (info, verify, convert, slice or generate), found none");
+  }
+  const auto* const verb = std::ranges::find(verbs, words[0], &Verb::name);
+  if (verb == verbs.end()) return usage_error(unknown_word("verb", words[0], names));
+  const Result<Words> parsed = Words::parse(verb->options, words.subspan(1));
+  if (!parsed) return parsed.error();
+  return verb->run(parsed.value(), streams);
+}
+
+}  // namespace
+
+constinit const Command trace_command = {
+    .name = "trace",
+    .summary = "look at traces, check them, and make new ones from them",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = whole_table,
+    .verbs = own_commands,
+};
+
+}  // namespace kv::cli

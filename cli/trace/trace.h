@@ -1,0 +1,10 @@
+// kvcheck trace: look at trace files, check them, and make new ones from them.
+#pragma once
+
+#include "kvcheck/cli/options/command.h"
+
+namespace kv::cli {
+
+extern const Command trace_command;
+
+}  // namespace kv::cli

@@ -1,0 +1,141 @@
+#include "kvcheck/cli/trace/trace_text.h"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/trace/trace_options.h"
+#include "kvcheck/traces/files/writer.h"
+
+namespace kv::cli {
+namespace {
+
+std::string_view layout_name(RopeLayout layout) {
+  if (layout == RopeLayout::none) return "none";
+  return layout == RopeLayout::interleaved ? "interleaved" : "half";
+}
+
+std::string_view kind_name(TraceKind kind) {
+  return kind == TraceKind::attention ? "attention" : "qkv";
+}
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string rotation(const TraceInfo& info) {
+  if (info.rope.layout == RopeLayout::none) {
+    return info.kind == TraceKind::qkv ? "none" : "not said; rows hold what it did";
+  }
+  return std::string(layout_name(info.rope.layout)) + ", " + std::to_string(info.rope.dims) +
+         " dimensions, theta " + shortest(info.rope.theta);
+}
+
+std::string transcript(const Trace& trace) {
+  std::vector<std::string> parts;
+  if (!trace.token_ids().empty()) parts.emplace_back("token ids");
+  const std::size_t bytes = trace.transcript().text.size();
+  if (bytes > 0) parts.push_back("text of " + std::to_string(bytes) + " bytes");
+  if (!trace.transcript().text_ends.empty()) parts.emplace_back("where each token's text ends");
+  if (!trace.transcript().nll.empty()) parts.emplace_back("each token's nll");
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+std::string heads(const TraceInfo& info) {
+  std::string text = std::to_string(info.query_heads) + " query heads on " +
+                     std::to_string(info.kv_heads) + " kv-heads";
+  if (info.head_dim > 0) text += ", " + std::to_string(info.head_dim) + " dimensions each";
+  return text;
+}
+
+// Free text from a file must not move the cursor.
+std::string on_one_line(std::string_view text) {
+  const std::string quoted = json_string(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+}  // namespace
+
+std::string describe_trace(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  std::string text = on_one_line(info.name) + "\n";
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    text += "  " + std::string(name) + std::string(12 - name.size(), ' ') + value + "\n";
+  };
+  const std::uint64_t bytes = trace_numbers(info) * (info.number == Number::f32 ? 4 : 2);
+  line("kind", info.kind == TraceKind::attention ? "attention: rows of probabilities"
+                                                 : "qkv: queries and keys before rotation, values");
+  line("loop", on_one_line(info.loop));
+  line("model", on_one_line(info.model));
+  line("source", on_one_line(info.source));
+  line("licence", on_one_line(info.licence));
+  line("tokens", std::to_string(info.tokens));
+  line("trained on",
+       info.trained_context == 0 ? "" : std::to_string(info.trained_context) + " tokens at most");
+  line("layers", std::to_string(info.layers.size()) + ": " + numbers_text(info.layers));
+  line("heads", heads(info));
+  line("rotation", rotation(info));
+  line("numbers",
+       std::string(number_name(info.number)) + ", " + std::to_string(bytes) + " bytes of layers");
+  line("transcript", transcript(trace));
+  line("checksum", hex(info.checksum));
+  return text;
+}
+
+std::string trace_json(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  JsonObject object;
+  object.add("name", info.name).add("kind", kind_name(info.kind)).add("loop", info.loop);
+  object.add("model", info.model).add("source", info.source).add("licence", info.licence);
+  const auto count = [&](std::string_view name, std::size_t value) {
+    object.add(name, std::uint64_t{value});
+  };
+  count("tokens", info.tokens);
+  object.add_raw("layers", shown_shape(info.layers));
+  count("query_heads", info.query_heads);
+  count("kv_heads", info.kv_heads);
+  count("head_dim", info.head_dim);
+  count("trained_context", info.trained_context);
+  object.add("rope_layout", layout_name(info.rope.layout));
+  if (info.rope.layout != RopeLayout::none) {
+    count("rope_dims", info.rope.dims);
+    object.add("rope_theta", info.rope.theta);
+  }
+  object.add("number", number_name(info.number));
+  count("token_ids", trace.token_ids().size());
+  count("text_bytes", trace.transcript().text.size());
+  object.add("checksum", hex(info.checksum));
+  return object.text();
+}
+
+std::string describe_verified(const Trace& trace, const VerifyReport& report) {
+  std::string text =
+      on_one_line(trace.info().name) + ": good; " + std::to_string(report.numbers) + " numbers";
+  if (report.rows > 0) {
+    text += ", " + std::to_string(report.rows) + " rows that sum to 1, the worst within " +
+            shortest(report.worst_row) + " (" + shortest(report.worst_tolerance) + " allowed)";
+  } else {
+    text += " from " + shortest(double{report.smallest}) + " to " +
+            shortest(double{report.largest}) + ", all finite";
+  }
+  return text;
+}
+
+std::string verified_json(const Trace& trace, const VerifyReport& report) {
+  JsonObject object;
+  object.add("name", trace.info().name).add("good", true);
+  object.add("numbers", report.numbers).add("rows", report.rows);
+  if (report.rows > 0) {
+    object.add("worst_row", report.worst_row).add("worst_tolerance", report.worst_tolerance);
+  }
+  object.add("smallest", double{report.smallest}).add("largest", double{report.largest});
+  return object.text();
+}
+
+}  // namespace kv::cli

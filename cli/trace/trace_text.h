@@ -1,0 +1,23 @@
+// What `kvcheck trace info` and `verify` say of a trace.
+#pragma once
+
+#include <string>
+
+#include "kvcheck/traces/trace.h"
+#include "kvcheck/traces/verify.h"
+
+namespace kv::cli {
+
+// A table of lines, each ending in a newline, headed by the file's name.
+std::string describe_trace(const Trace& trace);
+
+// One JSON object, without a newline.
+std::string trace_json(const Trace& trace);
+
+// One line, without a newline.
+std::string describe_verified(const Trace& trace, const VerifyReport& report);
+
+// One JSON object, without a newline.
+std::string verified_json(const Trace& trace, const VerifyReport& report);
+
+}  // namespace kv::cli

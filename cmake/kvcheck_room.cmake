@@ -1,0 +1,93 @@
+# kv_room(USES <rooms...> [LIBRARIES <imported targets...>] [PRIVATE_LIBRARIES <targets...>])
+#
+# One static library of the sources in the current folder (not of those below it, and without
+# main.cpp), so a new file needs no line anywhere. The room sim/cache becomes the target
+# kv_sim_cache, exported as kvcheck::sim_cache. USES is the architecture: a room may include and link
+# the rooms that it names and no others, and tests/tidy reads these lists and holds every #include to
+# them.
+#
+# Includes are written from the root with the project's name ("kvcheck/sim/cache/slots.h"), in the
+# tree as in an installation, so that they never meet a user's folder of the same name. In the tree
+# the name is a link in the build folder.
+
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/include/kvcheck" SYMBOLIC)
+
+# Without -Wrestrict: on g++ 12 it takes string concatenation for overlapping copies (GCC bug 105651).
+add_library(kv_warnings INTERFACE)
+target_compile_options(kv_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
+  -Wold-style-cast -Wcast-qual -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${KVCHECK_WERROR}>:-Werror>)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# The same bytes out on every machine: no fused multiply-add where the source says multiply, add.
+add_compile_options(-ffp-contract=off)
+
+find_program(KVCHECK_CCACHE ccache)
+if(KVCHECK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${KVCHECK_CCACHE}")
+endif()
+
+function(kv_room)
+  cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  file(RELATIVE_PATH room "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  kv_target_names(name "${room}")
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  # Loops of the plain kernels are for the compiler to unroll and to take several at once.
+  set(plain ${sources})
+  list(FILTER plain INCLUDE REGEX "_scalar\\.cpp$")
+  set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS -O3)
+
+  add_library(kv_${name} STATIC ${sources})
+  add_library(kvcheck::${name} ALIAS kv_${name})
+  set_target_properties(kv_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME kvcheck_${name})
+  target_include_directories(kv_${name} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"
+    "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>"
+    "$<INSTALL_INTERFACE:include>")
+  target_compile_features(kv_${name} PUBLIC cxx_std_20)
+  kv_target_names(used ${ROOM_USES})
+  list(TRANSFORM used PREPEND kv_)
+  target_link_libraries(kv_${name} PUBLIC ${used} ${ROOM_LIBRARIES}
+                        PRIVATE ${ROOM_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:kv_warnings>)
+  set_property(GLOBAL APPEND PROPERTY KVCHECK_ROOMS ${room})
+endfunction()
+
+# The targets of rooms, without kv_: sim_cache of sim/cache, and base_root of base, so that kv_base
+# can be the whole layer.
+function(kv_target_names result)
+  set(names)
+  foreach(room IN LISTS ARGN)
+    if(NOT room MATCHES "/")
+      set(room "${room}/root")
+    endif()
+    string(REPLACE "/" "_" name "${room}")
+    list(APPEND names ${name})
+  endforeach()
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# kv_layers(): a target kv_<layer>, exported as kvcheck::<layer>, for each top folder with rooms: all
+# of them together.
+function(kv_layers)
+  get_property(rooms GLOBAL PROPERTY KVCHECK_ROOMS)
+  foreach(room IN LISTS rooms)
+    string(REGEX REPLACE "/.*" "" layer "${room}")
+    if(NOT TARGET kv_${layer})
+      add_library(kv_${layer} INTERFACE)
+      add_library(kvcheck::${layer} ALIAS kv_${layer})
+      set_target_properties(kv_${layer} PROPERTIES EXPORT_NAME ${layer})
+    endif()
+    kv_target_names(name ${room})
+    target_link_libraries(kv_${layer} INTERFACE kv_${name})
+  endforeach()
+endfunction()

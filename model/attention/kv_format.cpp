@@ -1,0 +1,157 @@
+#include "kvcheck/model/attention/kv_format.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "kvcheck/base/text/text.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t most_tokens = std::uint64_t{1} << 31;
+constexpr std::uint64_t most_group = 65536;
+
+struct FormatWord {
+  std::string_view word;
+  KvCodes codes = KvCodes::none;
+  Storage full = Storage::f32;
+  std::uint32_t group = 0;
+  std::uint32_t recent = 0;
+};
+
+constexpr std::array<FormatWord, 7> table = {{
+    {"f32"},
+    {"f16", KvCodes::none, Storage::f16},
+    {"bf16", KvCodes::none, Storage::bf16},
+    {"int8", KvCodes::int8},
+    {"int4", KvCodes::int4, Storage::f32, 32},
+    {"kivi4", KvCodes::kivi4, Storage::f32, 32, 128},
+    {"kivi2", KvCodes::kivi2, Storage::f32, 32, 128},
+}};
+
+constexpr std::array<std::string_view, 4> fields = {"recent", "sinks", "full", "group"};
+
+KvFormat format_of(const FormatWord& word) {
+  KvFormat format;
+  format.codes = word.codes;
+  format.full = word.full;
+  format.group = word.group;
+  format.recent = word.recent;
+  return format;
+}
+
+// The word whose defaults the format's fields are told against.
+const FormatWord& word_of(const KvFormat& format) {
+  return *std::ranges::find_if(table, [&](const FormatWord& word) {
+    return word.codes == format.codes && (word.codes != KvCodes::none || word.full == format.full);
+  });
+}
+
+Result<Storage> full_precision(std::string_view text) {
+  constexpr std::array<std::string_view, 3> words = {"f32", "f16", "bf16"};
+  const auto found = std::ranges::find(words, text);
+  if (found == words.end()) return usage_error(unknown_word("full", text, words));
+  return static_cast<Storage>(found - words.begin());
+}
+
+Result<void> read_field(std::string_view name, std::string_view value, KvFormat& format) {
+  if (std::ranges::find(fields, name) == fields.end()) {
+    return usage_error(unknown_word("field", name, fields));
+  }
+  if (name == "full") {
+    const auto full = full_precision(value);
+    if (!full) return full.error();
+    format.full = *full;
+    return {};
+  }
+  const bool group = name == "group";
+  const std::uint64_t least = group && format.groups_tokens() ? 1 : 0;
+  const auto count = parse_count(value, name, least, group ? most_group : most_tokens);
+  if (!count) return count.error();
+  (group              ? format.group
+   : name == "recent" ? format.recent
+                      : format.sinks) = static_cast<std::uint32_t>(*count);
+  return {};
+}
+
+}  // namespace
+
+std::string KvFormat::text() const {
+  const FormatWord& word = word_of(*this);
+  std::string out(word.word);
+  const auto add = [&](std::string_view name, const std::string& value) {
+    out += (out.size() == word.word.size() ? ":" : ",") + std::string(name) + "=" + value;
+  };
+  if (recent != word.recent) add("recent", std::to_string(recent));
+  if (sinks != 0) add("sinks", std::to_string(sinks));
+  if (full != word.full) add("full", full == Storage::f16 ? "f16" : "bf16");
+  if (group != word.group) add("group", std::to_string(group));
+  return out;
+}
+
+Result<KvFormat> parse_kv_format(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  const auto found = std::ranges::find(table, name, &FormatWord::word);
+  if (found == table.end()) {
+    std::vector<std::string_view> words;
+    for (const FormatWord& word : table) words.push_back(word.word);
+    const std::string wrong = unknown_word("--storage", name, words);
+    const std::string_view before = name.substr(0, name.find_first_of(";,"));
+    const bool separated = std::ranges::find(words, before) != words.end();
+    return usage_error(wrong + (separated ? "; fields follow a ':', as in int4:recent=128" : ""));
+  }
+  KvFormat format = format_of(*found);
+  if (name.size() == text.size()) return format;
+  const std::string given(text.substr(name.size() + 1));
+  if (format.codes == KvCodes::none) {
+    return usage_error("--storage " + std::string(name) + " stores all tokens alike, and '" +
+                       given + "' tells some apart; expected " + std::string(name) +
+                       " alone, or codes: int8, int4, kivi4 or kivi2");
+  }
+  std::set<std::string_view> seen;
+  for (const std::string_view field : split(given, ',')) {
+    const std::size_t equals = std::min(field.find('='), field.size());
+    const std::string_view key = field.substr(0, equals);
+    if (equals == field.size()) {
+      return usage_error("--storage " + std::string(name) + ": '" + std::string(field) +
+                         "' is no field; expected NAME=VALUE, as in recent=128");
+    }
+    if (auto read = read_field(key, field.substr(equals + 1), format); !read) {
+      return usage_error("--storage " + std::string(name) + ": " + read.error().message);
+    }
+    if (!seen.insert(key).second) {
+      return usage_error("--storage " + std::string(name) + " is given " + std::string(key) +
+                         " twice");
+    }
+  }
+  if (seen.contains("full") && !format.has_tiers()) {
+    return usage_error("full is about tokens in full precision, and --storage " +
+                       std::string(name) + " keeps none; expected recent or sinks beside it");
+  }
+  return format;
+}
+
+Result<void> check_format(const Spec& spec, const KvFormat& format) {
+  if (spec.positions == Positions::shifted && format.groups_tokens()) {
+    return usage_error("positions=shifted turns stored keys one by one, and those of " +
+                       format.text() +
+                       " share a scale with other tokens'; expected positions=in-cache, or int8 or "
+                       "int4 as storage");
+  }
+  if (spec.vectors == Vectors::re_evaluated && format.has_tiers()) {
+    return usage_error("vectors=re-evaluated makes all vectors anew, and " + format.text() +
+                       " stores them by their age in the stream; expected storage without recent "
+                       "and sinks, or vectors=kept");
+  }
+  if (spec.chooses() && format.has_tiers()) {
+    return usage_error("visibility=top-pages ranks pages by their keys as they are stored, and " +
+                       format.text() +
+                       " quantises keys after their page is known; expected storage without recent "
+                       "and sinks, as int4");
+  }
+  return {};
+}
+
+}  // namespace kv

@@ -1,0 +1,101 @@
+// The vectors of one kv-head's residents, each in the slot that the cache gave it.
+//
+// Where the newest or the first tokens are stored otherwise than the rest (model/attention/kv_format.h), a
+// token comes in full precision, and settle() quantises it when it has left the newest.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/position.h"
+#include "kvcheck/model/attention/kv_format.h"
+#include "kvcheck/model/attention/tiered_rows.h"
+#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/sim/cache/slots.h"
+#include "kvcheck/sim/cache/unit_cache.h"
+
+namespace kv {
+
+class KvStore {
+ public:
+  KvStore(const KvFormat& format, std::size_t dim);
+
+  // Makes room for slots below `slots`; tiers make their own.
+  void reserve(std::size_t slots);
+
+  // Rounds both vectors [dim] to the store's numbers: int8 to the nearest of 255 steps from minus
+  // to plus the largest, so by at most half a step each. Where the newest or the first tokens are
+  // stored otherwise than the rest, both come in full precision.
+  // Requires room for the slot.
+  void put(Slot slot, const float* key, const float* value);
+
+  // Quantises what is no longer to be in full precision when the token at `query` attends:
+  // `visible` is what it sees, `slots` where. Once for every query, in stream order.
+  void settle(Position query, const Visible& visible, std::span<const Slot> slots);
+
+  // Whether queries of a chunk meet the same numbers as they do one by one: nothing is quantised
+  // between them.
+  [[nodiscard]] bool settles_at_once() const {
+    return format_.direct() || (format_.recent == 0 && !format_.groups_tokens());
+  }
+
+  // Whether keys() and values() are there, and turned_keys(); else rows are widened.
+  [[nodiscard]] bool direct() const { return format_.direct(); }
+
+  [[nodiscard]] SlotRows keys(const std::vector<Slot>& slots) const {
+    return {storage_, keys_.data(), dim_, slots.data(), slots.size(), key_scales_.data()};
+  }
+
+  [[nodiscard]] SlotRows values(const std::vector<Slot>& slots) const {
+    return {storage_, values_.data(), dim_, slots.data(), slots.size(), value_scales_.data()};
+  }
+
+  // Whether keys can be turned where they lie: no codes.
+  [[nodiscard]] bool turns_in_place() const { return direct() && storage_ != Storage::int8; }
+
+  // The keys in those slots, to be turned in place: layout and pairs are left open. Requires
+  // turns_in_place().
+  [[nodiscard]] TurnedRows turned_keys(std::span<const Slot> slots) {
+    return {.rows = keys_.data(), .dim = dim_, .slots = slots.data(), .count = slots.size()};
+  }
+
+  // Of a direct store.
+  [[nodiscard]] Storage storage() const { return storage_; }
+
+  [[nodiscard]] const KvFormat& format() const { return format_; }
+
+  [[nodiscard]] std::size_t dim() const { return dim_; }
+
+  // The key or the value in a slot, widened to [dim].
+  void key(Slot slot, float* out) const;
+  void value(Slot slot, float* out) const;
+
+  // Rounds a key again, in its tier.
+  void put_key(Slot slot, const float* key);
+
+  // Bytes of the most rows that were held at once; room that no row has used yet is not counted.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  [[nodiscard]] std::size_t row_bytes() const { return dim_ * bytes_of(storage_); }
+
+  KvFormat format_;
+  Storage storage_;
+  std::size_t dim_;
+  std::size_t used_ = 0;  // slots that there was ever to be room for
+  std::vector<std::byte> keys_;
+  std::vector<std::byte> values_;
+  std::vector<float> key_scales_;  // by slot; of int8 only
+  std::vector<float> value_scales_;
+  std::optional<TieredRows> tiered_keys_;
+  std::optional<TieredRows> tiered_values_;
+  Position keys_from_;  // keys and values before these have been quantised, but for the sinks
+  Position values_from_;
+  std::vector<Slot> going_;
+};
+
+}  // namespace kv

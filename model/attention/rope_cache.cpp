@@ -1,0 +1,36 @@
+#include "kvcheck/model/attention/rope_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace kv {
+
+RopeCache::RopeCache(const Rope& rope, std::vector<double> frequencies)
+    : rope_(rope), frequencies_(std::move(frequencies)) {
+  reserve(256);
+}
+
+void RopeCache::reserve(std::size_t positions) {
+  if (positions <= rows()) return;
+  const std::size_t rows = std::bit_ceil(positions);
+  held_.assign(rows, 0);
+  cosines_.resize(rows * frequencies_.size());
+  sines_.resize(rows * frequencies_.size());
+}
+
+void RopeCache::rotate(const float* in, std::size_t head_dim, Position position, float* out) {
+  const std::size_t pairs = frequencies_.size();
+  const std::size_t row = position & (rows() - 1);
+  float* cosines = cosines_.data() + row * pairs;
+  float* sines = sines_.data() + row * pairs;
+  if (const std::uint64_t wanted = std::uint64_t{position} + 1; held_[row] != wanted) {
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      rope_angle(frequencies_[pair], position, cosines[pair], sines[pair]);
+    }
+    held_[row] = wanted;
+  }
+  rotate_pairs(rope_, {cosines, pairs}, sines, in, head_dim, out);
+}
+
+}  // namespace kv

@@ -1,0 +1,38 @@
+// The angles of the positions that a bounded cache asks for, however far the stream has come.
+//
+// A row of cosines and sines per position, kept at position mod rows until another one needs its
+// place: consecutive positions never push each other out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kvcheck/sim/cache/rope.h"
+
+namespace kv {
+
+class RopeCache {
+ public:
+  // `frequencies`: turns per position, in radians, one per pair of `rope`.
+  RopeCache(const Rope& rope, std::vector<double> frequencies);
+
+  // Makes room for that many positions at a time, at least; never shrinks.
+  void reserve(std::size_t positions);
+
+  // As RopeTable::rotate, with the same bits, at any position. Cost: that of a table, or of `pairs`
+  // sines where the position is not there.
+  void rotate(const float* in, std::size_t head_dim, Position position, float* out);
+
+  // Positions that there is room for.
+  [[nodiscard]] std::size_t rows() const { return held_.size(); }
+
+ private:
+  Rope rope_;
+  std::vector<double> frequencies_;  // [pairs]
+  std::vector<std::uint64_t> held_;  // [rows]: the row's position + 1; 0: none
+  std::vector<float> cosines_;       // [rows, pairs]
+  std::vector<float> sines_;         // [rows, pairs]
+};
+
+}  // namespace kv

@@ -1,0 +1,47 @@
+// Keys shifted in place: a stored key is turned for its rank, and turned back by so many positions
+// when residents before it have gone. Sinks never move.
+//
+// In exact arithmetic this is what in-cache positions give without touching a key; here every shift
+// rounds the key to its storage once more. docs/model.md tells how far that drifts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/position.h"
+#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+
+class KeyShift {
+ public:
+  // Radians per position [rope.dims / 2]. `in_f16`: by f16 angles, with complex multiplications
+  // (model/kernels/rotate_kernels.h); only for stores of f16.
+  KeyShift(const Rope& rope, std::vector<double> frequencies, bool in_f16);
+
+  // Makes the key in slots[r] stand at r, for all r. places[slot] is where it stands, and is kept
+  // up to date; none stands before its rank. Cost: O(slots) where nothing moves.
+  void close_gaps(KvStore& store, std::span<const Slot> slots, std::span<Position> places);
+
+ private:
+  struct Step {
+    std::vector<float> cosines;
+    std::vector<float> sines;
+    std::vector<std::uint16_t> halves;  // each cosine with its sine
+  };
+
+  const Step& step_back(Position positions);
+  void turn(KvStore& store, std::span<const Slot> slots, const Step& step);
+
+  Rope rope_;
+  std::vector<double> frequencies_;
+  bool in_f16_;
+  std::vector<float> key_;  // one that is not turned in place, widened
+  std::map<Position, Step> steps_;
+};
+
+}  // namespace kv

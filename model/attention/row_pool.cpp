@@ -1,0 +1,21 @@
+#include "kvcheck/model/attention/row_pool.h"
+
+#include <algorithm>
+
+namespace kv {
+
+std::uint32_t RowPool::take() {
+  if (!free_.empty()) {
+    const std::uint32_t row = free_.back();
+    free_.pop_back();
+    std::fill_n(at(row), row_bytes_, std::byte{0});
+    return row;
+  }
+  const std::size_t rows = rows_.size() / row_bytes_;
+  // A vector left alone would double.
+  if (rows_.size() == rows_.capacity()) rows_.reserve((rows + 1 + rows / 8) * row_bytes_);
+  rows_.resize((rows + 1) * row_bytes_);
+  return static_cast<std::uint32_t>(rows);
+}
+
+}  // namespace kv

@@ -1,0 +1,264 @@
+#include <cstring>
+#include <limits>
+
+#include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/model/kernels/attend_kernels_detail.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+// The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
+// sum of v[4 * (i % 4) + i / 4] becomes number i.
+[[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
+  __m512 eight[8];
+  each<8>([&](auto i) {
+    eight[i] = _mm512_add_ps(_mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x44),
+                             _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0xEE));
+  });
+  __m512d four[4];
+  each<4>([&](auto i) {
+    four[i] =
+        _mm512_castps_pd(_mm512_add_ps(_mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0x88),
+                                       _mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0xDD)));
+  });
+  __m512 two[2];
+  each<2>([&](auto i) {
+    two[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(four[2 * i], four[2 * i + 1])),
+                           _mm512_castpd_ps(_mm512_unpackhi_pd(four[2 * i], four[2 * i + 1])));
+  });
+  return _mm512_add_ps(_mm512_shuffle_ps(two[0], two[1], 0x88),
+                       _mm512_shuffle_ps(two[0], two[1], 0xDD));
+}
+
+template <Storage storage>
+constexpr std::size_t size_of = bytes_of(storage);
+
+template <Storage storage>
+__m512 load(const std::byte* bytes, __mmask16 live) {
+  if constexpr (storage == Storage::int8) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(live, bytes)));
+  } else {
+    return load_wide<static_cast<Number>(storage)>(bytes, live);
+  }
+}
+
+template <Storage storage>
+const std::byte* row_at(const SlotRows& rows, std::size_t i) {
+  return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
+}
+
+// T vectors at work on one tile. While its keys are read, its values are asked for; while those are
+// read, the next tile's keys are: a little at every step, so that memory never rests.
+template <std::size_t T>
+struct Block {
+  std::size_t at;                 // the first vector
+  bool leads;                     // asks for what comes next
+  std::size_t count[T];           // rows that each sees of the tile
+  std::size_t most_rows;          // the largest of them
+  float weights[T][attend_tile];  // logits, then weights
+};
+
+// 16 / T rows from rank i on, of which `rows` exist, with T vectors: logits for weights[.][i -
+// begin].
+template <Storage storage, std::size_t T>
+void dots(const AttendJob& job,
+          const float* queries,
+          std::size_t i,
+          std::size_t rows,
+          std::size_t begin,
+          Block<T>& block) {
+  constexpr std::size_t at_once = 16 / T;
+  const std::size_t dim = job.keys.dim;
+  const std::byte* row[at_once];
+  const std::byte* value[at_once];
+  const float* query[T];
+  for (std::size_t r = 0; r < at_once; ++r) {
+    row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
+    value[r] = row_at<storage>(job.values, i + (r < rows ? r : 0));
+  }
+  for (std::size_t t = 0; t < T; ++t) query[t] = queries + (block.at + t) * dim;
+  __m512 sums[16];
+  each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
+    __m512 here[T];
+    each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
+    if (block.leads && j * size_of<storage> % 64 == 0) {
+      for (std::size_t r = 0; r < at_once; ++r) ask_for(value[r] + j * size_of<storage>, 1);
+    }
+    each<at_once>([&](auto r) {
+      const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
+      each<T>([&](auto t) {
+        // The sum of row r and vector t is to be number t * at_once + r of the result.
+        constexpr std::size_t wanted = t * at_once + r;
+        constexpr std::size_t at = 4 * (wanted % 4) + wanted / 4;
+        sums[at] = _mm512_fmadd_ps(here[t], key, sums[at]);
+      });
+    });
+  };
+  std::size_t j = 0;
+  for (; j + 16 <= dim; j += 16) step(j, 0xFFFF);
+  if (j < dim) step(j, first(dim - j));
+  alignas(64) float all[16];
+  _mm512_store_ps(all, _mm512_mul_ps(_mm512_set1_ps(job.scale), add_all_lanes(sums)));
+  if constexpr (storage == Storage::int8) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float row_scale = job.keys.scales[job.keys.slots[i + r]];
+      for (std::size_t t = 0; t < T; ++t) all[t * at_once + r] *= row_scale;
+    }
+  }
+  for (std::size_t t = 0; t < T; ++t) {
+    std::memcpy(block.weights[t] + (i - begin), all + t * at_once, rows * sizeof(float));
+  }
+}
+
+template <Storage storage, std::size_t T>
+void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
+  constexpr std::size_t at_once = 16 / T;
+  const std::size_t end = begin + block.most_rows;
+  const QueryRun* run = job.runs.data();
+  for (std::size_t i = begin; i < end;) {
+    while (i >= run->end) ++run;
+    const std::size_t stop = run->end < end ? run->end : end;
+    const std::size_t rows = stop - i < at_once ? stop - i : at_once;
+    dots<storage, T>(job, run->queries, i, rows, begin, block);
+    i += rows;
+  }
+}
+
+// Turns the tile's logits into weights and adds them to the vector's sum.
+void meet_logits(
+    const AttendJob& job, std::size_t v, std::size_t begin, std::size_t count, float* weights) {
+  if (job.logits != nullptr) {
+    std::memcpy(job.logits + v * job.stride + begin, weights, count * sizeof(float));
+  }
+  const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
+  const __m512 seen = _mm512_mask_loadu_ps(none, first(count), weights);
+  __m512 most = _mm512_max_ps(seen, _mm512_shuffle_f32x4(seen, seen, 0x4E));
+  most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xB1));
+  most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4E));
+  most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xB1));
+  float* state = job.state + v * attend_state;
+  __m512 sums = _mm512_loadu_ps(state);
+  const float largest = _mm512_cvtss_f32(most);
+  if (largest > state[16]) {
+    const __m512 factor = exponential(_mm512_set1_ps(state[16] - largest));
+    state[16] = largest;
+    sums = _mm512_mul_ps(sums, factor);
+    avx512_kernels.scale(job.out + v * job.keys.dim, _mm512_cvtss_f32(factor), job.keys.dim);
+  }
+  const __m512 added = exponential(_mm512_sub_ps(seen, _mm512_set1_ps(state[16])));
+  _mm512_storeu_ps(state, _mm512_add_ps(sums, added));
+  _mm512_storeu_ps(weights, added);
+}
+
+// C blocks of sixteen columns from j on; the outputs stay in registers while the tile goes by. What
+// a vector does not see has weight 0, and is added only where another of the block sees it: x + 0
+// is x, for outputs that are never -0.
+template <Storage storage, std::size_t T, std::size_t C>
+void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
+  const std::size_t dim = job.values.dim;
+  float* out = job.out + block.at * dim + j;
+  __m512 sums[T * C];
+  __mmask16 live[C];
+  each<C>([&](auto c) { live[c] = C == 4 ? 0xFFFF : first(dim - j - 16 * c); });
+  each<T * C>([&](auto k) {
+    sums[k] = _mm512_maskz_loadu_ps(live[k % C], out + k / C * dim + 16 * (k % C));
+  });
+  for (std::size_t i = 0; i < block.most_rows; ++i) {
+    if (const std::size_t next = begin + attend_tile + i; block.leads && next < job.keys.count) {
+      ask_for(row_at<storage>(job.keys, next) + j * size_of<storage>, C * 16 * size_of<storage>);
+    }
+    const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
+    __m512 value[C];
+    each<C>([&](auto c) { value[c] = load<storage>(row + 16 * c * size_of<storage>, live[c]); });
+    each<T>([&](auto t) {
+      const __m512 weight = _mm512_set1_ps(block.weights[t][i]);
+      each<C>(
+          [&](auto c) { sums[t * C + c] = _mm512_fmadd_ps(weight, value[c], sums[t * C + c]); });
+    });
+  }
+  each<T * C>([&](auto k) {
+    _mm512_mask_storeu_ps(out + k / C * dim + 16 * (k % C), live[k % C], sums[k]);
+  });
+}
+
+template <Storage storage, std::size_t T>
+void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
+  Block<T> block;
+  block.at = at;
+  block.leads = at == 0;
+  block.most_rows = 0;
+  for (std::size_t t = 0; t < T; ++t) {
+    const std::size_t limit = job.limits == nullptr ? job.keys.count : job.limits[at + t];
+    const std::size_t left = limit > begin ? limit - begin : 0;
+    block.count[t] = left < attend_tile ? left : attend_tile;
+    if (block.count[t] > block.most_rows) block.most_rows = block.count[t];
+  }
+  if (block.most_rows == 0) return;
+  meet_keys<storage, T>(job, begin, block);
+  for (std::size_t t = 0; t < T; ++t) {
+    if (block.count[t] > 0) {
+      meet_logits(job, at + t, begin, block.count[t], block.weights[t]);
+    } else {
+      std::memset(block.weights[t], 0, sizeof block.weights[t]);
+    }
+  }
+  if constexpr (storage == Storage::int8) {
+    for (std::size_t i = 0; i < block.most_rows; ++i) {
+      const float row_scale = job.values.scales[job.values.slots[begin + i]];
+      for (std::size_t t = 0; t < T; ++t) block.weights[t][i] *= row_scale;
+    }
+  }
+  std::size_t j = 0;
+  for (; j + 64 <= job.values.dim; j += 64) meet_values<storage, T, 4>(job, begin, j, block);
+  for (; j < job.values.dim; j += 16) meet_values<storage, T, 1>(job, begin, j, block);
+}
+
+template <Storage storage>
+void attend_as(const AttendJob& job) {
+  for (std::size_t begin = 0; begin < job.keys.count; begin += attend_tile) {
+    std::size_t v = 0;
+    for (; v + 4 <= job.vectors; v += 4) meet_tile<storage, 4>(job, begin, v);
+    for (; v + 2 <= job.vectors; v += 2) meet_tile<storage, 2>(job, begin, v);
+    if (v < job.vectors) meet_tile<storage, 1>(job, begin, v);
+  }
+}
+
+void attend(const AttendJob& job) {
+  const std::size_t dim = job.keys.dim;
+  std::memset(job.out, 0, job.vectors * dim * sizeof(float));
+  std::memset(job.state, 0, job.vectors * attend_state * sizeof(float));
+  for (std::size_t v = 0; v < job.vectors; ++v) {
+    job.state[v * attend_state + 16] = -std::numeric_limits<float>::infinity();
+  }
+  if (job.keys.storage == Storage::f32) {
+    attend_as<Storage::f32>(job);
+  } else if (job.keys.storage == Storage::f16) {
+    attend_as<Storage::f16>(job);
+  } else if (job.keys.storage == Storage::bf16) {
+    attend_as<Storage::bf16>(job);
+  } else {
+    attend_as<Storage::int8>(job);
+  }
+  for (std::size_t v = 0; v < job.vectors; ++v) {
+    const float sum = avx512_kernels.sum(job.state + v * attend_state, 16);
+    avx512_kernels.scale(job.out + v * dim, 1.0F / sum, dim);
+  }
+}
+
+}  // namespace
+
+const AttendKernels avx512_attend_kernels = {.name = "avx512", .attend = attend};
+
+}  // namespace kv
+
+#pragma GCC pop_options

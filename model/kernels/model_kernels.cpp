@@ -1,0 +1,37 @@
+#include "kvcheck/model/kernels/model_kernels.h"
+
+#include <vector>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
+
+namespace kv {
+namespace {
+
+const ModelKernels* named(std::string_view name) {
+  for (const ModelKernels* table : {&avx512_model_kernels, &scalar_model_kernels}) {
+    if (table->name == name) return table;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const ModelKernels* const> supported_model_kernels() {
+  static const std::vector<const ModelKernels*> found = [] {
+    std::vector<const ModelKernels*> tables;
+    for (const Kernels* base : supported_kernels()) {
+      if (const ModelKernels* table = named(base->name)) tables.push_back(table);
+    }
+    return tables;
+  }();
+  return found;
+}
+
+const ModelKernels& model_kernels() {
+  static const ModelKernels* const chosen = named(kernels().name);
+  KV_CHECK(chosen != nullptr);
+  return *chosen;
+}
+
+}  // namespace kv

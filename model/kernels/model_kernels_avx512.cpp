@@ -1,0 +1,243 @@
+#include <cstring>
+
+#include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+template <Number number>
+constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
+
+// Dot products of R rows with T vectors, each in sixteen lanes of its own; one that leads asks for
+// the R rows behind them, which lie there. A lane beyond the end
+// would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
+template <Number number, std::size_t R, std::size_t T, bool leads = false>
+void dot_block(const std::byte* const (&rows)[R],
+               const float* const (&x)[T],
+               std::size_t n,
+               float (&out)[T][R]) {
+  __m512 sums[T * R];
+  each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    __m512 here[T];
+    each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    if (leads && i * size_of<number> % 64 == 0) {
+      for (std::size_t r = 0; r < R; ++r) {
+        ask_for(rows[r] + (R * n + i) * size_of<number>, 1);
+      }
+    }
+    each<R>([&](auto r) {
+      const __m512 row = load_wide<number>(rows[r] + i * size_of<number>, 0xFFFF);
+      each<T>([&](auto t) {
+        sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(row, here[t]));
+      });
+    });
+  }
+  if (i < n) {
+    const __mmask16 live = first(n - i);
+    each<T * R>([&](auto k) {
+      const __m512 row = load_wide<number>(rows[k % R] + i * size_of<number>, live);
+      const __m512 product = _mm512_mul_ps(row, _mm512_maskz_loadu_ps(live, x[k / R] + i));
+      sums[k] = _mm512_mask_add_ps(sums[k], live, sums[k], product);
+    });
+  }
+  each<T * R>([&](auto k) { out[k / R][k % R] = add_lanes(sums[k]); });
+}
+
+template <Number number, std::size_t R, std::size_t T, bool leads>
+void multiply_block(
+    const std::byte* weights, std::size_t rows, std::size_t columns, const float* x, float* out) {
+  const std::byte* row[R];
+  const float* token[T];
+  float sums[T][R];
+  for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * size_of<number>;
+  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
+  dot_block<number, R, T, leads>(row, token, columns, sums);
+  for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * rows, sums[t], sizeof sums[t]);
+}
+
+// Rows by R at a time; within them tokens by four, so that rows come from memory once. Gives the
+// first row that was left.
+template <Number number, std::size_t R>
+std::size_t multiply_rows(
+    const WeightRows& weights, std::size_t begin, const float* x, std::size_t tokens, float* out) {
+  const std::size_t rows = weights.rows;
+  const std::size_t columns = weights.columns;
+  for (; begin + R <= rows; begin += R) {
+    const std::byte* here = weights.data + begin * columns * size_of<number>;
+    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
+      multiply_block<number, R, T, leads>(here, rows, columns, x + t * columns,
+                                          out + t * rows + begin);
+    };
+    tokens_by_four(tokens, some);
+  }
+  return begin;
+}
+
+template <Number number>
+void multiply_as(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+  const std::size_t done = multiply_rows<number, 4>(weights, 0, x, tokens, out);
+  multiply_rows<number, 1>(weights, done, x, tokens, out);
+}
+
+void multiply(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+  if (weights.number == Number::f32) {
+    multiply_as<Number::f32>(weights, x, tokens, out);
+  } else if (weights.number == Number::f16) {
+    multiply_as<Number::f16>(weights, x, tokens, out);
+  } else {
+    multiply_as<Number::bf16>(weights, x, tokens, out);
+  }
+}
+
+// What the rows `ahead` of i in the list will need soon. Always inline: see ask_for().
+template <Number number>
+[[gnu::always_inline]] inline void ask_ahead(const SlotRows& rows, std::size_t i) {
+  constexpr std::size_t ahead = 12;
+  if (i + ahead >= rows.count) return;
+  const std::size_t bytes = rows.dim * size_of<number>;
+  ask_for<_MM_HINT_T0>(rows.rows + rows.slots[i + ahead] * bytes, bytes);
+}
+
+// Keys by R at a time; gives how many were met.
+template <Number number, std::size_t R>
+std::size_t logits_of(const SlotRows& keys,
+                      const float* queries,
+                      std::size_t heads,
+                      float scale,
+                      std::size_t stride,
+                      float* out) {
+  std::size_t begin = 0;
+  for (; begin + R <= keys.count; begin += R) {
+    const std::byte* row[R];
+    for (std::size_t r = 0; r < R; ++r) {
+      row[r] = keys.rows + keys.slots[begin + r] * keys.dim * size_of<number>;
+      ask_ahead<number>(keys, begin + r);
+    }
+    std::size_t h = 0;
+    for (; h + 2 <= heads; h += 2) {
+      const float* pair[2] = {queries + h * keys.dim, queries + (h + 1) * keys.dim};
+      float sums[2][R];
+      dot_block<number, R, 2>(row, pair, keys.dim, sums);
+      for (std::size_t r = 0; r < R; ++r) {
+        out[h * stride + begin + r] = scale * sums[0][r];
+        out[(h + 1) * stride + begin + r] = scale * sums[1][r];
+      }
+    }
+    for (; h < heads; ++h) {
+      const float* one[1] = {queries + h * keys.dim};
+      float sums[1][R];
+      dot_block<number, R, 1>(row, one, keys.dim, sums);
+      for (std::size_t r = 0; r < R; ++r) out[h * stride + begin + r] = scale * sums[0][r];
+    }
+  }
+  return begin;
+}
+
+template <Number number>
+void logits_as(const SlotRows& keys,
+               const float* queries,
+               std::size_t heads,
+               float scale,
+               std::size_t stride,
+               float* out) {
+  const std::size_t done = logits_of<number, 8>(keys, queries, heads, scale, stride, out);
+  SlotRows rest = keys;
+  rest.slots += done;
+  rest.count -= done;
+  logits_of<number, 1>(rest, queries, heads, scale, stride, out + done);
+}
+
+void logits(const SlotRows& keys,
+            const float* queries,
+            std::size_t heads,
+            float scale,
+            std::size_t stride,
+            float* out) {
+  if (keys.storage == Storage::f32) {
+    logits_as<Number::f32>(keys, queries, heads, scale, stride, out);
+  } else if (keys.storage == Storage::f16) {
+    logits_as<Number::f16>(keys, queries, heads, scale, stride, out);
+  } else {
+    logits_as<Number::bf16>(keys, queries, heads, scale, stride, out);
+  }
+}
+
+// H heads over C blocks of sixteen columns from column j on; the sums stay in registers while the
+// rows go by.
+template <Number number, std::size_t H, std::size_t C>
+void weigh_block(
+    const SlotRows& values, const float* mass, std::size_t stride, std::size_t j, float* out) {
+  __m512 sums[H * C];
+  __mmask16 live[C];
+  each<C>([&](auto c) { live[c] = first(values.dim - j - 16 * c); });
+  each<H * C>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  for (std::size_t i = 0; i < values.count; ++i) {
+    if (j == 0) ask_ahead<number>(values, i);
+    const std::byte* row = values.rows + (values.slots[i] * values.dim + j) * size_of<number>;
+    each<C>([&](auto c) {
+      const __m512 here = load_wide<number>(row + 16 * c * size_of<number>, live[c]);
+      each<H>([&](auto h) {
+        const __m512 weight = _mm512_set1_ps(mass[h * stride + i]);
+        sums[h * C + c] = _mm512_add_ps(sums[h * C + c], _mm512_mul_ps(weight, here));
+      });
+    });
+  }
+  each<H * C>([&](auto k) {
+    _mm512_mask_storeu_ps(out + k / C * values.dim + j + 16 * (k % C), live[k % C], sums[k]);
+  });
+}
+
+template <Number number, std::size_t H>
+void weigh_heads(const SlotRows& values, const float* mass, std::size_t stride, float* out) {
+  std::size_t j = 0;
+  for (; j + 48 < values.dim; j += 64) weigh_block<number, H, 4>(values, mass, stride, j, out);
+  for (; j < values.dim; j += 16) weigh_block<number, H, 1>(values, mass, stride, j, out);
+}
+
+template <Number number>
+void weigh_as(
+    const SlotRows& values, const float* mass, std::size_t heads, std::size_t stride, float* out) {
+  std::size_t h = 0;
+  for (; h + 4 <= heads; h += 4) {
+    weigh_heads<number, 4>(values, mass + h * stride, stride, out + h * values.dim);
+  }
+  for (; h + 2 <= heads; h += 2) {
+    weigh_heads<number, 2>(values, mass + h * stride, stride, out + h * values.dim);
+  }
+  if (h < heads) weigh_heads<number, 1>(values, mass + h * stride, stride, out + h * values.dim);
+}
+
+void weigh(
+    const SlotRows& values, const float* mass, std::size_t heads, std::size_t stride, float* out) {
+  if (values.storage == Storage::f32) {
+    weigh_as<Number::f32>(values, mass, heads, stride, out);
+  } else if (values.storage == Storage::f16) {
+    weigh_as<Number::f16>(values, mass, heads, stride, out);
+  } else {
+    weigh_as<Number::bf16>(values, mass, heads, stride, out);
+  }
+}
+
+}  // namespace
+
+const ModelKernels avx512_model_kernels = {.name = "avx512",
+                                           .multiply = multiply,
+                                           .multiply_quantised = multiply_quantised_avx512,
+                                           .logits = logits,
+                                           .weigh = weigh};
+
+}  // namespace kv
+
+#pragma GCC pop_options

@@ -1,0 +1,28 @@
+#include "kvcheck/model/kernels/numbers.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/half.h"
+
+namespace kv {
+
+void write_numbers(std::span<const float> values, Storage storage, std::byte* row) {
+  KV_CHECK(storage != Storage::int8);
+  if (storage == Storage::f32) {
+    std::memcpy(row, values.data(), values.size_bytes());
+    return;
+  }
+  for (const float value : values) {
+    const std::uint16_t half = storage == Storage::f16 ? f32_to_f16(value) : f32_to_bf16(value);
+    std::memcpy(row, &half, sizeof half);
+    row += sizeof half;
+  }
+}
+
+void read_numbers(const std::byte* row, Storage storage, std::span<float> out) {
+  kernels().widen(static_cast<Number>(storage), row, out.size(), out.data());
+}
+
+}  // namespace kv

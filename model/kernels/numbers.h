@@ -1,0 +1,15 @@
+// Vectors written as f32, f16 or bf16, and widened again.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "kvcheck/model/kernels/model_kernels.h"
+
+namespace kv {
+
+// Requires a storage that is no int8.
+void write_numbers(std::span<const float> values, Storage storage, std::byte* row);
+void read_numbers(const std::byte* row, Storage storage, std::span<float> out);
+
+}  // namespace kv

@@ -1,0 +1,89 @@
+#include "kvcheck/model/kernels/quantised.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kvcheck/base/check.h"
+
+namespace kv {
+namespace {
+
+float largest_in_size(std::span<const float> values) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::fabs(value));
+  return largest;
+}
+
+// Rounded by hand: the processor's rounding mode is none of our business.
+int nearest_code(double value) {
+  const double below = std::floor(value);
+  const double rest = value - below;
+  const int code = static_cast<int>(below);
+  const bool up = rest > 0.5 || (rest == 0.5 && code % 2 != 0);
+  return std::clamp(code + (up ? 1 : 0), -127, 127);
+}
+
+void to_int8(std::span<const float> row, std::byte* codes, float* scales) {
+  *scales = largest_in_size(row) / 127;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double quotient =
+        *scales == 0 ? 0 : static_cast<double>(row[i]) / static_cast<double>(*scales);
+    codes[i] = static_cast<std::byte>(static_cast<std::int8_t>(nearest_code(quotient)));
+  }
+}
+
+// The level nearest to `value`, of two the lower.
+std::size_t nearest_level(double value) {
+  std::size_t level = 0;
+  while (level + 1 < nf4_levels.size()) {
+    const double middle =
+        (static_cast<double>(nf4_levels[level]) + static_cast<double>(nf4_levels[level + 1])) / 2;
+    if (value <= middle) break;
+    ++level;
+  }
+  return level;
+}
+
+void to_nf4(std::span<const float> row, std::byte* codes, float* scales) {
+  constexpr std::size_t zero = 7;
+  std::fill_n(codes, code_bytes(Quantisation::nf4, row.size()), std::byte{0});
+  for (std::size_t begin = 0; begin < row.size(); begin += nf4_block, ++scales) {
+    const auto block = row.subspan(begin, std::min(nf4_block, row.size() - begin));
+    *scales = largest_in_size(block);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const std::size_t level =
+          *scales == 0
+              ? zero
+              : nearest_level(static_cast<double>(block[i]) / static_cast<double>(*scales));
+      codes[(begin + i) / 2] |= static_cast<std::byte>(i % 2 == 0 ? level : level << 4U);
+    }
+  }
+}
+
+}  // namespace
+
+void quantise_row(Quantisation kind, std::span<const float> row, std::byte* codes, float* scales) {
+  KV_CHECK(kind != Quantisation::none);
+  if (kind == Quantisation::int8) {
+    to_int8(row, codes, scales);
+  } else {
+    to_nf4(row, codes, scales);
+  }
+}
+
+void widen_codes(const QuantisedRows& weights, std::size_t index, float* out) {
+  const std::byte* codes = weights.codes + index * code_bytes(weights.kind, weights.columns);
+  if (weights.kind == Quantisation::int8) {
+    for (std::size_t i = 0; i < weights.columns; ++i) {
+      out[i] = static_cast<float>(static_cast<std::int8_t>(codes[i]));
+    }
+    return;
+  }
+  const float* scales = weights.scales + index * scales_of_row(weights.kind, weights.columns);
+  for (std::size_t i = 0; i < weights.columns; ++i) {
+    const auto pair = static_cast<unsigned>(codes[i / 2]);
+    out[i] = nf4_levels[(i % 2 == 0 ? pair : pair >> 4U) & 15U] * scales[i / nf4_block];
+  }
+}
+
+}  // namespace kv

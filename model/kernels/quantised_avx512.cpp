@@ -1,0 +1,143 @@
+#include <cstring>
+
+#include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
+
+// Every #include stands above this line, as in model/kernels/model_kernels_avx512.cpp.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+struct Int8Row {
+  static constexpr Quantisation kind = Quantisation::int8;
+  const std::byte* codes;
+  const float* scales;
+
+  // Weights i to i + 15, of which `count` are there.
+  [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
+    const __m128i bytes = _mm_maskz_loadu_epi8(first(count), codes + i);
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+  }
+};
+
+struct Nf4Row {
+  static constexpr Quantisation kind = Quantisation::nf4;
+  const std::byte* codes;
+  const float* scales;
+
+  // Eight bytes are sixteen codes: each half of them goes to eight lanes, which shift their own
+  // code down. The look-up reads the low four bits only.
+  [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
+    const auto live = static_cast<__mmask16>((1U << (count + 1) / 2) - 1);
+    const __m128i bytes = _mm_maskz_loadu_epi8(live, codes + i / 2);
+    const __m512i spread = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m512i shifts =
+        _mm512_set_epi32(28, 24, 20, 16, 12, 8, 4, 0, 28, 24, 20, 16, 12, 8, 4, 0);
+    const __m512i halves = _mm512_permutexvar_epi32(spread, _mm512_castsi128_si512(bytes));
+    const __m512 levels = _mm512_permutexvar_ps(_mm512_srlv_epi32(halves, shifts),
+                                                _mm512_loadu_ps(nf4_levels.data()));
+    return _mm512_mul_ps(levels, _mm512_set1_ps(scales[i / nf4_block]));
+  }
+};
+
+// R rows with T tokens, summed in the order of model/kernels/model_kernels.h. A row of int8 has one
+// scale, for its sums; nf4's stand in the weights. A block that leads asks for the codes of the R
+// rows behind it.
+template <typename Row, std::size_t R, std::size_t T, bool leads>
+void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float (&out)[T][R]) {
+  __m512 sums[T * R];
+  each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    __m512 here[T];
+    each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    if (const std::size_t at = code_bytes(Row::kind, i); leads && at % 64 == 0) {
+      for (std::size_t r = 0; r < R; ++r) {
+        ask_for(row[r].codes + R * code_bytes(Row::kind, n) + at, 1);
+      }
+    }
+    each<R>([&](auto r) {
+      const __m512 weights = row[r].load(i, 16);
+      each<T>([&](auto t) {
+        sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(weights, here[t]));
+      });
+    });
+  }
+  if (i < n) {
+    const __mmask16 live = first(n - i);
+    each<R>([&](auto r) {
+      const __m512 weights = row[r].load(i, n - i);
+      each<T>([&](auto t) {
+        const __m512 product = _mm512_mul_ps(weights, _mm512_maskz_loadu_ps(live, x[t] + i));
+        sums[t * R + r] = _mm512_mask_add_ps(sums[t * R + r], live, sums[t * R + r], product);
+      });
+    });
+  }
+  each<T * R>([&](auto k) {
+    const float sum = add_lanes(sums[k]);
+    out[k / R][k % R] = Row::kind == Quantisation::int8 ? row[k % R].scales[0] * sum : sum;
+  });
+}
+
+template <typename Row, std::size_t R, std::size_t T, bool leads>
+void multiply_block(const QuantisedRows& weights, std::size_t begin, const float* x, float* out) {
+  const std::size_t bytes = code_bytes(Row::kind, weights.columns);
+  const std::size_t scales = scales_of_row(Row::kind, weights.columns);
+  Row row[R];
+  const float* token[T];
+  float sums[T][R];
+  for (std::size_t r = 0; r < R; ++r) {
+    row[r] = {weights.codes + (begin + r) * bytes, weights.scales + (begin + r) * scales};
+  }
+  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * weights.columns;
+  block<Row, R, T, leads>(row, token, weights.columns, sums);
+  for (std::size_t t = 0; t < T; ++t) {
+    std::memcpy(out + t * weights.rows + begin, sums[t], sizeof sums[t]);
+  }
+}
+
+// Rows by R at a time; within them tokens by four, so that rows come from memory once.
+template <typename Row, std::size_t R>
+std::size_t multiply_rows(const QuantisedRows& weights,
+                          std::size_t begin,
+                          const float* x,
+                          std::size_t tokens,
+                          float* out) {
+  for (; begin + R <= weights.rows; begin += R) {
+    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
+      multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns,
+                                       out + t * weights.rows);
+    };
+    tokens_by_four(tokens, some);
+  }
+  return begin;
+}
+
+template <typename Row>
+void multiply_as(const QuantisedRows& weights, const float* x, std::size_t tokens, float* out) {
+  const std::size_t done = multiply_rows<Row, 4>(weights, 0, x, tokens, out);
+  multiply_rows<Row, 1>(weights, done, x, tokens, out);
+}
+
+}  // namespace
+
+void multiply_quantised_avx512(const QuantisedRows& weights,
+                               const float* x,
+                               std::size_t tokens,
+                               float* out) {
+  if (weights.kind == Quantisation::int8) {
+    multiply_as<Int8Row>(weights, x, tokens, out);
+  } else {
+    multiply_as<Nf4Row>(weights, x, tokens, out);
+  }
+}
+
+}  // namespace kv
+
+#pragma GCC pop_options

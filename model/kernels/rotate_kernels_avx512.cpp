@@ -1,0 +1,103 @@
+#include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+
+// Every #include stands above this line, so that what headers define is compiled for the base
+// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
+
+// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace kv {
+namespace {
+
+template <Number number>
+constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
+
+// Rounds to nearest, ties to even.
+template <Number number>
+void store(std::byte* row, std::size_t i, __mmask16 live, __m512 value) {
+  std::byte* at = row + i * size_of<number>;
+  if constexpr (number == Number::f32) {
+    _mm512_mask_storeu_ps(at, live, value);
+  } else if constexpr (number == Number::f16) {
+    const __m256i half = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm256_mask_storeu_epi16(at, live, half);
+  } else {
+    const __m512i bits = _mm512_castps_si512(value);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(_mm512_set1_epi32(0x7FFF), odd);
+    const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
+    _mm512_mask_cvtepi32_storeu_epi16(at, live, rounded);
+  }
+}
+
+template <Number number>
+void turn_halves(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
+  for (std::size_t i = 0; i < pairs; i += 16) {
+    const __mmask16 live = first(pairs - i);
+    const __m512 x = load_wide<number>(row + i * size_of<number>, live);
+    const __m512 y = load_wide<number>(row + (pairs + i) * size_of<number>, live);
+    const __m512 cosine = _mm512_maskz_loadu_ps(live, cosines + i);
+    const __m512 sine = _mm512_maskz_loadu_ps(live, sines + i);
+    store<number>(row, i, live, _mm512_sub_ps(_mm512_mul_ps(x, cosine), _mm512_mul_ps(y, sine)));
+    store<number>(row, pairs + i, live,
+                  _mm512_add_ps(_mm512_mul_ps(x, sine), _mm512_mul_ps(y, cosine)));
+  }
+}
+
+// Eight numbers, each twice.
+__m512 twice(const float* values, std::size_t live) {
+  const __m512i each = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  return _mm512_permutexvar_ps(each, _mm512_maskz_loadu_ps(first(live), values));
+}
+
+template <Number number>
+void turn_neighbours(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
+  constexpr __mmask16 even = 0x5555;
+  for (std::size_t i = 0; i < pairs; i += 8) {
+    const std::size_t here = pairs - i < 8 ? pairs - i : 8;
+    const __mmask16 live = first(2 * here);
+    const __m512 pair = load_wide<number>(row + (2 * i) * size_of<number>, live);
+    const __m512 along = _mm512_mul_ps(pair, twice(cosines + i, here));
+    const __m512 across = _mm512_mul_ps(_mm512_permute_ps(pair, 0xB1), twice(sines + i, here));
+    const __m512 sum = _mm512_add_ps(along, across);
+    store<number>(row, 2 * i, live, _mm512_mask_sub_ps(sum, even, along, across));
+  }
+}
+
+template <Number number>
+void turn_as(const TurnedRows& rows, const float* cosines, const float* sines) {
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    std::byte* row = rows.rows + rows.slots[i] * rows.dim * size_of<number>;
+    if (rows.layout == RopeLayout::interleaved) {
+      turn_neighbours<number>(row, rows.pairs, cosines, sines);
+    } else {
+      turn_halves<number>(row, rows.pairs, cosines, sines);
+    }
+  }
+}
+
+void turn(Number number, const TurnedRows& rows, const float* cosines, const float* sines) {
+  if (number == Number::f32) {
+    turn_as<Number::f32>(rows, cosines, sines);
+  } else if (number == Number::f16) {
+    turn_as<Number::f16>(rows, cosines, sines);
+  } else {
+    turn_as<Number::bf16>(rows, cosines, sines);
+  }
+}
+
+void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
+  scalar_turn_kernels.turn_f16(rows, turns);
+}
+
+}  // namespace
+
+const TurnKernels avx512_turn_kernels = {.name = "avx512", .turn = turn, .turn_f16 = turn_f16};
+
+}  // namespace kv
+
+#pragma GCC pop_options

@@ -1,0 +1,14 @@
+// The tables behind model/kernels/rotate_kernels.h.
+#pragma once
+
+#include "kvcheck/model/kernels/rotate_kernels.h"
+
+namespace kv {
+
+extern const TurnKernels scalar_turn_kernels;
+extern const TurnKernels avx512_turn_kernels;
+
+// Only where the machine has AVX512-FP16.
+void turn_f16_by_avx512_fp16(const TurnedRows& rows, const std::uint16_t* turns);
+
+}  // namespace kv

@@ -1,0 +1,90 @@
+// A decoder: a model that reads a stream of tokens and attends to what a policy leaves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/token_class.h"
+#include "kvcheck/model/attention/cached_attention.h"
+#include "kvcheck/model/run/blocks.h"
+#include "kvcheck/model/run/re_evaluation.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+
+struct DecoderOptions {
+  std::uint64_t seed = 1;  // of policies that draw
+  KvFormat storage{};      // of keys and values
+  KeyStorage keys = KeyStorage::rotated;
+  // By token number; for policies that look at the words that tokens are. May be null else.
+  std::shared_ptr<const std::vector<TokenClass>> token_classes{};
+  AttentionObserver* observer = nullptr;  // outlives the decoder
+  // Told when attention begins (true) and when it has ended (false), the work of the policy and of
+  // the residents among it: for timers. Several times a chunk.
+  std::function<void(bool)> on_attention{};
+};
+
+// Of which tokens logits are computed.
+enum class Logits { all, last };
+
+class Decoder {
+ public:
+  // `model` outlives the decoder. Errors: what this model cannot do under this spec.
+  static Result<Decoder> create(const LanguageModel& model,
+                                const Spec& spec,
+                                const DecoderOptions& options = {});
+
+  // Reads the next tokens as one chunk; logits() then has a row per token, or one for the last.
+  // Errors: a token out of range; a position that learned embeddings do not have. After an error
+  // nothing was read. Requires at least one token.
+  Result<void> feed(std::span<const Token> tokens, Logits wanted = Logits::all);
+
+  // [rows, vocabulary] of the last feed.
+  [[nodiscard]] std::span<const float> logits() const { return logits_; }
+
+  // Tokens read.
+  [[nodiscard]] Position seen() const { return attention_->seen(); }
+
+  [[nodiscard]] const CachedAttention& attention() const { return *attention_; }
+
+ private:
+  Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
+
+  [[nodiscard]] Result<void> check(std::span<const Token> tokens) const;
+  [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const Token> tokens) const;
+
+  void attending(bool begins) const {
+    if (on_attention_) on_attention_(begins);
+  }
+
+  void embed(std::span<const Token> tokens);
+  void run_layer(std::size_t index);
+  void finish(Logits wanted);
+
+  const LanguageModel* model_;
+  Spec spec_;
+  std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if nobody asks
+  AttentionObserver* observer_;
+  std::function<void(bool)> on_attention_;
+  std::unique_ptr<CachedAttention> attention_;
+  ReEvaluation again_;
+  std::size_t tokens_ = 0;  // of the chunk
+  Mlp mlp_;
+  std::vector<float> stream_;  // [tokens, width]: the residual stream
+  std::vector<float> normed_;
+  std::vector<float> q_;
+  std::vector<float> k_;
+  std::vector<float> v_;
+  std::vector<float> attended_;
+  std::vector<float> added_;
+  std::vector<float> logits_;
+};
+
+}  // namespace kv

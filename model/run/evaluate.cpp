@@ -1,0 +1,105 @@
+#include "kvcheck/model/run/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kv {
+namespace {
+
+// Scores the rows of one chunk: row i predicts the token after tokens[at + i].
+Result<void> score(std::span<const Token> tokens,
+                   std::size_t at,
+                   std::size_t rows,
+                   const Decoder& decoder,
+                   std::vector<float>& nll,
+                   std::vector<std::uint8_t>& right) {
+  const std::size_t vocabulary = decoder.logits().size() / rows;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
+    const Token target = tokens[at + i + 1];
+    nll.push_back(static_cast<float>(nll_of(row, target)));
+    if (!std::isfinite(nll.back())) return not_finite(at + i);
+    right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
+  }
+  return {};
+}
+
+}  // namespace
+
+Error not_finite(std::size_t position) {
+  return malformed("after token " + std::to_string(position) +
+                   " the model's logits are no finite numbers; expected finite weights");
+}
+
+Result<Evaluation> evaluate(const LanguageModel& model,
+                            const Spec& spec,
+                            std::span<const std::vector<Token>> streams,
+                            const DecoderOptions& options,
+                            const Report& report) {
+  std::size_t total = 0;
+  for (const auto& stream : streams) total += stream.size() - 1;
+  std::size_t done = 0;
+  Evaluation result;
+  for (const std::vector<Token>& tokens : streams) {
+    Result<Decoder> decoder = Decoder::create(model, spec, options);
+    if (!decoder) return decoder.error();
+    std::vector<float>& nll = result.nll.emplace_back();
+    std::vector<std::uint8_t>& right = result.right.emplace_back();
+    // The last token is a target only.
+    for (std::size_t at = 0; at + 1 < tokens.size();) {
+      const std::size_t rows = std::min<std::size_t>(spec.chunk, tokens.size() - 1 - at);
+      if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
+      if (auto sound = score(tokens, at, rows, *decoder, nll, right); !sound) return sound.error();
+      at += rows;
+      done += rows;
+      const double share = static_cast<double>(done) / static_cast<double>(total);
+      if (report && !report(share)) return io_error("stopped");
+    }
+    result.kv_bytes = std::max(result.kv_bytes, decoder->attention().bytes());
+  }
+  return result;
+}
+
+ClosedLoopCell closed_loop_cell(const Cell& cell,
+                                const Evaluation& evaluation,
+                                std::span<const std::vector<RecallQuestion>> questions,
+                                std::size_t width) {
+  ClosedLoopCell result{.cell = cell, .kv_bytes = evaluation.kv_bytes, .series = {}, .recall = {}};
+  for (const auto& stream : evaluation.nll) {
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      if (i / width == result.series.size()) result.series.push_back({.first = i});
+      LossPoint& point = result.series[i / width];
+      point.nats += static_cast<double>(stream[i]);
+      ++point.targets;
+    }
+  }
+  if (std::ranges::all_of(questions, [](const auto& list) { return list.empty(); })) return result;
+  result.recall = recall_bins();
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    count_recall(questions[i], evaluation.right[i], result.recall);
+  }
+  return result;
+}
+
+std::size_t Evaluation::targets() const {
+  std::size_t count = 0;
+  for (const auto& stream : nll) count += stream.size();
+  return count;
+}
+
+double Evaluation::perplexity() const {
+  double nats = 0;
+  for (const auto& stream : nll) {
+    for (const float one : stream) nats += static_cast<double>(one);
+  }
+  return perplexity_of(nats, targets());
+}
+
+double nll_of(std::span<const float> logits, Token target) {
+  const auto most = static_cast<double>(*std::ranges::max_element(logits));
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - most);
+  return most + std::log(sum) - static_cast<double>(logits[static_cast<std::size_t>(target)]);
+}
+
+}  // namespace kv

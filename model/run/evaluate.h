@@ -1,0 +1,53 @@
+// Perplexity: how well a model predicts each token of a text from what its policy left of those
+// before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/run/recall.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+
+struct Evaluation {
+  // Per stream, per target (the tokens from the second on): -ln of its probability, in nats.
+  std::vector<std::vector<float>> nll;
+  std::vector<std::vector<std::uint8_t>> right;  // 1 where the likeliest token was the target
+  std::size_t kv_bytes = 0;  // of keys and values at their peak, the largest over the streams
+
+  [[nodiscard]] std::size_t targets() const;
+  [[nodiscard]] double perplexity() const;
+};
+
+// The evaluation as results files keep it: losses in steps of `width` targets, and what of the
+// recall task was answered, if `questions` (one list per stream) has any.
+ClosedLoopCell closed_loop_cell(const Cell& cell,
+                                const Evaluation& evaluation,
+                                std::span<const std::vector<RecallQuestion>> questions,
+                                std::size_t width);
+
+// Told the share that is done; false stops.
+using Report = std::function<bool(double)>;
+
+// Feeds every stream from an empty cache in chunks of spec.chunk; every target is scored exactly
+// once whatever the chunk. Errors are the decoder's, and being stopped.
+Result<Evaluation> evaluate(const LanguageModel& model,
+                            const Spec& spec,
+                            std::span<const std::vector<Token>> streams,
+                            const DecoderOptions& options,
+                            const Report& report = {});
+
+// What to say of logits that are infinite or no numbers, after the token at that position.
+Error not_finite(std::size_t position);
+
+// -ln of the probability that softmax gives to `target`. In double; requires finite logits.
+double nll_of(std::span<const float> logits, Token target);
+
+}  // namespace kv

@@ -1,0 +1,35 @@
+// The built-in recall task: facts that a text tells and asks for again later.
+//
+// Source: model/training/text.py, the language of the bundled model. A fact reads NAME 's ITEM is
+// VALUE, a question what is NAME 's ITEM ? VALUE, and "story about" begins an episode, in which
+// nothing told before counts.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+
+// An answer that can be looked up.
+struct RecallQuestion {
+  std::size_t answer = 0;    // its place in the stream
+  std::size_t distance = 0;  // tokens since the latest mention of the same fact, its value's place
+
+  bool operator==(const RecallQuestion&) const = default;
+};
+
+// The questions of a stream whose answer stands in it before, in the same episode. Words are tokens
+// without their blanks; a stream of another kind has no questions.
+std::vector<RecallQuestion> recall_questions(std::span<const Token> stream,
+                                             const Tokenizer& tokenizer);
+
+// Counts answers by distance; `right` has one entry per target, as in Evaluation.
+void count_recall(std::span<const RecallQuestion> questions,
+                  std::span<const std::uint8_t> right,
+                  std::vector<RecallBin>& bins);
+
+}  // namespace kv

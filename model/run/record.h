@@ -1,0 +1,49 @@
+// Recording: a run of a model, dense or under a policy, becomes a trace file.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/model/run/evaluate.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+
+struct RecordOptions {
+  TraceKind kind = TraceKind::qkv;
+  Number number = Number::f16;        // of the trace
+  std::vector<std::size_t> layers{};  // increasing; empty: all
+  // Increasing; empty: all. Each comes with the query heads that read it.
+  std::vector<std::size_t> kv_heads{};
+  std::optional<Cell> cell{};  // empty: nothing is evicted, 64 tokens per forward pass
+  // By token number; for policies that look at the words that tokens are. May be null else.
+  std::shared_ptr<const std::vector<TokenClass>> token_classes{};
+  std::string model{};  // texts for people
+  std::string source{};
+  std::string licence{};
+};
+
+// Runs the model over the tokens and writes `path`, which appears whole or not at all. Under a
+// policy, rows of attention are 0 where a token was not seen any more; queries, keys and values are
+// those of a model that saw only what was left, but a replay of them computes rows over all tokens.
+// Memory does not grow with the trace: its numbers wait on disk, once more as f32, until they are
+// all there. Errors: layers or heads that the model does not have; of q/k/v, a rotation that traces
+// cannot express (stretched frequencies), and vectors=re-evaluated, which gives a token several;
+// the decoder's, the disk's, and being stopped. Requires at least one token.
+Result<void> record(const LanguageModel& model,
+                    const Tokenizer& tokenizer,
+                    std::span<const Token> tokens,
+                    const RecordOptions& options,
+                    const std::string& path,
+                    const Report& report = {});
+
+}  // namespace kv

@@ -1,0 +1,58 @@
+#include "kvcheck/model/run/spool.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "kvcheck/base/file.h"
+
+namespace kv {
+
+Result<Spool> Spool::create(const std::string& path) {
+  std::string name = path + ".spool-XXXXXX";
+  const int descriptor = ::mkstemp(name.data());
+  if (descriptor < 0) return system_error("create", name);
+  ::unlink(name.c_str());
+  return Spool(descriptor, path);
+}
+
+Spool::Spool(Spool&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+Spool::~Spool() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> Spool::put(std::uint64_t at, std::span<const float> values) {
+  auto bytes = std::as_bytes(values);
+  auto offset = static_cast<off_t>(at * sizeof(float));
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return system_error("write the spool of", path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += written;
+  }
+  return {};
+}
+
+Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
+  auto bytes = std::as_writable_bytes(values);
+  auto offset = static_cast<off_t>(at * sizeof(float));
+  while (!bytes.empty()) {
+    const ssize_t read = ::pread(descriptor_, bytes.data(), bytes.size(), offset);
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) return system_error("read the spool of", path_);
+    if (read == 0) break;
+    bytes = bytes.subspan(static_cast<std::size_t>(read));
+    offset += read;
+  }
+  std::ranges::fill(bytes, std::byte{0});
+  return {};
+}
+
+}  // namespace kv

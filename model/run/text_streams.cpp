@@ -1,0 +1,117 @@
+#include "kvcheck/model/run/text_streams.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace kv {
+namespace {
+
+std::string_view stripped(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> pieces_of(std::string_view text, std::string_view separator) {
+  if (separator.empty()) return {text};
+  std::vector<std::string_view> pieces;
+  for (bool more = true; more;) {
+    const std::size_t end = text.find(separator);
+    more = end != std::string_view::npos;
+    const std::string_view piece = stripped(text.substr(0, end));
+    if (!piece.empty()) pieces.push_back(piece);
+    if (more) text.remove_prefix(end + separator.size());
+  }
+  return pieces;
+}
+
+// Lines with their ends.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    lines.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+// Tokens of one text, as streams or windows.
+class StreamMaker {
+ public:
+  explicit StreamMaker(const TextOptions& options)
+      : options_(options), left_(options.tokens == 0 ? ~std::size_t{0} : options.tokens) {}
+
+  [[nodiscard]] bool full() const { return left_ == 0; }
+
+  // A stream of its own, or the next part of the last one.
+  void add(std::vector<Token> tokens) {
+    const bool marked = streams_.empty() || options_.each || options_.mark;
+    if (options_.begin && marked) tokens.insert(tokens.begin(), *options_.begin);
+    if (tokens.size() > left_) tokens.resize(left_);
+    left_ -= tokens.size();
+    if (streams_.empty() || options_.each) streams_.emplace_back();
+    streams_.back().insert(streams_.back().end(), tokens.begin(), tokens.end());
+  }
+
+  // A line of the text, which begins a window where it does not fit into the last one.
+  void add_line(std::span<const Token> tokens) {
+    while (!tokens.empty() && !full()) {
+      if (streams_.empty() || streams_.back().size() + tokens.size() > options_.window) open();
+      std::vector<Token>& window = streams_.back();
+      const std::size_t size = std::min({tokens.size(), options_.window - window.size(), left_});
+      window.insert(window.end(), tokens.begin(),
+                    tokens.begin() + static_cast<std::ptrdiff_t>(size));
+      left_ -= size;
+      tokens = tokens.subspan(size);
+    }
+  }
+
+  // The next line begins a window.
+  void open() {
+    streams_.emplace_back();
+    if (!options_.begin || full()) return;
+    streams_.back().push_back(*options_.begin);
+    --left_;
+  }
+
+  std::vector<std::vector<Token>> done() && {
+    std::erase_if(streams_, [](const std::vector<Token>& stream) { return stream.size() < 2; });
+    return std::move(streams_);
+  }
+
+ private:
+  const TextOptions& options_;
+  std::size_t left_;
+  std::vector<std::vector<Token>> streams_;
+};
+
+}  // namespace
+
+Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
+                                                   const Tokenizer& tokenizer,
+                                                   const TextOptions& options) {
+  if (stripped(text).empty()) return malformed("the text is empty; expected something to predict");
+  StreamMaker maker(options);
+  for (const std::string_view piece : pieces_of(text, options.separator)) {
+    if (maker.full()) break;
+    const bool cut = options.window > 0;
+    if (cut && (options.each || options.mark)) maker.open();
+    for (const std::string_view part : cut ? lines_of(piece) : std::vector{piece}) {
+      Result<std::vector<Token>> tokens = tokenizer.encode(part);
+      if (!tokens) return tokens.error();
+      if (cut) {
+        maker.add_line(*tokens);
+      } else {
+        maker.add(*std::move(tokens));
+      }
+    }
+  }
+  std::vector<std::vector<Token>> streams = std::move(maker).done();
+  if (!streams.empty()) return streams;
+  return malformed("the text has no two tokens; expected one to predict from another");
+}
+
+}  // namespace kv

@@ -1,0 +1,50 @@
+// Added tokens: words of a tokenizer that are cut out of a text before anything else happens to it.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/model/tokenizer/tokenizer.h"
+
+namespace kv {
+
+struct AddedToken {
+  std::string text;  // not empty
+  Token token = 0;
+};
+
+// A part of a text: an added token, or what lies between two.
+struct TextPart {
+  std::string_view text;
+  const AddedToken* added = nullptr;  // null: plain text
+};
+
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  explicit AddedTokens(std::span<const AddedToken> tokens);
+
+  // The whole text in parts, none of them empty; where several added tokens begin at one place, the
+  // longest counts. The parts point into the text and into this object.
+  [[nodiscard]] std::vector<TextPart> cut(std::string_view text) const;
+
+  // Appends the tokens of what lies between added tokens.
+  using EncodePlain =
+      std::function<Result<void>(std::string_view text, std::vector<Token>& tokens)>;
+
+  // The tokens of the whole text, which must be UTF-8: the added ones, and what `plain` makes of
+  // the rest. The first error of `plain` is the error.
+  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text,
+                                                  const EncodePlain& plain) const;
+
+ private:
+  [[nodiscard]] const AddedToken* found_at(std::string_view text) const;
+
+  std::array<std::vector<AddedToken>, 256> by_first_byte_;  // the longest first
+};
+
+}  // namespace kv

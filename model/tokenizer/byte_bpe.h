@@ -1,0 +1,24 @@
+// Byte-level byte-pair encoding, as GPT-2, GPT-NeoX, Llama 3 and Qwen2 use it.
+//
+// Source: the format of Hugging Face's tokenizer.json (model type BPE, pre-tokenizer ByteLevel,
+// alone or after one Split by a pattern), and GPT-2's vocab.json with merges.txt. Text is split by
+// a pattern into words; a word's bytes, written as 256 printable characters, are joined by the
+// merge of lowest rank until none applies. ICU gives Unicode's classes, the patterns and NFC.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+
+namespace kv {
+
+// Also of a WordLevel model, for which see model/tokenizer/word_tokenizer.h. Errors name the file and what in
+// it is missing, contradicts itself, or is not supported.
+Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path);
+
+// vocab.json and merges.txt of a folder. <|endoftext|> is special, if the vocabulary has it.
+Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder);
+
+}  // namespace kv

@@ -1,0 +1,23 @@
+// Byte-pair merging: neighbours join, the best first, until none can.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "kvcheck/model/tokenizer/tokenizer.h"
+
+namespace kv {
+
+// What two neighbours would become. The lowest order joins first, of equals the leftmost.
+struct Joined {
+  Token token = 0;
+  double order = 0;
+};
+
+using FindJoin = std::function<std::optional<Joined>(Token left, Token right)>;
+
+// Joins in place. Cost: O(n log n) calls of a heap, O(n) of `find`.
+void merge_tokens(std::vector<Token>& tokens, const FindJoin& find);
+
+}  // namespace kv

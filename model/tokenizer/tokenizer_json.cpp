@@ -1,0 +1,90 @@
+#include <limits>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
+
+namespace kv::tokenizer_json {
+namespace {
+
+namespace json = boost::json;
+
+bool is_token(const json::value* value) {
+  return value != nullptr && value->is_int64() && value->get_int64() >= 0 &&
+         value->get_int64() < std::numeric_limits<Token>::max();
+}
+
+}  // namespace
+
+const json::value* find(const json::value* from, std::string_view name) {
+  if (from == nullptr || !from->is_object()) return nullptr;
+  const json::value* value = from->get_object().if_contains(name);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+std::string_view text_of(const json::value* value) {
+  if (value == nullptr || !value->is_string()) return {};
+  return {value->get_string().data(), value->get_string().size()};
+}
+
+bool flag_of(const json::value* value, bool otherwise) {
+  return value != nullptr && value->is_bool() ? value->get_bool() : otherwise;
+}
+
+Result<json::value> parse(std::string_view text) {
+  json::error_code failed;
+  json::value parsed = json::parse(json::string_view(text.data(), text.size()), failed);
+  if (failed) return malformed("is no JSON: " + failed.message());
+  return parsed;
+}
+
+Error unsupported(std::string_view what, std::string_view found, std::string_view expected) {
+  return {Error::Kind::unsupported, "has a " + std::string(what) + " " + shown(found) +
+                                        "; expected " + std::string(expected)};
+}
+
+Result<std::unordered_map<std::string, Token>> read_vocabulary(const json::value* from) {
+  if (from == nullptr || !from->is_object() || from->get_object().empty()) {
+    return malformed("has no vocabulary; expected an object of texts and numbers");
+  }
+  std::unordered_map<std::string, Token> vocabulary;
+  for (const auto& [key, number] : from->get_object()) {
+    if (!is_token(&number)) {
+      return malformed("gives " + shown(std::string_view(key)) + " the number " +
+                       json::serialize(number) + "; expected a token's number");
+    }
+    vocabulary.emplace(key, static_cast<Token>(number.get_int64()));
+  }
+  return vocabulary;
+}
+
+Result<std::vector<AddedToken>> read_added(const json::value* from) {
+  std::vector<AddedToken> added;
+  if (from == nullptr) return added;
+  if (!from->is_array()) return malformed("has 'added_tokens' that are no list");
+  for (const json::value& entry : from->get_array()) {
+    const std::string_view text = text_of(find(&entry, "content"));
+    if (text.empty() || !is_token(find(&entry, "id"))) {
+      return malformed("has an added token " + shown(json::serialize(entry)) +
+                       "; expected its 'content' and 'id'");
+    }
+    for (const char* const name : {"lstrip", "rstrip", "single_word"}) {
+      if (flag_of(find(&entry, name), false)) return unsupported("added token with", name, "none");
+    }
+    added.push_back({std::string(text), static_cast<Token>(find(&entry, "id")->get_int64())});
+  }
+  return added;
+}
+
+Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::string piece) {
+  constexpr Token most = 1 << 24;
+  if (token >= most) {
+    return malformed("has a token number " + std::to_string(token) + "; expected less than " +
+                     std::to_string(most));
+  }
+  const auto at = static_cast<std::size_t>(token);
+  if (pieces.size() <= at) pieces.resize(at + 1);
+  pieces[at] = std::move(piece);
+  return {};
+}
+
+}  // namespace kv::tokenizer_json

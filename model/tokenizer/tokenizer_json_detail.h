@@ -1,0 +1,37 @@
+// Entries of a tokenizer.json, which any may lack; for the readers of its kinds.
+#pragma once
+
+#include <boost/json.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/model/tokenizer/added_tokens.h"
+
+namespace kv::tokenizer_json {
+
+// The entry of that name; null where `from` is no object, or has none or null.
+const boost::json::value* find(const boost::json::value* from, std::string_view name);
+
+// Its text, empty where it is none.
+std::string_view text_of(const boost::json::value* value);
+
+bool flag_of(const boost::json::value* value, bool otherwise);
+
+// Errors begin with a verb, for a caller that puts the file's name before it.
+Result<boost::json::value> parse(std::string_view text);
+
+Error unsupported(std::string_view what, std::string_view found, std::string_view expected);
+
+// An object of texts and token numbers.
+Result<std::unordered_map<std::string, Token>> read_vocabulary(const boost::json::value* from);
+
+// The list of added tokens; empty where there is none.
+Result<std::vector<AddedToken>> read_added(const boost::json::value* from);
+
+// Puts a token's text into its place in a list that grows as needed. The error is about a number
+// that is too large.
+Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::string piece);
+
+}  // namespace kv::tokenizer_json

@@ -1,0 +1,133 @@
+#include "kvcheck/model/tokenizer/word_tokenizer.h"
+
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/model/tokenizer/added_tokens.h"
+#include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
+
+namespace kv {
+namespace {
+
+namespace file = tokenizer_json;
+
+bool is_blank(std::string_view character) {
+  if (character.size() == 1) return character == " " || (character >= "\t" && character <= "\r");
+  const icu::StringPiece bytes(character.data(), static_cast<std::int32_t>(character.size()));
+  return u_isUWhiteSpace(icu::UnicodeString::fromUTF8(bytes).char32At(0)) != 0;
+}
+
+class WordTokenizer final : public Tokenizer {
+ public:
+  using Vocabulary = std::unordered_map<std::string, Token>;
+
+  static Result<std::unique_ptr<Tokenizer>> make(Vocabulary vocabulary,
+                                                 std::span<const AddedToken> added,
+                                                 const std::string& unknown) {
+    auto made = std::make_unique<WordTokenizer>();
+    for (const auto& [word, token] : vocabulary) {
+      const auto at = static_cast<std::size_t>(token);
+      if (at < made->pieces_.size() && !made->pieces_[at].empty()) {
+        return malformed("gives the number " + std::to_string(token) +
+                         " to two words; expected a number for each");
+      }
+      if (auto put = file::put_piece(made->pieces_, token, word); !put) return put.error();
+    }
+    for (const AddedToken& one : added) {
+      if (auto put = file::put_piece(made->pieces_, one.token, one.text); !put) return put.error();
+    }
+    if (const auto found = vocabulary.find(unknown); found != vocabulary.end()) {
+      made->unknown_ = found->second;
+    }
+    made->words_ = std::move(vocabulary);
+    made->added_ = AddedTokens(added);
+    return std::unique_ptr<Tokenizer>(std::move(made));
+  }
+
+  [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
+
+  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
+    return added_.encode(text, [this](std::string_view plain, std::vector<Token>& tokens) {
+      return encode_words(plain, tokens);
+    });
+  }
+
+  [[nodiscard]] std::string piece(std::optional<Token> previous, Token token) const override {
+    return (previous ? " " : "") + pieces_[static_cast<std::size_t>(token)];
+  }
+
+ private:
+  Result<void> encode_words(std::string_view text, std::vector<Token>& tokens) const {
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = character_end(text, at);
+      if (is_blank(text.substr(at, end - at))) {
+        if (auto done = encode_word(text.substr(begin, at - begin), tokens); !done) return done;
+        begin = end;
+      }
+      at = end;
+    }
+    return encode_word(text.substr(begin), tokens);
+  }
+
+  Result<void> encode_word(std::string_view word, std::vector<Token>& tokens) const {
+    if (word.empty()) return {};
+    const auto found = words_.find(std::string(word));
+    if (found == words_.end() && !unknown_) return not_a_word(word);
+    tokens.push_back(found == words_.end() ? *unknown_ : found->second);
+    return {};
+  }
+
+  [[nodiscard]] Error not_a_word(std::string_view word) const {
+    std::vector<std::string_view> all;
+    for (const std::string& piece : pieces_) all.push_back(piece);
+    const std::string_view meant = nearest(word, all);
+    if (!meant.empty()) return malformed(unknown_word("word", word, all, meant));
+    // The whole vocabulary would be no sentence.
+    return malformed(unknown_word("word", word, {}) + "; expected one of the tokenizer's " +
+                     std::to_string(words_.size()) + ", between white space");
+  }
+
+  std::vector<std::string> pieces_;  // the text of each token
+  Vocabulary words_;
+  AddedTokens added_;
+  std::optional<Token> unknown_;
+};
+
+}  // namespace
+
+bool is_word_level(std::string_view json) {
+  const auto parsed = file::parse(json);
+  return parsed && file::text_of(file::find(file::find(&*parsed, "model"), "type")) == "WordLevel";
+}
+
+Result<std::unique_ptr<Tokenizer>> parse_word_tokenizer(std::string_view json) {
+  const auto parsed = file::parse(json);
+  if (!parsed) return parsed.error();
+  const auto* const root = &*parsed;
+  const auto type_of = [&](std::string_view entry) {
+    return file::text_of(file::find(file::find(root, entry), "type"));
+  };
+  if (file::find(root, "normalizer") != nullptr) {
+    return file::unsupported("normalizer", type_of("normalizer"), "none, for WordLevel");
+  }
+  const std::string_view splitter = type_of("pre_tokenizer");
+  if (splitter != "WhitespaceSplit") {
+    return file::unsupported("pre-tokenizer", splitter.empty() ? "none" : splitter,
+                             "WhitespaceSplit, for WordLevel");
+  }
+  const auto* const model = file::find(root, "model");
+  auto vocabulary = file::read_vocabulary(file::find(model, "vocab"));
+  if (!vocabulary) return vocabulary.error();
+  const auto added = file::read_added(file::find(root, "added_tokens"));
+  if (!added) return added.error();
+  return WordTokenizer::make(*std::move(vocabulary), *added,
+                             std::string(file::text_of(file::find(model, "unk_token"))));
+}
+
+}  // namespace kv

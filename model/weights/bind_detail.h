@@ -1,0 +1,34 @@
+// Binding: which tensor of the files is which weight of the model. Private to model/.
+#pragma once
+
+#include <string>
+
+#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/model/weights/tensor_files.h"
+
+namespace kv {
+
+struct Binder {
+  TensorFiles& files;
+  LanguageModel& model;
+
+  // `name`.weight and, if asked for, `name`.bias.
+  Result<void> linear(
+      const std::string& name, std::size_t rows, std::size_t columns, bool bias, Linear& into);
+  Result<void> norm(const std::string& name, bool shifts, Norm& into);
+
+  // A matrix with the model's width as columns.
+  Result<void> table(const std::string& name, std::size_t rows, Matrix& into);
+
+  // The output layer, which is the embedding where tied. Requires the embedding.
+  Result<void> head(const std::string& name);
+
+  // A layer's matrix owned by the model, and where to write it.
+  Matrix copy(const Matrix& like, std::size_t rows, std::size_t columns, std::byte*& bytes);
+};
+
+Result<void> bind_llama(Binder& binder);
+Result<void> bind_gpt_neox(Binder& binder);
+Result<void> bind_gpt2(Binder& binder);
+
+}  // namespace kv

@@ -1,0 +1,113 @@
+#include "kvcheck/model/weights/hugging_face.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/model/weights/bind_detail.h"
+#include "kvcheck/model/weights/tensor_files.h"
+
+namespace kv {
+namespace {
+
+Result<ModelConfig> read_config(const std::string& path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  const auto bytes = file->bytes();
+  Result<ModelConfig> config =
+      parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!config) return Error{config.error().kind, shown(path) + " " + config.error().message};
+  return config;
+}
+
+// Buffers that older exports carry along: masks and tables that follow from the configuration.
+bool is_buffer(std::string_view name) {
+  constexpr std::array<std::string_view, 5> ends = {".attn.bias", ".attn.masked_bias",
+                                                    ".attention.bias", ".attention.masked_bias",
+                                                    ".rotary_emb.inv_freq"};
+  return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+}  // namespace
+
+Result<void> Binder::linear(
+    const std::string& name, std::size_t rows, std::size_t columns, bool bias, Linear& into) {
+  Result<Matrix> weight = files.matrix(name + ".weight", rows, columns);
+  if (!weight) return weight.error();
+  into.weight = *weight;
+  if (!bias) return {};
+  Result<std::vector<float>> shift = files.vector(name + ".bias", rows);
+  if (!shift) return shift.error();
+  into.bias = *std::move(shift);
+  return {};
+}
+
+Result<void> Binder::norm(const std::string& name, bool shifts, Norm& into) {
+  Result<std::vector<float>> gain = files.vector(name + ".weight", model.config.width);
+  if (!gain) return gain.error();
+  into.gain = *std::move(gain);
+  if (!shifts) return {};
+  Result<std::vector<float>> shift = files.vector(name + ".bias", model.config.width);
+  if (!shift) return shift.error();
+  into.shift = *std::move(shift);
+  return {};
+}
+
+Result<void> Binder::table(const std::string& name, std::size_t rows, Matrix& into) {
+  Result<Matrix> found = files.matrix(name, rows, model.config.width);
+  if (!found) return found.error();
+  into = *found;
+  return {};
+}
+
+Result<void> Binder::head(const std::string& name) {
+  if (!model.config.tied) return table(name, model.config.vocabulary, model.head);
+  // Some exports store the tied matrix twice.
+  static_cast<void>(files.has(name));
+  model.head = model.embedding;
+  return {};
+}
+
+Matrix Binder::copy(const Matrix& like, std::size_t rows, std::size_t columns, std::byte*& bytes) {
+  Matrix made{.number = like.number, .rows = rows, .columns = columns};
+  auto owned = std::make_shared<std::vector<std::byte>>(rows * made.bytes_per_row());
+  bytes = owned->data();
+  made.data = bytes;
+  model.layer_owners.push_back(std::move(owned));
+  return made;
+}
+
+Result<LanguageModel> open_hugging_face(const std::string& folder) {
+  const Result<ModelConfig> config = read_config(folder + "/config.json");
+  if (!config) return config.error();
+  Result<TensorFiles> files = TensorFiles::open(folder);
+  if (!files) return files.error();
+  LanguageModel model;
+  model.config = *config;
+  model.layers.resize(config->layers);
+  model.owners = files->owners();
+  Binder binder{*files, model};
+  Result<void> bound;
+  switch (config->architecture) {
+    case Architecture::llama:
+      bound = bind_llama(binder);
+      break;
+    case Architecture::gpt_neox:
+      bound = bind_gpt_neox(binder);
+      break;
+    case Architecture::gpt2:
+      bound = bind_gpt2(binder);
+      break;
+  }
+  if (!bound) return bound.error();
+  for (const std::string& name : files->unknown()) {
+    if (is_buffer(name)) continue;
+    return malformed(shown(folder) + " has a tensor " + shown(name) + " that a " + config->name +
+                     " model of this configuration does not use");
+  }
+  return model;
+}
+
+}  // namespace kv

@@ -1,0 +1,35 @@
+#include "kvcheck/model/weights/language_model.h"
+
+#include <filesystem>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/weights/hugging_face.h"
+#include "kvcheck/model/weights/llama2c.h"
+
+namespace kv {
+
+std::size_t LanguageModel::weight_bytes() const {
+  std::size_t total = embedding.bytes() + positions.bytes();
+  if (head.data != embedding.data) total += head.bytes();
+  for (const LayerWeights& layer : layers) {
+    for (const Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.gate,
+                                 &layer.up, &layer.down}) {
+      total += linear->weight.bytes();
+    }
+  }
+  return total;
+}
+
+Result<LanguageModel> open_model(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(status)) {
+    return Error{Error::Kind::not_found, "there is no model at " + shown(path) +
+                                             "; expected a directory with config.json, or a "
+                                             "llama2.c checkpoint"};
+  }
+  if (std::filesystem::is_directory(status)) return open_hugging_face(path);
+  return open_llama2c(path);
+}
+
+}  // namespace kv

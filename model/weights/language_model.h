@@ -1,0 +1,89 @@
+// A model: its configuration, and its weights: where they lie in mapped files, or as they were made
+// when it was opened.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/model/kernels/quantised.h"
+#include "kvcheck/model/weights/config.h"
+
+namespace kv {
+
+// A matrix of weights, row-major, one row per output. Not necessarily aligned.
+struct Matrix {
+  Number number = Number::f32;
+  const std::byte* data = nullptr;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  Quantisation quantised = Quantisation::none;  // otherwise `data` are codes, and `number` is f32
+  const float* scales = nullptr;                // [rows, scales_of_row], of quantised weights
+
+  [[nodiscard]] std::size_t bytes_per_row() const {
+    if (quantised != Quantisation::none) return code_bytes(quantised, columns);
+    return columns * (number == Number::f32 ? 4U : 2U);
+  }
+
+  // Of everything that is stored, scales included.
+  [[nodiscard]] std::size_t bytes() const {
+    const bool scaled = quantised != Quantisation::none;
+    return rows * (bytes_per_row() + (scaled ? 4 * scales_of_row(quantised, columns) : 0));
+  }
+
+  [[nodiscard]] const std::byte* row(std::size_t index) const {
+    return data + index * bytes_per_row();
+  }
+};
+
+// y = W x + b; an empty bias adds nothing.
+struct Linear {
+  Matrix weight;
+  std::vector<float> bias;  // [rows] or empty
+};
+
+// y = (x - mean) / deviation * gain + shift (LayerNorm), or x / root mean square * gain (RMSNorm).
+struct Norm {
+  std::vector<float> gain;   // [width]
+  std::vector<float> shift;  // [width]; empty for RMSNorm
+};
+
+struct LayerWeights {
+  Norm before_attention;
+  Linear query;   // [heads * head_dim, width]
+  Linear key;     // [kv_heads * head_dim, width]
+  Linear value;   // [kv_heads * head_dim, width]
+  Linear output;  // [width, heads * head_dim]
+  Norm before_mlp;
+  Linear gate;  // [inner, width]; only with a gated MLP
+  Linear up;    // [inner, width]
+  Linear down;  // [width, inner]
+};
+
+struct LanguageModel {
+  ModelConfig config;
+  Matrix embedding;  // [vocabulary, width]
+  Matrix positions;  // [context, width]; only with learned positions
+  std::vector<LayerWeights> layers;
+  Norm last;
+  Matrix head;  // [vocabulary, width]
+
+  // What keeps the bytes alive that the matrices point to: mapped files; and what was made of them
+  // for the layers alone, split, transposed or quantised.
+  std::vector<std::shared_ptr<const void>> owners;
+  std::vector<std::shared_ptr<const void>> layer_owners;
+
+  // Bytes of all matrices with their scales, the embedding once.
+  [[nodiscard]] std::size_t weight_bytes() const;
+};
+
+// Opens a model by what `path` is: a directory in Hugging Face's layout (config.json and
+// model.safetensors or its shards), or a llama2.c checkpoint. Weights stay in the mapped files,
+// except fused or transposed ones, which are copied once. Errors are one sentence that names the
+// file, the entry or tensor, what was found there and what was expected.
+Result<LanguageModel> open_model(const std::string& path);
+
+}  // namespace kv

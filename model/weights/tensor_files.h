@@ -1,0 +1,56 @@
+// The tensors of a model directory: one safetensors file, or shards with an index.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/traces/files/safetensors.h"
+
+namespace kv {
+
+class TensorFiles {
+ public:
+  // Maps `folder`/model.safetensors, or every shard that `folder`/model.safetensors.index.json
+  // names. Errors name the file: none there, a shard missing or cut off, a tensor in two shards or
+  // not where the index says.
+  static Result<TensorFiles> open(const std::string& folder);
+
+  // Whether there is a tensor of that name; asking counts as knowing it.
+  [[nodiscard]] bool has(const std::string& name);
+
+  // The tensor with exactly this shape as f32, f16 or bf16, a vector as one row. Errors name the
+  // file, the tensor, what was found and what was expected.
+  Result<Matrix> matrix(const std::string& name, std::size_t rows, std::size_t columns);
+  Result<std::vector<float>> vector(const std::string& name, std::size_t size);
+
+  // The names that were never asked for, in order.
+  [[nodiscard]] std::vector<std::string> unknown() const;
+
+  // What keeps the tensors' bytes alive.
+  [[nodiscard]] std::vector<std::shared_ptr<const void>> owners() const;
+
+ private:
+  struct Entry {
+    SafetensorsTensor tensor;
+    std::size_t file = 0;
+    bool asked = false;
+  };
+
+  Result<void> add(const std::string& path);
+  [[nodiscard]] Result<void> check_index(const std::map<std::string, std::string>& placed) const;
+  Result<Matrix> find(const std::string& name, std::span<const std::size_t> shape);
+
+  std::string folder_;
+  std::vector<std::string> paths_;
+  std::vector<std::shared_ptr<const MappedFile>> files_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace kv

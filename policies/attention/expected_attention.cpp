@@ -1,0 +1,247 @@
+#include "kvcheck/policies/attention/expected_attention.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rows.h"
+#include "kvcheck/policies/rotating.h"
+
+namespace kv {
+namespace {
+
+class ExpectedAttention final : public Policy, public Turning {
+ public:
+  ExpectedAttention(Covariance covariance, bool value_norm, std::size_t future)
+      : covariance_(covariance), value_norm_(value_norm), future_(future) {}
+
+  [[nodiscard]] Needs needs() const override {
+    return {.keys = true, .values = value_norm_, .queries = true};
+  }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override {
+    dim_ = observation.keys.dim;
+    kv_heads_ = observation.keys.heads();
+    heads_ = observation.queries.heads();
+    ++queries_;
+    next_ = observation.query + 1;
+    keys_.insert(keys_.end(), observation.keys.numbers.begin(), observation.keys.numbers.end());
+    if (turns() && !at_ranks()) {
+      turn_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
+    }
+    for (std::size_t head = 0; head < kv_heads_; ++head) {
+      norms_.push_back(value_norm_ ? norm_of(observation.values.head(head)) : 1);
+    }
+    sums_.resize(heads_ * dim_);
+    products_.resize(heads_ * dim_ * partners());
+    for (std::size_t head = 0; head < heads_; ++head) add_query(head, observation.queries);
+  }
+
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    append_lowest(scores(candidates), candidates.positions.size() - candidates.capacity, victims);
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  std::span<const double> scores(const Candidates& candidates) override {
+    const std::size_t n = candidates.positions.size();
+    const std::size_t residents = norms_.size() / kv_heads_;
+    KV_CHECK(candidates.first_rank + n <= residents);
+    turn_keys(residents);
+    scores_.assign(residents, 0);
+    for (std::size_t head = 0; head < heads_; ++head) add_head(head, residents);
+    return std::span<const double>(scores_).subspan(candidates.first_rank, n);
+  }
+
+  void forget(std::span<const std::size_t> ranks) override {
+    erase_rows(keys_, ranks, kv_heads_ * dim_);
+    erase_rows(norms_, ranks, kv_heads_);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<ExpectedAttention>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    for (const std::size_t size : {dim_, kv_heads_, heads_}) writer.put(size);
+    writer.put(queries_);
+    writer.put(next_);
+    writer.put(keys_);
+    writer.put(norms_);
+    writer.put(sums_);
+    writer.put(products_);
+  }
+
+  void load(ByteReader& reader) override {
+    for (std::size_t* size : {&dim_, &kv_heads_, &heads_}) *size = reader.get<std::size_t>();
+    queries_ = reader.get<std::uint64_t>();
+    next_ = reader.get<Position>();
+    reader.get(keys_);
+    reader.get(norms_);
+    reader.get(sums_);
+    reader.get(products_);
+  }
+
+ private:
+  [[nodiscard]] bool turns() const { return future_ > 0 && rotation() != nullptr; }
+
+  // The residents' keys as the queries to come will meet them: turned by their places, and back by
+  // the mean rotation of the next ones.
+  void turn_keys(std::size_t residents) {
+    turned_ = keys_;
+    if (!turns()) return;
+    const std::size_t width = kv_heads_ * dim_;
+    for (std::size_t rank = 0; rank < residents && at_ranks(); ++rank) {
+      turn_to(static_cast<Position>(rank), dim_, std::span(turned_).subspan(rank * width, width));
+    }
+    rotation()->mean_turns(at_ranks() ? static_cast<Position>(residents) : next_, future_, ahead_);
+    for (std::size_t at = 0; at < turned_.size(); at += dim_) {
+      turn_pairs<float>(ahead_, true, std::span(turned_).subspan(at, dim_));
+    }
+  }
+
+  // With how many channels each channel's products are summed.
+  [[nodiscard]] std::size_t partners() const {
+    if (covariance_ == Covariance::none) return 0;
+    return covariance_ == Covariance::diagonal ? 1 : dim_;
+  }
+
+  // The channel that is the `partner`-th of a channel's.
+  [[nodiscard]] std::size_t channel_of(std::size_t channel, std::size_t partner) const {
+    return covariance_ == Covariance::full ? partner : channel;
+  }
+
+  void add_query(std::size_t head, const HeadVectors& queries) {
+    const std::span<const float> query = queries.head(head);
+    for (std::size_t i = 0; i < dim_; ++i) {
+      const std::size_t at = head * dim_ + i;
+      sums_[at] += static_cast<double>(query[i]);
+      for (std::size_t j = 0; j < partners(); ++j) {
+        products_[at * partners() + j] +=
+            static_cast<double>(query[i]) * static_cast<double>(query[channel_of(i, j)]);
+      }
+    }
+  }
+
+  // Adds what every resident expects of one query head.
+  void add_head(std::size_t head, std::size_t residents) {
+    const std::size_t kv_head = head / (heads_ / kv_heads_);
+    expected_.resize(residents);
+    double highest = 0;
+    for (std::size_t rank = 0; rank < residents; ++rank) {
+      const float* const key = turned_.data() + (rank * kv_heads_ + kv_head) * dim_;
+      expected_[rank] = exponent(head, key);
+      highest = rank == 0 ? expected_[rank] : std::max(highest, expected_[rank]);
+    }
+    double sum = 0;
+    for (double& value : expected_) {
+      value = std::exp(value - highest);
+      sum += value;
+    }
+    for (std::size_t rank = 0; rank < residents; ++rank) {
+      scores_[rank] += expected_[rank] / sum * norms_[rank * kv_heads_ + kv_head];
+    }
+  }
+
+  // k.mu / sqrt(d) + k.S.k / 2d
+  [[nodiscard]] double exponent(std::size_t head, const float* key) const {
+    const auto count = static_cast<double>(queries_);
+    const auto d = static_cast<double>(dim_);
+    double towards = 0;
+    double spread = 0;
+    for (std::size_t i = 0; i < dim_; ++i) {
+      const std::size_t at = head * dim_ + i;
+      const double mean = sums_[at] / count;
+      towards += static_cast<double>(key[i]) * mean;
+      for (std::size_t j = 0; j < partners(); ++j) {
+        const std::size_t other = channel_of(i, j);
+        const double shared =
+            products_[at * partners() + j] / count - mean * sums_[head * dim_ + other] / count;
+        spread += static_cast<double>(key[i]) * shared * static_cast<double>(key[other]);
+      }
+    }
+    return towards / std::sqrt(d) + spread / (2 * d);
+  }
+
+  Covariance covariance_;
+  bool value_norm_;
+  std::size_t future_;
+  std::size_t dim_ = 0;
+  std::size_t kv_heads_ = 0;
+  std::size_t heads_ = 0;         // query heads
+  std::uint64_t queries_ = 0;     // observed so far
+  Position next_ = 0;             // of the next query
+  std::vector<float> keys_;       // [residents, kv_heads, dim], by rank; turned by their positions,
+                                  // unless places are ranks, which change
+  std::vector<float> turned_;     // scratch: the same, turned by and against places
+  std::vector<PairTurn> ahead_;   // scratch
+  std::vector<double> norms_;     // [residents, kv_heads]: of values, or 1
+  std::vector<double> sums_;      // [heads, dim]: of queries
+  std::vector<double> products_;  // [heads, dim, partners]
+  std::vector<double> expected_;  // scratch
+  std::vector<double> scores_;    // scratch
+};
+
+constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};
+
+constexpr auto covariances = std::array<std::string_view, 3>{"none", "diagonal", "full"};
+constexpr auto norms = std::array<std::string_view, 2>{"yes", "no"};
+constexpr auto parameters = std::array<Parameter, 3>{{
+    {.name = "covariance",
+     .default_value = "diagonal",
+     .choices = covariances,
+     .meaning = "of the queries: left out, of each channel alone, or of all pairs"},
+    {.name = "future",
+     .default_value = "512",
+     .meaning = "at how many of the next positions queries are expected; 0: keys and queries are "
+                "compared before rotation",
+     .range = counts(0, 1U << 24U)},
+    {.name = "value-norm",
+     .default_value = "yes",
+     .choices = norms,
+     .meaning = "whether the expected attention is multiplied with the value's length"},
+}};
+
+Covariance covariance_of(std::string_view word) {
+  if (word == "none") return Covariance::none;
+  return word == "full" ? Covariance::full : Covariance::diagonal;
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_expected_attention(Covariance covariance,
+                                                bool value_norm,
+                                                std::size_t future) {
+  return std::make_unique<ExpectedAttention>(covariance, value_norm, future);
+}
+
+PolicyEntry expected_attention_policy() {
+  return {.name = "expected-attention",
+          .summary = "Keeps what queries like the past ones would attend to.",
+          .protection = {.sinks = 4},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Devoto, Jeblick and Jegou, \"Expected Attention: KV Cache Compression by "
+              "Estimating Attention from Future Queries Distribution\", arXiv:2510.00636; "
+              "code NVIDIA/kvpress, ExpectedAttentionPress",
+          .differs =
+              "statistics are of all queries so far, there of the prompt without its first tokens; "
+              "covariance is diagonal by default, there full",
+          .cost =
+              "O(residents * keys) time a trim, keys being the numbers of a token's keys; 4 "
+              "bytes of each of these, and 8 per kv-head, per resident",
+          .make = [](const Options& options) {
+            return make_expected_attention(covariance_of(options.at("covariance")),
+                                           options.at("value-norm") == "yes",
+                                           options.count("future"));
+          }};
+}
+
+}  // namespace kv

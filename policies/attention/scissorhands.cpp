@@ -1,0 +1,120 @@
+#include "kvcheck/policies/attention/scissorhands.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/fair_share.h"
+#include "kvcheck/policies/parts/rows.h"
+
+namespace kv {
+namespace {
+
+class Scissorhands final : public Policy {
+ public:
+  Scissorhands(std::size_t history, std::size_t drop_percent)
+      : history_(history), words_((history + 63) / 64), drop_percent_(drop_percent) {
+    KV_CHECK(history >= 1 && drop_percent < 100);
+  }
+
+  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override {
+    const std::size_t n = observation.mass.size();
+    KV_CHECK(n >= high_.size());
+    low_bits_.resize(n * words_);
+    high_.resize(n);
+    const std::size_t slot = queries_++ % history_;
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      std::uint64_t& word = low_bits_[rank * words_ + slot / 64];
+      const bool was_low = (word & bit) != 0;
+      const bool is_low = !fair_share(observation.mass[rank], n);
+      if (was_low == is_low) continue;
+      word ^= bit;
+      high_[rank] += is_low ? -1 : 1;
+    }
+  }
+
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK(candidates.first_rank + n <= high_.size());
+    const std::size_t dropped = candidates.capacity * drop_percent_ / 100;
+    append_lowest(std::span<const double>(high_).subspan(candidates.first_rank, n),
+                  n - candidates.capacity + dropped, victims);
+  }
+
+  void forget(std::span<const std::size_t> ranks) override {
+    erase_rows(low_bits_, ranks, words_);
+    erase_ranks(high_, ranks);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Scissorhands>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    writer.put(queries_);
+    writer.put(high_);
+    for (const std::uint64_t word : low_bits_) writer.put(word);
+  }
+
+  void load(ByteReader& reader) override {
+    queries_ = reader.get<std::uint64_t>();
+    reader.get(high_);
+    low_bits_.resize(high_.size() * words_);
+    for (std::uint64_t& word : low_bits_) word = reader.get<std::uint64_t>();
+  }
+
+ private:
+  std::size_t history_;
+  std::size_t words_;  // of 64 queries each
+  std::size_t drop_percent_;
+  std::uint64_t queries_ = 0;            // observed so far
+  std::vector<std::uint64_t> low_bits_;  // [residents, words], by rank: one of query q % history
+  std::vector<double> high_;             // [residents]: minus how many bits are set
+};
+
+constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-driven", "ageing"};
+
+constexpr auto parameters = std::array<Parameter, 2>{{
+    {.name = "history",
+     .default_value = "400",
+     .meaning = "queries that are looked back on",
+     .range = counts(1, 65536)},
+    {.name = "drop",
+     .default_value = "50",
+     .meaning = "percent of the middle that goes once it is over its capacity",
+     .range = counts(0, 99)},
+}};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_scissorhands(std::size_t history, std::size_t drop_percent) {
+  return std::make_unique<Scissorhands>(history, drop_percent);
+}
+
+PolicyEntry scissorhands_policy() {
+  return {.name = "scissorhands",
+          .summary = "Drops the tokens that queries most often paid less than the mean.",
+          .protection = {},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Liu et al., \"Scissorhands: Exploiting the Persistence of Importance "
+              "Hypothesis for LLM KV Cache Compression at Test Time\", NeurIPS 2023, "
+              "arXiv:2305.17118, algorithm 2",
+          .differs =
+              "no code was published; mass is renormalised over what was visible and "
+              "averaged over the unit's heads; among equals the older goes",
+          .cost = "O(residents) time a query; history / 8 + 8 bytes per resident",
+          .make = [](const Options& options) {
+            return make_scissorhands(options.count("history"), options.count("drop"));
+          }};
+}
+
+}  // namespace kv

@@ -1,0 +1,134 @@
+#include "kvcheck/policies/attention/snapkv.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/recent_votes.h"
+
+namespace kv {
+namespace {
+
+class Snapkv final : public Policy {
+ public:
+  explicit Snapkv(const SnapkvOptions& options) : options_(options), votes_(options.window) {
+    KV_CHECK(options.kernel % 2 == 1);
+  }
+
+  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override { votes_.add(observation.mass); }
+
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    const std::size_t n = candidates.positions.size();
+    if (options_.once && chosen_ != 0) {
+      for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
+      return;
+    }
+    append_lowest(choose(candidates), n - candidates.capacity, victims);
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  // Who was chosen for good is worth more than any newcomer.
+  std::span<const double> scores(const Candidates& candidates) override {
+    const std::size_t n = candidates.positions.size();
+    if (!options_.once || chosen_ == 0) return choose(candidates);
+    score_newcomers_lowest(n, candidates.newcomers, pooled_);
+    return pooled_;
+  }
+
+  void forget(std::span<const std::size_t> ranks) override { votes_.forget(ranks); }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Snapkv>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    writer.put(chosen_);
+    votes_.save(writer);
+  }
+
+  void load(ByteReader& reader) override {
+    chosen_ = reader.get<std::uint8_t>();
+    votes_.load(reader);
+  }
+
+ private:
+  // The votes for each candidate and its neighbours, at a trim.
+  std::span<const double> choose(const Candidates& candidates) {
+    chosen_ = 1;
+    pool_neighbours(votes_.sums(candidates.first_rank, candidates.positions.size()),
+                    options_.kernel / 2, options_.largest, pooled_);
+    return pooled_;
+  }
+
+  SnapkvOptions options_;
+  RecentVotes votes_;
+  std::uint8_t chosen_ = 0;     // 1 once a trim has decided
+  std::vector<double> pooled_;  // scratch
+};
+
+constexpr auto claims =
+    std::array<std::string_view, 4>{"constant-size", "deterministic", "score-driven", "pooled"};
+
+constexpr auto poolings = std::array<std::string_view, 2>{"max", "mean"};
+constexpr auto selections = std::array<std::string_view, 2>{"always", "once"};
+constexpr auto kernels_of_pooling =
+    std::array<std::string_view, 7>{"1", "3", "5", "7", "9", "11", "13"};
+constexpr auto parameters = std::array<Parameter, 4>{{
+    {.name = "window",
+     .default_value = "32",
+     .meaning = "how many of the last queries vote",
+     .range = counts(1, 4096)},
+    {.name = "kernel",
+     .default_value = "7",
+     .choices = kernels_of_pooling,
+     .meaning = "neighbours that votes are pooled over, the token itself in the middle"},
+    {.name = "pooling",
+     .default_value = "max",
+     .choices = poolings,
+     .meaning = "what is taken of the neighbours' votes"},
+    {.name = "select",
+     .default_value = "always",
+     .choices = selections,
+     .meaning = "once: the first trim chooses who stays for good, as after a prompt"},
+}};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_snapkv(const SnapkvOptions& options) {
+  return std::make_unique<Snapkv>(options);
+}
+
+PolicyEntry snapkv_policy() {
+  return {.name = "snapkv",
+          .summary = "Keeps what the last queries attend to, together with its neighbours.",
+          .protection = {},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Li et al., \"SnapKV: LLM Knows What You are Looking for Before Generation\", "
+              "NeurIPS 2024, arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, "
+              "snapkv/monkeypatch/snapkv_utils.py",
+          .differs =
+              "there only the prompt is compressed and the cache then grows (select=once "
+              "keeps that choice, within the budget); heads of a unit are averaged; among "
+              "equals the older goes",
+          .cost =
+              "O(residents) time a query, O(middle (window + kernel)) a trim; 4 window bytes "
+              "per resident",
+          .make = [](const Options& options) {
+            return make_snapkv({.window = options.count("window"),
+                                .kernel = options.count("kernel"),
+                                .largest = options.at("pooling") == "max",
+                                .once = options.at("select") == "once"});
+          }};
+}
+
+}  // namespace kv

@@ -1,0 +1,115 @@
+#include "kvcheck/policies/content/keydiff.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rows.h"
+
+namespace kv {
+namespace {
+
+class Keydiff final : public Policy {
+ public:
+  [[nodiscard]] Needs needs() const override { return {.keys = true}; }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override {
+    const HeadVectors& keys = observation.keys;
+    dim_ = keys.dim;
+    width_ = keys.numbers.size();
+    for (std::size_t head = 0; head < keys.heads(); ++head) {
+      const double norm = norm_of(keys.head(head));
+      for (const float number : keys.head(head)) {
+        units_.push_back(norm > 0 ? static_cast<float>(static_cast<double>(number) / norm) : 0.0F);
+      }
+    }
+  }
+
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK((candidates.first_rank + n) * width_ <= units_.size());
+    find_anchor();
+    scores_.assign(n, 0);
+    for (std::size_t i = 0; i < n; ++i) scores_[i] = -likeness(candidates.first_rank + i);
+    append_lowest(std::span<const double>(scores_), n - candidates.capacity, victims);
+  }
+
+  void forget(std::span<const std::size_t> ranks) override { erase_rows(units_, ranks, width_); }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Keydiff>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    writer.put(dim_);
+    writer.put(width_);
+    writer.put(units_);
+  }
+
+  void load(ByteReader& reader) override {
+    dim_ = reader.get<std::size_t>();
+    width_ = reader.get<std::size_t>();
+    reader.get(units_);
+  }
+
+ private:
+  // The sum of all unit keys, head by head: its length does not matter to the order of cosines
+  // within a head, but it does to their mean, so every head's is made a unit vector.
+  void find_anchor() {
+    anchor_.assign(width_, 0);
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      anchor_[i % width_] += static_cast<double>(units_[i]);
+    }
+    for (std::size_t head = 0; head < width_; head += dim_) {
+      double square = 0;
+      for (std::size_t i = head; i < head + dim_; ++i) square += anchor_[i] * anchor_[i];
+      const double norm = std::sqrt(square);
+      for (std::size_t i = head; i < head + dim_ && norm > 0; ++i) anchor_[i] /= norm;
+    }
+  }
+
+  // The sum of the heads' cosines.
+  [[nodiscard]] double likeness(std::size_t rank) const {
+    const float* const unit = units_.data() + rank * width_;
+    double sum = 0;
+    for (std::size_t i = 0; i < width_; ++i) sum += static_cast<double>(unit[i]) * anchor_[i];
+    return sum;
+  }
+
+  std::size_t dim_ = 0;         // of one head's key
+  std::size_t width_ = 0;       // of all heads'
+  std::vector<float> units_;    // [residents, width], by rank: keys as unit vectors
+  std::vector<double> anchor_;  // scratch: [width]
+  std::vector<double> scores_;  // scratch
+};
+
+constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_keydiff() {
+  return std::make_unique<Keydiff>();
+}
+
+PolicyEntry keydiff_policy() {
+  return {.name = "keydiff",
+          .summary = "Drops the tokens whose keys are most like the mean key.",
+          .protection = {},
+          .parameters = {},
+          .claims = claims,
+          .source =
+              "Park et al., \"KeyDiff: Key Similarity-Based KV Cache Eviction for "
+              "Long-Context LLM Inference in Resource-Constrained Environments\", "
+              "arXiv:2504.15364; code NVIDIA/kvpress, KeyDiffPress",
+          .differs =
+              "keys are compared before rotation, there as they are stored; cosines are "
+              "averaged over a unit's kv-heads; among equals the older goes",
+          .cost = "O(residents * key) time a trim; 4 bytes of each number of a key per resident",
+          .make = [](const Options&) { return make_keydiff(); }};
+}
+
+}  // namespace kv

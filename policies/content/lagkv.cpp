@@ -1,0 +1,240 @@
+#include "kvcheck/policies/content/lagkv.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rows.h"
+
+namespace kv {
+namespace {
+
+constexpr double not_scored = std::numeric_limits<double>::infinity();
+
+class Lagkv final : public Policy {
+ public:
+  Lagkv(std::size_t lag, LagPartitions partitions) : lag_(lag), partitions_(partitions) {
+    KV_CHECK(lag >= 1);
+  }
+
+  [[nodiscard]] Needs needs() const override { return {.keys = true, .values = true}; }
+
+  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
+
+  void observe(const Observation& observation) override {
+    dim_ = observation.keys.dim;
+    width_ = observation.keys.numbers.size() + observation.values.numbers.size();
+    const auto append = [this](std::span<const float> numbers) {
+      numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+    };
+    append(observation.keys.numbers);
+    append(observation.values.numbers);
+    scores_.push_back(not_scored);
+    positions_.push_back(observation.query);
+  }
+
+  // Whoever may go for the first time still has all that came after it beside it: it is evictions
+  // that make gaps, and they come after this.
+  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
+    const std::size_t first = candidates.first_rank;
+    const std::size_t n = candidates.positions.size();
+    KV_CHECK(first + n <= scores_.size());
+    for (std::size_t rank = first; rank < first + n; ++rank) {
+      if (scores_[rank] != not_scored) continue;
+      if (partitions_ == LagPartitions::none) {
+        scores_[rank] = score(rank);
+      } else {
+        score_partition(rank, first);
+      }
+    }
+    append_lowest(std::span<const double>(scores_).subspan(first, n), n - candidates.capacity,
+                  victims);
+  }
+
+  void forget(std::span<const std::size_t> ranks) override {
+    erase_rows(numbers_, ranks, width_);
+    erase_ranks(scores_, ranks);
+    erase_ranks(positions_, ranks);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Lagkv>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    writer.put(dim_);
+    writer.put(width_);
+    writer.put(scores_);
+    writer.put(numbers_);
+    writer.put(positions_);
+  }
+
+  void load(ByteReader& reader) override {
+    dim_ = reader.get<std::size_t>();
+    width_ = reader.get<std::size_t>();
+    reader.get(scores_);
+    reader.get(numbers_);
+    reader.get(positions_);
+  }
+
+ private:
+  // The sum over the vectors of a token; 0 for a token that nobody came after.
+  [[nodiscard]] double score(std::size_t rank) const {
+    const std::size_t last = std::min(scores_.size() - 1, rank + lag_);
+    double sum = 0;
+    for (std::size_t vector = 0; vector < width_ && last > rank; vector += dim_) {
+      sum += spread(rank, rank + 1, last, vector);
+    }
+    return sum;
+  }
+
+  // Scores the piece of the token of that rank, `sinks` tokens having come before the first piece,
+  // if the next piece is complete.
+  void score_partition(std::size_t rank, std::size_t sinks) {
+    const std::size_t begin = sinks + (positions_[rank] - sinks) / lag_ * lag_;
+    if (positions_.back() + std::size_t{1} < begin + 2 * lag_) return;
+    const std::size_t first = rank_from(begin);
+    const std::size_t reference = rank_from(begin + lag_);
+    const std::size_t after = rank_from(begin + 2 * lag_);
+    if (reference == after) return;  // its reference has been evicted
+    sums_.assign(reference - first, 0);
+    for (std::size_t vector = 0; vector < width_; vector += dim_) {
+      spreads_.clear();
+      for (std::size_t r = first; r < reference; ++r) {
+        spreads_.push_back(spread(r, reference, after - 1, vector));
+      }
+      add_softmax();
+    }
+    if (partitions_ == LagPartitions::ranked) rank_sums();
+    std::ranges::copy(sums_, scores_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+
+  // The first resident at that position or after it.
+  [[nodiscard]] std::size_t rank_from(std::size_t position) const {
+    const auto found = std::ranges::lower_bound(positions_, position);
+    return static_cast<std::size_t>(found - positions_.begin());
+  }
+
+  // Adds the softmax of spreads_ to sums_. The standard deviation that goes in is the one of a
+  // sample, as in the sources: divided by the number of channels less one.
+  void add_softmax() {
+    const auto d = static_cast<double>(dim_);
+    const double sample = dim_ > 1 ? std::sqrt(d / (d - 1)) : 1;
+    const double highest = *std::ranges::max_element(spreads_);
+    double sum = 0;
+    for (double& value : spreads_) {
+      value = std::exp(sample * (value - highest));
+      sum += value;
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += spreads_[i] / sum;
+  }
+
+  // Each sum becomes its place among them, from below, as a share of the piece; of equals the older
+  // is lower.
+  void rank_sums() {
+    std::vector<std::size_t> order(sums_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return sums_[i]; });
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      sums_[order[place]] = static_cast<double>(place) / static_cast<double>(lag_);
+    }
+  }
+
+  // The standard deviation of the channels of one vector of a rank, placed between the extremes of
+  // the ranks from `first` to `last`.
+  [[nodiscard]] double spread(std::size_t rank,
+                              std::size_t first,
+                              std::size_t last,
+                              std::size_t vector) const {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t channel = vector; channel < vector + dim_; ++channel) {
+      float least = at(first, channel);
+      float most = least;
+      for (std::size_t after = first + 1; after <= last; ++after) {
+        least = std::min(least, at(after, channel));
+        most = std::max(most, at(after, channel));
+      }
+      const double range = static_cast<double>(most) - static_cast<double>(least);
+      const double above = static_cast<double>(at(rank, channel)) - static_cast<double>(least);
+      const double placed = range > 0 ? above / range : 0;
+      sum += placed;
+      squares += placed * placed;
+    }
+    const auto channels = static_cast<double>(dim_);
+    const double mean = sum / channels;
+    return std::sqrt(std::max(squares / channels - mean * mean, 0.0));
+  }
+
+  [[nodiscard]] float at(std::size_t rank, std::size_t channel) const {
+    return numbers_[rank * width_ + channel];
+  }
+
+  std::size_t lag_;
+  LagPartitions partitions_;
+  std::size_t dim_ = 0;              // of one vector
+  std::size_t width_ = 0;            // of all vectors of a token
+  std::vector<double> scores_;       // [residents], by rank; not_scored until it first may go
+  std::vector<float> numbers_;       // [residents, width]: keys, then values
+  std::vector<Position> positions_;  // [residents]
+  std::vector<double> spreads_;      // scratch: of one vector of a piece's tokens
+  std::vector<double> sums_;         // scratch: of a piece's tokens
+};
+
+constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};
+
+constexpr auto partitionings = std::array<std::string_view, 3>{"none", "ranked", "scored"};
+constexpr auto parameters = std::array<Parameter, 2>{{
+    {.name = "lag",
+     .default_value = "128",
+     .meaning = "how many of the tokens after it a token is measured against",
+     .range = counts(1, 65536)},
+    {.name = "partitions",
+     .default_value = "none",
+     .choices = partitionings,
+     .meaning =
+         "the paper's pieces of lag tokens, each measured against the next: kept by the place "
+         "within the piece, or by score; a budget below three pieces beside the sinks evicts most "
+         "tokens before they have a score, as streaming does"},
+}};
+
+LagPartitions partitions_of(std::string_view word) {
+  if (word == "ranked") return LagPartitions::ranked;
+  return word == "scored" ? LagPartitions::scored : LagPartitions::none;
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions) {
+  return std::make_unique<Lagkv>(lag, partitions);
+}
+
+PolicyEntry lagkv_policy() {
+  return {.name = "lagkv",
+          .summary = "Drops the tokens that are plainest beside those that came after them.",
+          .protection = {.sinks = 4},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "\"LagKV: Lag-Relative Information of the KV Cache "
+              "Tells Which Tokens Are Important\", arXiv:2504.04704; code "
+              "AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and NVIDIA/kvpress, LagKVPress",
+          .differs =
+              "by default each token has a reference of its own and the middle is thinned as a "
+              "whole, there partitions are (partitions=ranked); a partition keeps a fixed share "
+              "there, here one that falls as the text grows; heads of a unit are averaged; keys "
+              "are those before rotation; among equals the older goes",
+          .cost =
+              "O(lag * width) time a token, width being the numbers of its keys and values; 12 "
+              "bytes, and 4 for each of these, per resident",
+          .make = [](const Options& options) {
+            return make_lagkv(options.count("lag"), partitions_of(options.at("partitions")));
+          }};
+}
+
+}  // namespace kv

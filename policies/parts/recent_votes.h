@@ -1,0 +1,102 @@
+// What the last queries paid each resident: what policies with a window of voting queries keep.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/bytes.h"
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/parts/rows.h"
+
+namespace kv {
+
+// State: 4 bytes per resident and query of the window, of as many queries as there were so far.
+class RecentVotes {
+ public:
+  // Requires window >= 1.
+  explicit RecentVotes(std::size_t window) : window_(window) { KV_CHECK(window >= 1); }
+
+  // The next query's attention: [residents], by rank, its own token last. Cost: O(residents).
+  void add(std::span<const float> mass) {
+    KV_CHECK(mass.size() >= residents());
+    if (queries_ >= width_ && width_ < window_) widen();
+    votes_.resize(mass.size() * width_);
+    const std::size_t slot = queries_++ % window_;
+    for (std::size_t rank = 0; rank < mass.size(); ++rank) {
+      votes_[rank * width_ + slot] = mass[rank];
+    }
+  }
+
+  // What the window's queries paid each of the `count` residents from a rank on. The view holds
+  // until the next call. Requires first + count <= residents(). Cost: O(count window).
+  std::span<const double> sums(std::size_t first, std::size_t count) {
+    KV_CHECK(first + count <= residents());
+    sums_.assign(count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float* const votes = votes_.data() + (first + i) * width_;
+      for (std::size_t slot = 0; slot < width_; ++slot) {
+        sums_[i] += static_cast<double>(votes[slot]);
+      }
+    }
+    return sums_;
+  }
+
+  void forget(std::span<const std::size_t> ranks) { erase_rows(votes_, ranks, width_); }
+
+  [[nodiscard]] std::size_t residents() const { return votes_.size() / width_; }
+
+  // Queries that the window holds.
+  [[nodiscard]] std::size_t voters() const {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(queries_, window_));
+  }
+
+  void save(ByteWriter& writer) const {
+    writer.put(queries_);
+    writer.put(width_);
+    writer.put(votes_);
+  }
+
+  void load(ByteReader& reader) {
+    queries_ = reader.get<std::uint64_t>();
+    width_ = std::clamp<std::size_t>(reader.get<std::size_t>(), 1, window_);
+    reader.get(votes_);
+  }
+
+ private:
+  // Makes room for twice as many queries. A short stream need not pay for a long window.
+  void widen() {
+    const std::size_t wider = std::min(window_, 2 * width_);
+    std::vector<float> votes(residents() * wider);
+    for (std::size_t rank = 0; rank < residents(); ++rank) {
+      std::copy_n(votes_.data() + rank * width_, width_, votes.data() + rank * wider);
+    }
+    votes_ = std::move(votes);
+    width_ = wider;
+  }
+
+  std::size_t window_;
+  std::size_t width_ = std::min<std::size_t>(window_, 32);  // slots that there are
+  std::uint64_t queries_ = 0;                               // observed so far
+  std::vector<float> votes_;  // [residents, width], by rank: of query q in slot q % window
+  std::vector<double> sums_;  // scratch
+};
+
+// pooled[i]: the largest, or the sum, of the values within `reach` of i.
+inline void pool_neighbours(std::span<const double> values,
+                            std::size_t reach,
+                            bool largest,
+                            std::vector<double>& pooled) {
+  const std::size_t n = values.size();
+  pooled.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t last = std::min(n - 1, i + reach);
+    for (std::size_t j = i - std::min(i, reach); j <= last; ++j) {
+      pooled[i] = largest ? std::max(pooled[i], values[j]) : pooled[i] + values[j];
+    }
+  }
+}
+
+}  // namespace kv

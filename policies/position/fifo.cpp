@@ -1,0 +1,44 @@
+#include "kvcheck/policies/position/fifo.h"
+
+#include <array>
+#include <string_view>
+
+#include "kvcheck/policies/parts/one_by_one.h"
+
+namespace kv {
+namespace {
+
+class Fifo final : public OneByOne {
+ public:
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Fifo>(*this);
+  }
+
+ protected:
+  std::size_t choose(const Candidates&, Draws&) override { return 0; }
+};
+
+constexpr auto claims = std::array<std::string_view, 4>{"constant-size", "chunk-invariant",
+                                                        "deterministic", "admits-newcomers"};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_fifo() {
+  return std::make_unique<Fifo>();
+}
+
+PolicyEntry fifo_policy() {
+  return {.name = "fifo",
+          .summary = "Drops the oldest token of the middle: first in, first out.",
+          .protection = {.sinks = 4},
+          .parameters = {},
+          .claims = claims,
+          .source =
+              "the plain queue: Mattson, Gecsei, Slutz and Traiger, \"Evaluation techniques "
+              "for storage hierarchies\", IBM Systems Journal 9(2), 1970",
+          .differs = "nothing; it keeps what streaming keeps with the middle as recent tokens",
+          .cost = "O(1) time a token; no state",
+          .make = [](const Options&) { return make_fifo(); }};
+}
+
+}  // namespace kv

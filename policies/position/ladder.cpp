@@ -1,0 +1,114 @@
+#include "kvcheck/policies/position/ladder.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/by_layer.h"
+#include "kvcheck/policies/parts/one_by_one.h"
+
+namespace kv {
+namespace {
+
+class Ladder final : public OneByOne, public ByLayer {
+ public:
+  Ladder(std::size_t keep, std::size_t drop, LadderOrder order)
+      : keep_(keep), drop_(drop), order_(order) {
+    KV_CHECK(keep >= 1 && drop >= 1);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Ladder>(*this);
+  }
+
+  void save(ByteWriter& writer) const override {
+    writer.put(run_);
+    writer.put(dropped_);
+  }
+
+  void load(ByteReader& reader) override {
+    run_ = reader.get<std::uint64_t>();
+    dropped_ = reader.get<std::uint64_t>();
+  }
+
+ protected:
+  std::size_t choose(const Candidates& candidates, Draws& /*draws*/) override {
+    const std::size_t middle = candidates.positions.size();
+    const std::size_t size = std::min(keep_ + drop_, middle);
+    const std::size_t keep = std::min(keep_, size - 1);
+    const std::size_t drop = size - keep;
+    if (dropped_ == 0 && run_ > middle - size) run_ = 0;
+    // Those before the kept ones go first; then the kept ones have moved to the run's beginning.
+    const bool before = dropped_ < first_kept(drop);
+    const std::size_t victim = std::min(run_ + (before ? 0 : keep), middle - 1);
+    if (++dropped_ >= drop) {
+      dropped_ = 0;
+      run_ += keep;
+    }
+    return victim;
+  }
+
+ private:
+  // Which token of a run is the first that the layer keeps, of 0 to drop.
+  [[nodiscard]] std::size_t first_kept(std::size_t drop) const {
+    const auto [index, layers] = layer();
+    return order_ == LadderOrder::rising ? index * (drop + 1) / layers : index % (drop + 1);
+  }
+
+  std::size_t keep_;
+  std::size_t drop_;
+  LadderOrder order_;
+  std::uint64_t run_ = 0;      // where it begins in the middle; what is before has been swept
+  std::uint64_t dropped_ = 0;  // of this run so far
+};
+
+constexpr auto claims =
+    std::array<std::string_view, 3>{"constant-size", "chunk-invariant", "deterministic"};
+
+constexpr auto orders = std::array<std::string_view, 2>{"rising", "interleaved"};
+constexpr auto parameters = std::array<Parameter, 3>{{
+    {.name = "keep",
+     .default_value = "1",
+     .meaning = "tokens of a run that each layer keeps, in a row",
+     .range = counts(1, 4096)},
+    {.name = "drop",
+     .default_value = "1",
+     .meaning = "tokens of a run that each layer drops",
+     .range = counts(1, 4096)},
+    {.name = "order",
+     .default_value = "rising",
+     .choices = orders,
+     .meaning = "the deeper a layer, the later the tokens that it keeps (the last one that a trace "
+                "holds counts as the deepest); or layers in turn"},
+}};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_ladder(std::size_t keep, std::size_t drop, LadderOrder order) {
+  return std::make_unique<Ladder>(keep, drop, order);
+}
+
+PolicyEntry ladder_policy() {
+  return {.name = "ladder",
+          .summary = "Thins the middle in sweeps, other tokens in other layers: a ladder.",
+          .protection = {.sinks = 4, .recent_percent = 12},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Shi et al., \"LaCache: Ladder-Shaped KV Caching for Efficient Long-Context "
+              "Modeling of Large Language Models\", ICML 2025, arXiv:2507.14204; code "
+              "GATECH-EIC/LaCache",
+          .differs =
+              "tokens of a run go one by one as room is needed, there at once; the code takes "
+              "layers in turn (order=interleaved) and protects as many recent tokens as there "
+              "are layers",
+          .cost = "O(1) time a token; two counters",
+          .make = [](const Options& options) {
+            const bool rising = options.at("order") == "rising";
+            return make_ladder(options.count("keep"), options.count("drop"),
+                               rising ? LadderOrder::rising : LadderOrder::interleaved);
+          }};
+}
+
+}  // namespace kv

@@ -1,0 +1,92 @@
+#include "kvcheck/policies/position/pages.h"
+
+#include <array>
+#include <string_view>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/policies/masking.h"
+
+namespace kv {
+namespace {
+
+class Pages final : public Policy, public Masking {
+ public:
+  Pages(std::size_t page, FirstPage first) : page_(page), first_(first) { KV_CHECK(page >= 1); }
+
+  // The pages that hold sinks.
+  [[nodiscard]] std::uint64_t masked_below(std::size_t sinks) const override {
+    return first_ == FirstPage::masked ? (sinks + page_ - 1) / page_ * page_ : 0;
+  }
+
+  void evict(const Candidates& candidates,
+             Draws& /*draws*/,
+             std::vector<std::size_t>& victims) override {
+    const std::span<const Position> at = candidates.positions;
+    KV_CHECK(candidates.newcomers == 1 && at.size() == candidates.capacity + 1);
+    std::size_t first = 0;
+    const Position pinned = first_ == FirstPage::pinned ? static_cast<Position>(page_) : 0;
+    while (first < at.size() && at[first] < pinned) ++first;
+    if (first == at.size()) {
+      // Nothing but the pinned page is left: its newest goes.
+      victims.push_back(at.size() - 1);
+      return;
+    }
+    const std::size_t oldest = at[first] / page_;
+    for (std::size_t i = first; i < at.size() && at[i] / page_ == oldest; ++i) victims.push_back(i);
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Pages>(*this);
+  }
+
+ private:
+  std::size_t page_;
+  FirstPage first_;
+};
+
+constexpr auto claims = std::array<std::string_view, 2>{"chunk-invariant", "deterministic"};
+
+constexpr auto first_pages = std::array<std::string_view, 3>{"pinned", "masked", "freed"};
+constexpr auto parameters = std::array<Parameter, 2>{{
+    {.name = "page",
+     .default_value = "16",
+     .meaning = "tokens of a page",
+     .range = counts(1, 4096)},
+    {.name = "first-page",
+     .default_value = "pinned",
+     .choices = first_pages,
+     .meaning = "the page of the first tokens: seen whole where the sinks and the middle hold a "
+                "page, stored with only its sinks seen, or freed but for them"},
+}};
+
+FirstPage first_of(std::string_view word) {
+  if (word == "masked") return FirstPage::masked;
+  return word == "freed" ? FirstPage::freed : FirstPage::pinned;
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_pages(std::size_t page, FirstPage first) {
+  return std::make_unique<Pages>(page, first);
+}
+
+PolicyEntry pages_policy() {
+  return {.name = "pages",
+          .summary = "Drops whole pages, the oldest first, but for the first of all.",
+          .protection = {.sinks = 4},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "paged caches with attention sinks: code vllm-project/vllm, "
+              "SlidingWindowManager; hpcaitech/ColossalAI, start_token_size",
+          .differs =
+              "a page goes when room is needed, there once its newest token has left the "
+              "window; the budget counts tokens, not pages; with a middle smaller than a page it "
+              "can empty, and without a middle tokens go one by one",
+          .cost = "O(page) time a page; no state",
+          .make = [](const Options& options) {
+            return make_pages(options.count("page"), first_of(options.at("first-page")));
+          }};
+}
+
+}  // namespace kv

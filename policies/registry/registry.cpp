@@ -1,0 +1,156 @@
+#include "kvcheck/policies/registry/registry.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/policies/attention/chunkkv.h"
+#include "kvcheck/policies/attention/expected_attention.h"
+#include "kvcheck/policies/attention/h2o.h"
+#include "kvcheck/policies/attention/keyformer.h"
+#include "kvcheck/policies/attention/lru.h"
+#include "kvcheck/policies/attention/rkv.h"
+#include "kvcheck/policies/attention/scissorhands.h"
+#include "kvcheck/policies/attention/snapkv.h"
+#include "kvcheck/policies/attention/tova.h"
+#include "kvcheck/policies/claims.h"
+#include "kvcheck/policies/content/key_norm.h"
+#include "kvcheck/policies/content/keydiff.h"
+#include "kvcheck/policies/content/lagkv.h"
+#include "kvcheck/policies/content/semantic_blocks.h"
+#include "kvcheck/policies/content/token_classes.h"
+#include "kvcheck/policies/position/fifo.h"
+#include "kvcheck/policies/position/keep_recent.h"
+#include "kvcheck/policies/position/ladder.h"
+#include "kvcheck/policies/position/pages.h"
+#include "kvcheck/policies/sampling/random.h"
+#include "kvcheck/policies/sampling/reservoir.h"
+#include "kvcheck/policies/sampling/reservoir_as_printed.h"
+#include "kvcheck/policies/sampling/reservoir_chao.h"
+#include "kvcheck/policies/sampling/reservoir_es.h"
+
+namespace kv {
+
+namespace {
+
+// Grows by register_policies() only.
+std::vector<PolicyEntry>& entries() {
+  // One line a policy, in the order that help and reports show them.
+  static std::vector<PolicyEntry> table = {
+      dense_policy(),
+      window_policy(),
+      streaming_policy(),
+      random_policy(),
+      reservoir_policy(),
+      reservoir_as_printed_policy(),
+      h2o_policy(),
+      tova_policy(),
+      fifo_policy(),
+      lru_policy(),
+      reservoir_chao_policy(),
+      reservoir_es_policy(),
+      scissorhands_policy(),
+      keyformer_policy(),
+      snapkv_policy(),
+      chunkkv_policy(),
+      key_norm_policy(),
+      keydiff_policy(),
+      lagkv_policy(),
+      rkv_policy(),
+      expected_attention_policy(),
+      semantic_blocks_policy(),
+      token_classes_policy(),
+      separators_policy(),
+      pages_policy(),
+      ladder_policy(),
+  };
+  return table;
+}
+
+bool is_name(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+Result<void> check_parameters(const PolicyEntry& entry) {
+  constexpr std::array<std::string_view, 3> taken = {"sinks", "recent", "budget"};
+  for (const Parameter& parameter : entry.parameters) {
+    const std::string whose =
+        "parameter '" + std::string(parameter.name) + "' of '" + std::string(entry.name) + "'";
+    if (!is_name(parameter.name) || std::ranges::find(taken, parameter.name) != taken.end() ||
+        std::ranges::count(entry.parameters, parameter.name, &Parameter::name) > 1) {
+      return usage_error(whose +
+                         " cannot be told from others; expected a name of its own, of a-z, 0-9 "
+                         "and '-', and none of sinks, recent and budget");
+    }
+    const auto value = legal_value(parameter, parameter.default_value);
+    if (!value) return usage_error(whose + " has an illegal default: " + value.error().message);
+    if (*value != parameter.default_value) {
+      return usage_error(whose + " has the default '" + std::string(parameter.default_value) +
+                         "'; expected it as specs write it, '" + *value + "'");
+    }
+  }
+  return {};
+}
+
+// What help and reports show of it.
+Result<void> check_words(const PolicyEntry& entry) {
+  const std::string name(entry.name);
+  const std::array<std::pair<std::string_view, std::string_view>, 4> told = {
+      {{"summary", entry.summary},
+       {"source", entry.source},
+       {"differs", entry.differs},
+       {"cost", entry.cost}}};
+  for (const auto& [what, text] : told) {
+    if (text.empty()) return usage_error("'" + name + "' has an empty " + std::string(what));
+  }
+  for (const std::string_view claim : entry.claims) {
+    const std::string wrong = wrong_claim(claim);
+    if (!wrong.empty()) return usage_error("'" + name + "' makes an " + wrong);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const PolicyEntry> policy_registry() {
+  return entries();
+}
+
+Result<void> register_policies(std::span<const PolicyEntry> more) {
+  std::vector<PolicyEntry> table = entries();
+  for (const PolicyEntry& entry : more) {
+    const std::string name(entry.name);
+    if (!is_name(name) || entry.make == nullptr) {
+      return usage_error("'" + name +
+                         "' is no policy; expected a maker, and a name of a-z, 0-9 and '-'");
+    }
+    if (std::ranges::find(table, name, &PolicyEntry::name) != table.end()) {
+      return usage_error("there is a policy '" + name + "' already; expected another name");
+    }
+    if (Result<void> legal = check_parameters(entry); !legal) return legal;
+    if (Result<void> told = check_words(entry); !told) return told;
+    const std::unique_ptr<Policy> policy = entry.make(Options(entry.parameters));
+    if (policy == nullptr) {
+      return usage_error("the maker of '" + name + "' gives no policy at its defaults");
+    }
+    if (policy->clone() == nullptr) {
+      return usage_error("clone() of '" + name + "' gives no policy");
+    }
+    table.push_back(entry);
+  }
+  entries() = std::move(table);
+  return {};
+}
+
+const PolicyEntry* find_policy(std::string_view name) {
+  const auto table = policy_registry();
+  const auto found = std::ranges::find(table, name, &PolicyEntry::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace kv

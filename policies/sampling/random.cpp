@@ -1,0 +1,46 @@
+#include "kvcheck/policies/sampling/random.h"
+
+#include <array>
+#include <string_view>
+
+#include "kvcheck/policies/parts/one_by_one.h"
+
+namespace kv {
+namespace {
+
+class Random final : public OneByOne {
+ public:
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Random>(*this);
+  }
+
+ protected:
+  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+    return draws.below(candidates.capacity, candidates.positions.back(), 0);
+  }
+};
+
+constexpr auto claims = std::array<std::string_view, 4>{"constant-size", "chunk-invariant",
+                                                        "age-geometric", "admits-newcomers"};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_random() {
+  return std::make_unique<Random>();
+}
+
+PolicyEntry random_policy() {
+  return {.name = "random",
+          .summary = "Admits every token to the middle; a random older one makes room.",
+          .protection = {.sinks = 4},
+          .parameters = {},
+          .claims = claims,
+          .source = "code AnswerDotAI/cold-compress, cache.py, class KVCacheRandom",
+          .differs =
+              "draws are keyed by the newcomer's position instead of one global generator; "
+              "survival after a decisions is (1 - 1/k)^a there and here",
+          .cost = "O(1) time and one draw a token; no state",
+          .make = [](const Options&) { return make_random(); }};
+}
+
+}  // namespace kv

@@ -1,0 +1,62 @@
+#include "kvcheck/properties/battery/attempt.h"
+
+#include "kvcheck/base/check.h"
+
+namespace kv {
+namespace {
+
+Attempt relate(JudgeRelation relation, Family& family, const Case& what) {
+  const auto contract = family.contract(what.setup);
+  if (!contract) return {NotTested{contract.error().message}, {}, {}};
+  Trial trial(family, what);
+  Attempt result;
+  try {
+    result.judgement = relation(trial, *contract);
+  } catch (const NotTested& skipped) {
+    result.judgement = skipped;
+  } catch (const SubjectDied& death) {
+    result.judgement = NotTested{"the subject died"};
+    result.death = death.what();
+    result.died_of = death.killer;
+  } catch (const SubjectFailed& failure) {
+    result.judgement = Finding{.expected = "an answer to every call",
+                               .seen = "the subject failed: " + std::string(failure.what()),
+                               .should_see = {},
+                               .history = {},
+                               .failed = true};
+  }
+  result.coverage = trial.coverage();
+  return result;
+}
+
+}  // namespace
+
+bool is_judge(const Law& law) {
+  return std::holds_alternative<JudgeHistory>(law.check);
+}
+
+bool is_relation(const Law& law) {
+  return std::holds_alternative<JudgeRelation>(law.check);
+}
+
+Attempt attempt(const Law& law, Family& family, const Case& what) {
+  if (const auto* relation = std::get_if<JudgeRelation>(&law.check)) {
+    return relate(*relation, family, what);
+  }
+  KV_CHECK(is_judge(law));
+  auto history = run_case(family, what);
+  if (!history) return {NotTested{history.error().message}, {}, {}};
+  if (history->died) {
+    return {NotTested{"the subject died"}, {}, {}, history->failure, history->what};
+  }
+  Attempt result{
+      std::get<JudgeHistory>(law.check)(*history, history->contract), history->coverage, {}};
+  result.history = std::move(*history);
+  return result;
+}
+
+bool breaks(const Law& law, const History& history, const Contract& contract) {
+  return std::holds_alternative<Finding>(std::get<JudgeHistory>(law.check)(history, contract));
+}
+
+}  // namespace kv

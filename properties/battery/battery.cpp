@@ -1,0 +1,253 @@
+#include "kvcheck/properties/battery.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "kvcheck/properties/battery/attempt.h"
+#include "kvcheck/properties/battery/battery_measures.h"
+#include "kvcheck/properties/battery/battery_results.h"
+#include "kvcheck/properties/battery/campaign.h"
+#include "kvcheck/properties/laws/law_filter.h"
+
+namespace kv {
+namespace {
+
+// Why the law does not apply, by itself or because what it must see cannot happen.
+std::string why_spared(const Law& law, const Contract& contract) {
+  if (law.spares != nullptr) {
+    if (auto why = law.spares(contract)) return *why;
+  }
+  const bool statistical = std::holds_alternative<Measure>(law.check);
+  const bool must_evict = law.must_see.eviction || law.must_see.wrap;
+  const bool chooses = contract.visibility == Visibility::top_pages;
+  if (!statistical && must_evict && contract.budget == 0 && !chooses) {
+    return "nothing is ever evicted";
+  }
+  const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
+  if (law.must_see.wide_chunk && contract.longest_chunk > 0 && contract.longest_chunk <= window) {
+    return "chunks wider than the window are refused";
+  }
+  return {};
+}
+
+// What the law must see and never saw.
+std::string never_seen(const MustSee& must, const Coverage& seen) {
+  std::string missing;
+  const auto miss = [&](bool is_missing, std::string_view what) {
+    if (is_missing) missing += (missing.empty() ? "" : ", nor ") + std::string(what);
+  };
+  miss(must.eviction && !seen.eviction, "an eviction");
+  miss(must.wide_chunk && !seen.wide_chunk, "a chunk wider than the window");
+  miss(must.wrap && !seen.wrap, "a full budget of tokens after the budget was full");
+  return missing.empty() ? missing : "no case showed " + missing;
+}
+
+// The status of a law that was not broken.
+void settle(LawResult& result, const Board& board, std::uint64_t index, std::uint64_t least) {
+  const Tally& tally = board.tallies[index];
+  const bool judges = is_judge(*result.law);
+  const bool given_up = board.given_up(judges ? Board::pool : index);
+  result.status = Status::not_run;
+  if (given_up && tally.cases < least) {
+    result.why = "given up as the subject died again and again; " + std::to_string(tally.cases) +
+                 " cases were tried";
+  } else if (board.late && tally.cases < least) {
+    result.why = "time ran out after " + std::to_string(tally.cases) + " cases";
+  } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
+    result.why = "the subject died in every case";
+  } else if (tally.of_right && tally.cases == tally.vacuous) {
+    result.status = Status::spared;
+    result.why = tally.why_vacuous;
+  } else if (tally.cases == tally.vacuous) {
+    result.why = tally.vacuous == 0 ? "no case was tried"
+                                    : "no case speaks to it: " + std::string(tally.why_vacuous);
+  } else {
+    result.why = never_seen(result.law->must_see, tally.coverage);
+    if (result.why.empty()) result.status = Status::held;
+  }
+}
+
+class Battery {
+ public:
+  Battery(Family& family, const BatteryOptions& options, std::vector<const Law*> laws)
+      : family_(family), options_(options), campaign_(family, options, std::move(laws)) {}
+
+  // Tries the campaign's laws; `of` gives the result of each by its index.
+  void run(const std::vector<LawResult*>& of) {
+    const SharedMemory memory(sizeof(Board));
+    auto* const board = std::construct_at(static_cast<Board*>(memory.data()));
+    if (family_.in_process()) board->case_seconds = options_.case_seconds;
+    run_board(*board);
+    cases_ = board->cases;
+    Explainer explainer(family_, options_, board->deaths == 0 ? &campaign_ : nullptr);
+    const double seconds = shrink_seconds(*board, of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      LawResult& result = *of[i];
+      const Tally& tally = board->tallies[i];
+      result.cases = tally.cases;
+      result.vacuous = tally.vacuous;
+      result.coverage = tally.coverage;
+      const auto died = died_in_.find(i);
+      if (tally.broken) {
+        const std::uint64_t source = is_judge(*result.law) ? Board::pool : i;
+        result.status = Status::broken;
+        tell(0.5, result.law->id);
+        explainer.explain(result, campaign_.case_of(source, tally.broken_at), seconds);
+      } else if (died != died_in_.end()) {
+        break_of_death(result, died->second.first, died->second.second, explainer, seconds);
+      } else {
+        const CaseCounts least = case_counts(Level::quick, options_.cases);
+        settle(result, *board, i, is_judge(*result.law) ? least.pool : least.relation);
+      }
+    }
+    if (board->killer[0] != 0) blame(*board, of, explainer, seconds);
+  }
+
+  [[nodiscard]] std::uint64_t cases() const { return cases_; }
+
+  // The result of a law that was not asked for, but broken by the subject's death.
+  [[nodiscard]] std::optional<LawResult>& unasked() { return unasked_; }
+
+ private:
+  void tell(double share, std::string_view what) const {
+    if (options_.progress) options_.progress(share, what);
+  }
+
+  // A subject in this process takes a child with it when it dies; the next one goes on behind it.
+  void run_board(Board& board) {
+    if (!family_.in_process()) return campaign_.run(board);
+    const auto wait = [&] {
+      const double share = static_cast<double>(board.cases) /
+                           static_cast<double>(std::max<std::uint64_t>(1, board.out_of));
+      tell(share / 2, board.law == Board::pool ? "all laws that judge a run"
+                                               : campaign_.laws()[board.law]->id);
+    };
+    for (;;) {
+      const std::string death = run_in_child([&] { campaign_.run(board); }, wait);
+      if (death.empty()) return;
+      note_death(board, death);
+    }
+  }
+
+  // A child died: of the case itself, which breaks "survives", or only in runs that a relation made
+  // of it, which breaks the relation.
+  void note_death(Board& board, const std::string& death) {
+    constexpr double short_wait = 2;  // of one that is known to hang
+    if (was_hang(death)) board.case_seconds = std::min(board.case_seconds, short_wait);
+    const CaseTree failing = campaign_.case_of(board.law, board.index);
+    const bool known = board.killer[0] != 0;
+    const bool of_itself =
+        board.law == Board::pool || known ||
+        !death_in(*find_law("survives"), family_, failing.value(), board.case_seconds).empty();
+    board.note_death(board.law, of_itself ? failing.value().text() : "", death);
+    if (!of_itself) died_in_.try_emplace(board.law, failing, death);
+  }
+
+  // A fair share of what shrinking may take together.
+  [[nodiscard]] double shrink_seconds(const Board& board, std::size_t laws) const {
+    std::size_t broken = 0;
+    for (std::size_t i = 0; i < laws; ++i) broken += board.tallies[i].broken ? 1 : 0;
+    const double together = std::min(8.0, 0.3 * options_.seconds);
+    constexpr double most = 3;
+    return std::min(most, together / static_cast<double>(std::max<std::size_t>(1, broken)));
+  }
+
+  static void break_of_death(LawResult& result,
+                             const CaseTree& failing,
+                             const std::string& death,
+                             Explainer& explainer,
+                             double seconds) {
+    result.status = Status::broken;
+    result.why.clear();
+    result.cases = std::max<std::uint64_t>(result.cases, 1);
+    explainer.explain_death(result, failing, death, seconds);
+  }
+
+  // Breaks "survives" by the first deadly run, whether it was asked for or not.
+  void blame(const Board& board,
+             const std::vector<LawResult*>& of,
+             Explainer& explainer,
+             double seconds) {
+    const Law* const law = find_law("survives");
+    LawResult* blamed = nullptr;
+    for (LawResult* result : of) blamed = result->law == law ? result : blamed;
+    if (blamed == nullptr) blamed = &unasked_.emplace();
+    if (blamed->status == Status::broken) return;
+    blamed->law = law;
+    const CaseTree failing(*parse_case(board.killer), family_.takes_sizes());
+    // This matters more than what else may be broken.
+    const double least = std::min(5.0, 0.2 * options_.seconds);
+    break_of_death(*blamed, failing, board.how, explainer, std::max(seconds, least));
+  }
+
+  Family& family_;
+  const BatteryOptions& options_;
+  Campaign campaign_;
+  std::uint64_t cases_ = 0;
+  std::optional<LawResult> unasked_;
+
+  // By relation: the case in which it was deadly, and how.
+  std::map<std::uint64_t, std::pair<CaseTree, std::string>> died_in_;
+};
+
+}  // namespace
+
+bool Report::holds() const {
+  return count(Status::broken) == 0 && count(Status::held) > 0;
+}
+
+std::size_t Report::count(Status status) const {
+  return static_cast<std::size_t>(std::ranges::count(laws, status, &LawResult::status));
+}
+
+Result<Report> run_battery(Family& family, const BatteryOptions& options) {
+  const double begun = options.clock ? options.clock() : 0;
+  const auto chosen = laws_named(options.filter);
+  if (!chosen) return chosen.error();
+  const Setup wanted = family.wanted();
+  const auto contract = family.contract(wanted);
+  if (!contract) return contract.error();
+  if (const std::string wrong = wrong_claim(contract->claims); !wrong.empty()) {
+    return usage_error("the contract of " + family.name() + " has an " + wrong);
+  }
+  Report report{.subject = family.name(),
+                .contract = *contract,
+                .deviations = deviations(*contract),
+                .wanted = wanted,
+                .effort = options.effort,
+                .cases = 0,
+                .laws = {}};
+  std::vector<const Law*> tried;
+  std::vector<std::size_t> at;
+  for (const Law* law : *chosen) {
+    LawResult& result = report.laws.emplace_back();
+    result.law = law;
+    result.why = why_spared(*law, *contract);
+    if (!result.why.empty()) {
+      result.status = Status::spared;
+    } else if (!std::holds_alternative<Measure>(law->check)) {
+      tried.push_back(law);
+      at.push_back(report.laws.size() - 1);
+    }
+  }
+  std::vector<LawResult*> of;
+  of.reserve(at.size());
+  for (const std::size_t index : at) of.push_back(&report.laws[index]);
+  if (!tried.empty()) {
+    // Half of the time for cases where chance is to be measured too; some for shrinking.
+    BatteryOptions cases = options;
+    cases.seconds = (measured_laws(report).empty() ? 0.8 : 0.5) * seconds_of(options);
+    Battery battery(family, cases, std::move(tried));
+    battery.run(of);
+    report.cases = battery.cases();
+    if (battery.unasked()) {
+      report.laws.insert(report.laws.begin(), *std::move(battery.unasked()));
+    }
+  }
+  measure_all(report, family, options, begun + 0.95 * seconds_of(options));
+  return report;
+}
+
+}  // namespace kv

@@ -1,0 +1,24 @@
+// The battery's statistical laws.
+#pragma once
+
+#include <vector>
+
+#include "kvcheck/properties/battery.h"
+
+namespace kv {
+
+// The results of the statistical laws that are not spared, what shows most with few streams first.
+std::vector<LawResult*> measured_laws(Report& report);
+
+// Measures a statistical law. A subject in this process is measured in a child, and its death
+// breaks the law.
+StatisticalVerdict measure_law(const Law& law,
+                               Family& family,
+                               const Effort& effort,
+                               double case_seconds);
+
+// Measures them. Where time is limited (by the user, or for a subject in another process) each gets
+// a fair share of it until `end`, the first ones a larger one; what one leaves is the others'.
+void measure_all(Report& report, Family& family, const BatteryOptions& options, double end);
+
+}  // namespace kv

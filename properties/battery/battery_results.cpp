@@ -1,0 +1,186 @@
+#include "kvcheck/properties/battery/battery_results.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kvcheck/properties/battery/attempt.h"
+#include "kvcheck/properties/battery/grown.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t most_candidates = 1500;
+constexpr std::uint64_t most_deaths = 200;  // a process each
+constexpr std::uint64_t pool_share = 60;    // cases that a declaration must make legal
+
+// What a child that shrinks leaves behind, were it to die on its way.
+struct ShrinkPage {
+  std::uint64_t tried;
+  char smallest[1U << 16U];
+};
+
+bool spared(const Law& law, const Contract& contract) {
+  return law.spares != nullptr && law.spares(contract).has_value();
+}
+
+// Whether every law that judges histories holds of this one under the contract.
+bool all_hold(const History& history, const Contract& contract) {
+  return std::ranges::none_of(laws(), [&](const Law& law) {
+    return is_judge(law) && !spared(law, contract) && breaks(law, history, contract);
+  });
+}
+
+std::string repeat_words(const Law& law, const Case& what) {
+  return std::string(law.id) + "/" + what.text();
+}
+
+}  // namespace
+
+std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds) {
+  if (!family.in_process()) return attempt(law, family, what).death;
+  const auto work = [&] {
+    if (case_seconds > 0) stay_alive(case_seconds);
+    static_cast<void>(attempt(law, family, what));
+  };
+  return run_in_child(work, {});
+}
+
+Shrunk Explainer::shrink_alive(const Law& law, const CaseTree& failing, double seconds) const {
+  const ShrinkBound bound{most_candidates, seconds, options_.clock};
+  const auto fails = [&](const Case& candidate) {
+    return attempt(law, family_, candidate).finding() != nullptr;
+  };
+  if (!family_.in_process()) return shrink(failing, fails, bound);
+  const SharedMemory memory(sizeof(ShrinkPage));
+  auto* const page = static_cast<ShrinkPage*>(memory.data());
+  const auto work = [&] {
+    const auto noted = [&](const Case& candidate) {
+      ++page->tried;
+      if (options_.case_seconds > 0) stay_alive(options_.case_seconds);
+      if (!fails(candidate)) return false;
+      const std::string text = candidate.text();
+      if (text.size() < sizeof(page->smallest))
+        std::memcpy(page->smallest, text.c_str(), text.size() + 1);
+      return true;
+    };
+    shrink(failing, noted, bound);
+  };
+  // A candidate may kill the child: what was found before it stands.
+  static_cast<void>(run_in_child(work, {}));
+  const auto smallest = parse_case(page->smallest);
+  return {smallest ? *smallest : failing.value(), page->tried};
+}
+
+void Explainer::explain(LawResult& result, const CaseTree& failing, double seconds) {
+  const Law& law = *result.law;
+  Shrunk shrunk{failing.value(), 0};
+  if (options_.shrink) shrunk = shrink_alive(law, failing, seconds);
+  Attempt last = attempt(law, family_, shrunk.smallest);
+  if (last.finding() == nullptr) {
+    // The subject does not repeat itself. What was seen first is all that can be told.
+    shrunk.smallest = failing.value();
+    last = attempt(law, family_, shrunk.smallest);
+  }
+  result.smallest = shrunk.smallest;
+  result.shrinks = shrunk.tried;
+  result.reproduce = repeat_words(law, shrunk.smallest);
+  if (last.finding() == nullptr) {
+    result.finding = Finding{.expected = "the same again when the same case is run again",
+                             .seen = "the law was broken once, and held when it was tried again",
+                             .should_see = {},
+                             .history = {}};
+    return;
+  }
+  result.finding = *last.finding();
+  if (last.history) {
+    if (options_.shrink || pool_ == nullptr) result.legal_if = legal_if(law, *last.history);
+    result.history = std::move(last.history);
+  } else {
+    result.history = std::exchange(result.finding->history, {});
+  }
+}
+
+namespace {
+
+// The index of the call at which the subject dies: the shortest beginning of the case that is
+// deadly says it. All calls, if none is: it dies of what came before the case, or by chance.
+std::size_t deadly_call(const Law& law, Family& family, const Case& what, double case_seconds) {
+  for (std::size_t calls = 0; calls <= what.calls.size(); ++calls) {
+    Case begun = what;
+    begun.calls.resize(calls);
+    if (!death_in(law, family, begun, case_seconds).empty()) return calls == 0 ? 0 : calls - 1;
+  }
+  return what.calls.size();
+}
+
+}  // namespace
+
+void Explainer::explain_death(LawResult& result,
+                              const CaseTree& failing,
+                              std::string how,
+                              double seconds) {
+  const Law& law = *result.law;
+  // A hang is waited for at every candidate.
+  const bool hung = was_hang(how);
+  const double case_seconds = hung ? std::min(1.0, options_.case_seconds) : options_.case_seconds;
+  Shrunk shrunk{failing.value(), 0};
+  const auto fails = [&](const Case& candidate) {
+    std::string end = death_in(law, family_, candidate, case_seconds);
+    if (end.empty()) return false;
+    how = std::move(end);
+    return true;
+  };
+  const bool again = fails(failing.value());
+  if (options_.shrink && again) {
+    const std::uint64_t most = hung ? most_deaths / 10 : most_deaths;
+    shrunk = shrink(failing, fails, {most, seconds, options_.clock});
+  }
+  if (!again) how += "; it did not happen when the same case was run again";
+  result.smallest = shrunk.smallest;
+  result.shrinks = shrunk.tried;
+  result.reproduce = repeat_words(law, shrunk.smallest);
+  result.history = History{.what = shrunk.smallest,
+                           .contract = {},
+                           .events = {},
+                           .coverage = {},
+                           .failure = how,
+                           .died = true};
+  result.finding = Finding{.expected = "an answer to every call, be it a refusal",
+                           .seen = std::move(how),
+                           .should_see = {},
+                           .history = {}};
+  result.finding->event = again && is_judge(law)
+                              ? deadly_call(law, family_, shrunk.smallest, case_seconds)
+                              : shrunk.smallest.calls.size();
+}
+
+const std::vector<Explainer::Seen>& Explainer::seen() {
+  if (!seen_.empty() || pool_ == nullptr) return seen_;
+  for (std::uint64_t i = 0; i < pool_share; ++i) {
+    auto history = run_case(family_, pool_->case_of(Board::pool, i).value());
+    if (!history) continue;
+    Seen seen{*std::move(history), {}};
+    for (Relaxation& relaxation : relaxations(seen.history.contract)) {
+      seen.relaxed.emplace(std::move(relaxation.declaration), std::move(relaxation.contract));
+    }
+    seen_.push_back(std::move(seen));
+  }
+  return seen_;
+}
+
+std::string Explainer::legal_if(const Law& law, const History& history) {
+  for (const Relaxation& relaxation : relaxations(history.contract)) {
+    if (!all_hold(history, relaxation.contract)) continue;
+    const bool everywhere = std::ranges::all_of(seen(), [&](const Seen& seen) {
+      const auto relaxed = seen.relaxed.find(relaxation.declaration);
+      return relaxed == seen.relaxed.end() || spared(law, relaxed->second) ||
+             !breaks(law, seen.history, relaxed->second);
+    });
+    if (!everywhere || !holds_when_grown(family_, history.what, relaxation.declaration)) continue;
+    return relaxation.declaration;
+  }
+  return {};
+}
+
+}  // namespace kv

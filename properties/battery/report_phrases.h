@@ -1,0 +1,39 @@
+// Words that all report writers use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kvcheck/properties/battery.h"
+
+namespace kv {
+
+std::string_view word_of(Status status);
+std::string_view word_of(Level level);
+
+// "feed 3; feed 1; branch 1: feed 2 of variant 1; truncate to 4": calls for people.
+std::string words_of(const Call& call);
+std::string words_of(const std::vector<Call>& calls);
+
+// "sinks 1, recent 2, budget 5, 2 layers".
+std::string words_of(const Setup& setup);
+
+// Where a finding is: "query 5 of call 2 (feed 3), layer 1, head 0".
+std::string where_of(const LawResult& result);
+
+// The run that a finding is of, if a law made it of the case: its sizes, stream and calls. Empty:
+// it is the case itself.
+std::string run_of(const LawResult& result);
+
+// "hitter, planted 3".
+std::string words_of(const Stream& stream);
+
+// A statistic in one line: "T1 inclusion of each token: 31.2, 15 degrees, p 0.008 (rejects below
+// 1e-9)".
+std::string words_of(const Statistic& statistic);
+
+// The line that repeats a finding; `command` checks the subject. Empty: nobody knows one, and the
+// option alone is told.
+std::string repeat_line(const LawResult& result, const std::string& command);
+
+}  // namespace kv

@@ -1,0 +1,223 @@
+#include "kvcheck/properties/cases/child.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "kvcheck/base/check.h"
+
+namespace kv {
+namespace {
+
+constexpr int exit_done = 0;
+constexpr int exit_threw = 99;
+
+// What a child wrote on standard error: in a file without a name, which never blocks the writer.
+class Words {
+ public:
+  Words() : file_(::memfd_create("kvcheck", MFD_CLOEXEC)) {}
+
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  ~Words() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  void take_standard_error() const {
+    if (file_ >= 0) ::dup2(file_, STDERR_FILENO);
+  }
+
+  [[nodiscard]] std::string last_line() const {
+    std::array<char, 512> bytes{};
+    const off_t end = file_ < 0 ? 0 : ::lseek(file_, 0, SEEK_END);
+    const off_t begin = end > 500 ? end - 500 : 0;
+    const ssize_t got = end <= 0 ? 0 : ::pread(file_, bytes.data(), 500, begin);
+    std::string text(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+  }
+
+ private:
+  int file_;
+};
+
+// Into the child's standard error, which its parent reads.
+void say(std::string_view what) {
+  const std::string line = std::string(what) + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) + 0);
+}
+
+[[noreturn]] void be_child(const std::function<void()>& work, const Words& words) {
+  words.take_standard_error();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read its answer
+  die_of_signals();
+  try {
+    work();
+  } catch (const std::exception& exception) {
+    say(exception.what());
+    ::_exit(exit_threw);
+  } catch (...) {
+    say("an exception of no known type");
+    ::_exit(exit_threw);
+  }
+  ::_exit(exit_done);
+}
+
+std::string end_of(int status, const Words& words) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == exit_done) return {};
+  std::string text;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it gave no answer in time";
+  if (WIFSIGNALED(status)) {
+    text = "it died of signal " + std::to_string(WTERMSIG(status)) + " (" +
+           ::strsignal(WTERMSIG(status)) + ")";
+  } else if (WEXITSTATUS(status) == exit_threw) {
+    text = "it threw";
+  } else {
+    text = "it left the process with status " + std::to_string(WEXITSTATUS(status));
+  }
+  const std::string said = words.last_line();
+  return said.empty() ? text : text + ": " + said;
+}
+
+class Child {
+ public:
+  explicit Child(const std::function<void()>& work) {
+    std::fflush(nullptr);  // else the child would write what is buffered a second time
+    process_ = ::fork();
+    if (process_ == 0) be_child(work, words_);
+    if (process_ < 0) {
+      throw std::runtime_error("no child process: " + std::string(std::strerror(errno)));
+    }
+  }
+
+  // Waits for its end and tells how it was.
+  std::string ended(const std::function<void()>& wait) {
+    int status = 0;
+    useconds_t pause = 200;
+    for (;;) {
+      const pid_t got = ::waitpid(process_, &status, wait ? WNOHANG : 0);
+      if (got == process_) break;
+      if (got < 0 && errno != EINTR) {
+        throw std::runtime_error("a child process was lost: " + std::string(std::strerror(errno)));
+      }
+      if (!wait) continue;
+      wait();
+      ::usleep(pause);
+      if (pause < 5'000) pause *= 2;
+    }
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
+      ::raise(WTERMSIG(status));  // meant for this process too, and no finding
+      throw Interrupted();
+    }
+    return end_of(status, words_);
+  }
+
+ private:
+  Words words_;
+  pid_t process_ = -1;
+};
+
+}  // namespace
+
+SharedMemory::SharedMemory(std::size_t bytes)
+    : bytes_(bytes),
+      data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+  KV_CHECK(data_ != MAP_FAILED);
+}
+
+SharedMemory::~SharedMemory() {
+  ::munmap(data_, bytes_);
+}
+
+std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait) {
+  return Child(work).ended(wait);
+}
+
+std::string run_in_children(std::uint32_t count,
+                            const std::function<void(std::uint32_t)>& work,
+                            const std::function<void()>& wait) {
+  std::vector<std::unique_ptr<Child>> children;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    children.push_back(std::make_unique<Child>([&work, i] { work(i); }));
+  }
+  std::string first;
+  for (const auto& child : children) {
+    const std::string end = child->ended(wait);
+    if (first.empty()) first = end;
+  }
+  return first;
+}
+
+void die_of_signals() {
+  for (const int signal : {SIGALRM, SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
+namespace {
+
+void arm(double seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1'000'000);
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// Seconds that this process was ready to run and others had the cores; 0 where nobody knows. Calls
+// only what a signal handler may.
+double waited_for_cores() {
+  const int file = ::open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[96] = {};
+  const ssize_t size = ::read(file, text, sizeof(text) - 1);
+  ::close(file);
+  const char* at = text;
+  while (at < text + size && *at != ' ') ++at;
+  double nanoseconds = 0;
+  for (++at; at < text + size && *at >= '0' && *at <= '9'; ++at) {
+    nanoseconds = nanoseconds * 10 + (*at - '0');
+  }
+  return nanoseconds * 1e-9;
+}
+
+volatile double waited_before = 0;
+
+// A busy machine is no fault of the subject: what it waited for cores is added to its time.
+void out_of_time(int /*signal*/) {
+  constexpr double little = 0.05;
+  const double waited = waited_for_cores();
+  const double more = waited - waited_before;
+  waited_before = waited;
+  if (more > little) return arm(more);
+  std::signal(SIGALRM, SIG_DFL);
+  std::raise(SIGALRM);
+}
+
+}  // namespace
+
+void stay_alive(double seconds) {
+  if (seconds > 0) {
+    waited_before = waited_for_cores();
+    std::signal(SIGALRM, out_of_time);
+  }
+  arm(seconds);
+}
+
+}  // namespace kv

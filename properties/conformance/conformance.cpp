@@ -1,0 +1,59 @@
+#include "kvcheck/properties/conformance.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/output/report_writers.h"
+
+namespace kv {
+namespace {
+
+// Filled while static variables are initialised, in whatever order.
+std::map<std::string, MakeFamily>& registry() {
+  static std::map<std::string, MakeFamily> all;
+  return all;
+}
+
+}  // namespace
+
+bool register_subject(std::string name, MakeFamily make) {
+  registry()[std::move(name)] = std::move(make);
+  return true;
+}
+
+std::vector<RegisteredSubject> registered_subjects() {
+  std::vector<RegisteredSubject> all;
+  for (const auto& [name, make] : registry()) all.push_back({name, make});
+  return all;
+}
+
+std::vector<std::string> law_ids() {
+  std::vector<std::string> ids;
+  for (const Law& law : laws()) ids.emplace_back(law.id);
+  return ids;
+}
+
+LawVerdict check_law(std::string_view subject,
+                     std::string_view law,
+                     const Effort& effort,
+                     const std::string& command) {
+  const auto entry = registry().find(std::string(subject));
+  KV_CHECK(entry != registry().end());
+  KV_CHECK(find_law(law) != nullptr);
+  const std::unique_ptr<Family> family = entry->second();
+  BatteryOptions options;
+  options.effort = effort;
+  options.filter = {std::string(law)};
+  const auto report = run_battery(*family, options);
+  if (!report) return {LawVerdict::Outcome::not_run, report.error().message};
+  std::ostringstream text;
+  write_text(*report, command, text);
+  if (report->count(Status::broken) > 0) return {LawVerdict::Outcome::broken, text.str()};
+  if (report->holds()) return {LawVerdict::Outcome::holds, text.str()};
+  return {LawVerdict::Outcome::not_run, text.str()};
+}
+
+}  // namespace kv

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <exception>
+#include <map>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/cases/requested_sizes.h"
+#include "kvcheck/properties/conformance.h"
+
+namespace kv {
+namespace {
+
+// Draws for one unit, made once for all tokens.
+std::unique_ptr<Draws> draws_for(const DrawsOf& draws, std::size_t unit) {
+  return draws(static_cast<std::uint32_t>(unit));
+}
+
+struct Cell {
+  std::unique_ptr<Draws> draws;
+  std::unique_ptr<SimpleCache> cache;
+};
+
+// Whose cache they were made for, such a cache does not know.
+std::vector<Row> rows_of(const std::vector<Token>& tokens) {
+  std::vector<Row> rows;
+  rows.reserve(tokens.size());
+  for (const Token token : tokens) {
+    rows.push_back(
+        {.value = token, .key = token, .value_place = place_not_told, .key_place = place_not_told});
+  }
+  return rows;
+}
+
+class SimpleSubject final : public Subject {
+ public:
+  SimpleSubject(const MakeCache& make, const Setup& setup, const DrawsOf& draws)
+      : setup_(setup), draws_(draws) {
+    const std::size_t count = std::size_t{setup.sequences} * setup.layers * setup.kv_heads;
+    for (std::size_t unit = 0; unit < count; ++unit) {
+      Cell cell{draws_for(draws, unit), nullptr};
+      cell.cache = make(setup, *cell.draws);
+      cells_.push_back(std::move(cell));
+    }
+  }
+
+  Answer<Facts> feed(const Feed& feed) override {
+    Facts facts;
+    facts.units.resize(cells_.size());
+    for (std::size_t unit = 0; unit < cells_.size(); ++unit) {
+      const auto seen = cells_[unit].cache->append(feed.tokens);
+      if (seen.size() != feed.tokens.size()) {
+        throw SubjectFailed("append gave " + std::to_string(seen.size()) + " lists for " +
+                            std::to_string(feed.tokens.size()) + " tokens");
+      }
+      facts.units[unit] = told(unit);
+      mask(seen, facts.units[unit]);
+    }
+    return facts;
+  }
+
+  Facts look() override {
+    Facts facts;
+    for (std::size_t unit = 0; unit < cells_.size(); ++unit) facts.units.push_back(told(unit));
+    return facts;
+  }
+
+  Answer<Done> reset() override {
+    return every([](SimpleCache& cache) { return cache.reset(); }, "reset");
+  }
+
+  Answer<Done> truncate(std::int64_t length) override {
+    return every([&](SimpleCache& cache) { return cache.truncate(length); }, "this truncate");
+  }
+
+  Answer<std::unique_ptr<Subject>> fork() override {
+    std::unique_ptr<SimpleSubject> copy(std::make_unique<SimpleSubject>(*this, Copy{}));
+    if (copy->cells_.size() != cells_.size()) return Refused{"fork is not offered"};
+    return copy;
+  }
+
+  struct Copy {};
+
+  // Has fewer cells if one of them cannot be copied.
+  SimpleSubject(const SimpleSubject& other, Copy /*tag*/)
+      : setup_(other.setup_), draws_(other.draws_) {
+    for (std::size_t unit = 0; unit < other.cells_.size(); ++unit) {
+      auto cache = other.cells_[unit].cache->fork();
+      if (cache) cells_.push_back({draws_for(draws_, unit), std::move(cache)});
+    }
+  }
+
+ private:
+  [[nodiscard]] UnitFacts told(std::size_t unit) const {
+    UnitFacts facts;
+    facts.stored = rows_of(cells_[unit].cache->kept());
+    facts.reported = cells_[unit].cache->size();
+    return facts;
+  }
+
+  // The rows returned are all that some query sees, in stream order.
+  static void mask(const std::vector<std::vector<Token>>& seen, UnitFacts& unit) {
+    unit.listed = true;
+    std::map<Token, std::size_t> column;
+    for (const auto& tokens : seen) {
+      for (const Token token : tokens) column[token] = 0;
+    }
+    std::vector<Token> returned;
+    for (auto& [token, index] : column) {
+      index = returned.size();
+      returned.push_back(token);
+    }
+    unit.returned = rows_of(returned);
+    unit.mask_width = returned.size();
+    unit.visible.assign(seen.size() * returned.size(), 0);
+    for (std::size_t query = 0; query < seen.size(); ++query) {
+      for (const Token token : seen[query]) {
+        unit.visible[query * returned.size() + column[token]] = 1;
+      }
+    }
+  }
+
+  template <typename Call>
+  Answer<Done> every(const Call& call, const std::string& name) {
+    std::size_t done = 0;
+    for (Cell& cell : cells_) done += call(*cell.cache) ? 1U : 0U;
+    if (done == cells_.size()) return Done{};
+    if (done > 0) throw SubjectFailed("some units did " + name + ", others refused it");
+    return Refused{name + " is not offered"};
+  }
+
+  Setup setup_;
+  DrawsOf draws_;
+  std::vector<Cell> cells_;
+};
+
+class SimpleFamily final : public Family {
+ public:
+  SimpleFamily(std::string name, MakeCache make, Declare declare)
+      : name_(std::move(name)), make_(std::move(make)), declare_(std::move(declare)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+  [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
+    try {
+      const auto draws = counter_draws(0)(0);
+      static_cast<void>(make_(setup, *draws));
+    } catch (const std::exception& refused) {
+      return Error{Error::Kind::unsupported,
+                   name_ + " refuses these sizes: " + std::string(refused.what())};
+    }
+    Contract contract;
+    contract.name = name_;
+    contract.sinks = setup.sinks;
+    contract.recent = setup.recent;
+    contract.budget = setup.budget;
+    contract.positions = PositionMode::untold;
+    if (declare_) declare_(contract);
+    return contract;
+  }
+
+  [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
+    return std::make_unique<SimpleSubject>(make_, setup, draws);
+  }
+
+  [[nodiscard]] bool uses_draws() const override { return true; }
+
+  [[nodiscard]] Setup wanted() const override { return first_accepted(*this); }
+
+ private:
+  std::string name_;
+  MakeCache make_;
+  Declare declare_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> make_simple_family(std::string name, MakeCache make, Declare declare) {
+  return std::make_unique<SimpleFamily>(std::move(name), std::move(make), std::move(declare));
+}
+
+}  // namespace kv

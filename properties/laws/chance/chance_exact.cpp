@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "kvcheck/properties/laws/chance/chance_measures.h"
+#include "kvcheck/properties/sampling/exact.h"
+#include "kvcheck/properties/sampling/ladder.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t most_runs = 50000;
+constexpr std::uint64_t most_remote_runs = 1000;  // each draw is a question to another process
+
+struct Cell {
+  Shape shape;
+  std::string where;
+  ExactLaw law;
+};
+
+// All shapes with n <= most and k <= 3, smallest first.
+std::vector<Shape> tiny_shapes(std::uint32_t most) {
+  std::vector<Shape> shapes;
+  for (std::uint32_t n = 2; n <= most; ++n) {
+    for (std::uint32_t k = 1; k <= std::min(3U, n - 1); ++k) shapes.push_back({.n = n, .k = k});
+  }
+  return shapes;
+}
+
+Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
+  const auto sampler =
+      FamilySampler::make(family, {.setup = rung_setup(shape), .chunks = {}, .entering = shape.n});
+  if (!sampler) return sampler.error();
+  const Shape found = (*sampler)->shape();
+  if (found.n > 9) return Error{Error::Kind::unsupported, "the subject's sizes are not tiny"};
+  return Cell{found, (*sampler)->where(),
+              enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
+}
+
+std::string worst_token(const Cell& cell, ChanceLaw claimed) {
+  const auto seen = exact_inclusions(cell.law.subsets, cell.shape);
+  const auto right = exact_inclusions(exact_subsets(claimed, cell.shape), cell.shape);
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    if (apart(seen[i], right[i]) > apart(seen[worst], right[worst])) worst = i;
+  }
+  if (seen[worst] == right[worst]) {
+    return "each token is kept as often as it ought to be, but sets of tokens are not";
+  }
+  return "token " + std::to_string(worst + 1) + " of " + std::to_string(cell.shape.n) +
+         " is kept with probability " + fraction_text(seen[worst]) + " instead of " +
+         fraction_text(right[worst]) + " (k=" + std::to_string(cell.shape.k) +
+         ", every outcome of every draw)";
+}
+
+Statistic distance_of(const Cell& cell, ChanceLaw claimed) {
+  const Rational distance = total_variation(cell.law.subsets, exact_subsets(claimed, cell.shape));
+  Statistic statistic;
+  statistic.name = "TV";
+  statistic.what = "exact law of the kept set against " + std::string(claim_of(claimed));
+  statistic.where = cell.where + ", all " + std::to_string(cell.law.runs) + " outcomes";
+  statistic.value = static_cast<double>(distance);
+  statistic.p = distance == 0 ? 1 : 0;
+  statistic.effect = "total variation distance " + fraction_text(distance);
+  statistic.rejected = distance != 0;
+  return statistic;
+}
+
+}  // namespace
+
+StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
+  StatisticalVerdict verdict;
+  if (!family.uses_draws()) {
+    verdict.why_not = "its draws are its own: their outcomes cannot be enumerated";
+    verdict.cannot = true;
+    return verdict;
+  }
+  if (!family.takes_sizes()) {
+    verdict.why_not = "it takes no sizes: there are no tiny cases";
+    verdict.cannot = true;
+    return verdict;
+  }
+  const ChanceLaw claimed = claimed_law(family);
+  std::uint64_t runs = 0;
+  std::array<bool, 4> too_many{};  // by k: longer streams have more outcomes still
+  for (const Shape& shape : tiny_shapes(effort.level == Level::quick ? 6 : 7)) {
+    if (too_many[shape.k]) continue;
+    if (effort.seconds_left && effort.seconds_left() <= 0) {
+      if (!verdict.ran) verdict.why_not = "time ran out";
+      break;
+    }
+    const Result<Cell> cell = enumerate_cell(family, shape);
+    const std::string refusal = cell ? cell->law.refusal : cell.error().message;
+    if (!refusal.empty()) {
+      // Sizes that the subject refuses, or that have too many outcomes, are passed over.
+      if (verdict.why_not.empty()) verdict.why_not = refusal;
+      too_many[shape.k] = cell.has_value();
+      continue;
+    }
+    runs += cell->law.runs;
+    verdict.ran = true;
+    verdict.statistics.push_back(distance_of(*cell, claimed));
+    if (!verdict.statistics.back().rejected) continue;
+    verdict.broken = true;
+    verdict.sentence = worst_token(*cell, claimed);
+    verdict.smallest = cell->where;
+    break;  // larger witnesses say no more
+  }
+  if (!verdict.ran) return verdict;
+  verdict.why_not.clear();
+  if (!verdict.broken) {
+    verdict.sentence = "exactly " + std::string(claim_of(claimed)) + " over all " +
+                       std::to_string(runs) + " outcomes of " +
+                       std::to_string(verdict.statistics.size()) + " tiny sizes";
+  }
+  return verdict;
+}
+
+}  // namespace kv

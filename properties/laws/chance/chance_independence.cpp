@@ -1,0 +1,175 @@
+#include <memory>
+#include <utility>
+
+#include "kvcheck/properties/laws/chance/chance_measures.h"
+#include "kvcheck/properties/sampling/ladder.h"
+#include "kvcheck/properties/statistics/independence.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint32_t layers = 3;
+constexpr std::uint32_t heads = 3;
+constexpr std::uint32_t neighbours = 8;  // seeds in a row
+constexpr Shape shape = {.n = 16, .k = 4};
+constexpr std::uint64_t unit_streams = 300;  // of all layers and heads, in a quick run
+constexpr std::uint64_t seed_groups = 150;
+constexpr std::uint64_t diagonal_groups = 300;
+
+using Groups = std::vector<std::vector<std::vector<std::uint32_t>>>;
+using GroupsOf = std::function<Groups(std::vector<Replicate>& units)>;
+
+// The kept sets of units at these indices, taken out of `units`.
+std::vector<std::vector<std::uint32_t>> sets_at(std::vector<Replicate>& units,
+                                                std::uint32_t first,
+                                                std::uint32_t step,
+                                                std::uint32_t count) {
+  std::vector<std::vector<std::uint32_t>> sets;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    sets.push_back(std::move(units[first + std::size_t{i} * step].kept));
+  }
+  return sets;
+}
+
+Groups by_layer(std::vector<Replicate>& units) {
+  Groups groups;
+  for (std::uint32_t layer = 0; layer < layers; ++layer) {
+    groups.push_back(sets_at(units, layer * heads, 1, heads));
+  }
+  return groups;
+}
+
+Groups by_head(std::vector<Replicate>& units) {
+  Groups groups;
+  for (std::uint32_t head = 0; head < heads; ++head) {
+    groups.push_back(sets_at(units, head, heads, layers));
+  }
+  return groups;
+}
+
+struct Wanted {
+  std::string between;
+  ChanceLaw law;
+  std::uint64_t streams;
+};
+
+LadderCell cell_of(const std::shared_ptr<FamilySampler>& sampler,
+                   const Wanted& wanted,
+                   std::function<Result<Overlaps>(std::uint64_t root, std::uint64_t streams)> run) {
+  return {
+      .where = wanted.between + ", " + sampler->where(),
+      .streams = wanted.streams,
+      .run = [wanted, run = std::move(run)](
+                 std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
+        const Result<Overlaps> overlaps = run(root, streams);
+        if (!overlaps) return overlaps.error();
+        return std::vector<ChanceTest>{independence_test(*overlaps, wanted.law, wanted.between)};
+      }};
+}
+
+// Units of one stream against each other.
+LadderCell unit_cell(const std::shared_ptr<FamilySampler>& sampler,
+                     const Wanted& wanted,
+                     std::uint32_t members,
+                     Groups (*groups_of)(std::vector<Replicate>&)) {
+  return cell_of(sampler, wanted,
+                 [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
+                   Overlaps overlaps(sampler->shape(), members);
+                   std::vector<Replicate> units;
+                   for (std::uint64_t r = 0; r < streams; ++r) {
+                     const auto done = sampler->sample_units(stream_seed(root, r), units);
+                     if (!done) return done.error();
+                     for (const auto& group : groups_of(units)) overlaps.add(group);
+                   }
+                   return overlaps;
+                 });
+}
+
+// Streams of neighbouring integers as seeds, which are what people type.
+LadderCell seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Wanted& wanted) {
+  return cell_of(sampler, wanted,
+                 [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
+                   Overlaps overlaps(sampler->shape(), neighbours);
+                   std::uint64_t seed = root >> 33U;
+                   Replicate replicate;
+                   for (std::uint64_t r = 0; r < streams; ++r) {
+                     std::vector<std::vector<std::uint32_t>> sets;
+                     for (std::uint32_t i = 0; i < neighbours; ++i) {
+                       const auto done = sampler->sample(seed++, replicate);
+                       if (!done) return done.error();
+                       sets.push_back(replicate.kept);
+                     }
+                     overlaps.add(sets);
+                   }
+                   return overlaps;
+                 });
+}
+
+// One unit with a seed against the unit before it with the next: what seed + unit would confuse.
+LadderCell diagonal_cell(const std::shared_ptr<FamilySampler>& sampler, const Wanted& wanted) {
+  return cell_of(sampler, wanted,
+                 [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
+                   Overlaps overlaps(sampler->shape(), 2);
+                   std::uint64_t seed = root >> 33U;
+                   std::vector<Replicate> before;
+                   std::vector<Replicate> now;
+                   if (auto done = sampler->sample_units(seed, before); !done) return done.error();
+                   for (std::uint64_t r = 0; r < streams; ++r) {
+                     if (auto done = sampler->sample_units(++seed, now); !done) return done.error();
+                     for (std::size_t unit = 0; unit + 1 < now.size(); unit += 2) {
+                       overlaps.add(std::vector{before[unit + 1].kept, now[unit].kept});
+                     }
+                     std::swap(before, now);
+                   }
+                   return overlaps;
+                 });
+}
+
+Result<std::shared_ptr<FamilySampler>> sampler_of(Family& family, const Setup& setup) {
+  auto sampler = FamilySampler::make(family, {.setup = setup, .chunks = {}, .entering = shape.n});
+  if (!sampler) return sampler.error();
+  return std::shared_ptr<FamilySampler>(*std::move(sampler));
+}
+
+// A family of fixed size is measured at its own, if that has the layers and heads.
+Setup setup_of(const Family& family, std::uint32_t wanted_layers, std::uint32_t wanted_heads) {
+  if (!family.takes_sizes()) return family.wanted();
+  Setup setup = rung_setup(shape);
+  setup.layers = wanted_layers;
+  setup.kv_heads = wanted_heads;
+  return setup;
+}
+
+}  // namespace
+
+StatisticalVerdict measure_independence(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  StatisticalVerdict verdict;
+  std::vector<LadderCell> cells;
+  const auto one = sampler_of(family, setup_of(family, 1, 1));
+  if (!one) {
+    verdict.why_not = one.error().message;
+    return verdict;
+  }
+  cells.push_back(
+      seed_cell(*one, {"neighbouring seeds", law, streams_at(seed_groups, effort, family)}));
+  const auto many = family.takes_sizes() ? sampler_of(family, setup_of(family, layers, heads))
+                                         : Result<std::shared_ptr<FamilySampler>>(Error{});
+  if (many) {
+    const Unit unit = (*many)->contract().unit;
+    const std::uint64_t streams = streams_at(unit_streams, effort, family);
+    if (unit == Unit::head || unit == Unit::kv_head) {
+      cells.push_back(unit_cell(*many, {"heads", law, streams}, heads, by_layer));
+    }
+    if (unit != Unit::model) {
+      cells.push_back(unit_cell(*many, {"layers", law, streams}, layers, by_head));
+    }
+    if (unit == Unit::head || unit == Unit::kv_head) {
+      cells.push_back(diagonal_cell(*many, {"neighbouring seeds and heads", law,
+                                            streams_at(diagonal_groups, effort, family)}));
+    }
+  }
+  return climb_cells(cells, effort, "chance.independence", {});
+}
+
+}  // namespace kv

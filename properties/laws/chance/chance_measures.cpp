@@ -1,0 +1,184 @@
+#include "kvcheck/properties/laws/chance/chance_measures.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/sampling/e_process.h"
+#include "kvcheck/properties/sampling/exact.h"
+#include "kvcheck/properties/sampling/ladder.h"
+#include "kvcheck/properties/statistics/diagnosis.h"
+
+namespace kv {
+namespace {
+
+constexpr std::array<Rung, 4> inclusion_rungs = {{{{.n = 5, .k = 4}, 1500},
+                                                  {{.n = 8, .k = 4}, 1500},
+                                                  {{.n = 16, .k = 4}, 2000},
+                                                  {{.n = 64, .k = 16}, 200}}};
+constexpr std::array<Rung, 3> pair_rungs = {
+    {{{.n = 6, .k = 3}, 1500}, {{.n = 8, .k = 4}, 1500}, {{.n = 16, .k = 4}, 1500}}};
+constexpr std::array<Rung, 4> decision_rungs = {{{{.n = 5, .k = 4}, 1500},
+                                                 {{.n = 8, .k = 4}, 1500},
+                                                 {{.n = 16, .k = 4}, 1500},
+                                                 {{.n = 64, .k = 16}, 300}}};
+constexpr std::array<Rung, 2> chunk_rungs = {
+    {{{.n = 16, .k = 4}, 1500}, {{.n = 64, .k = 16}, 200}}};
+
+void add(std::vector<ChanceTest>& tests, std::optional<ChanceTest> test) {
+  if (test) tests.push_back(*std::move(test));
+}
+
+std::vector<ChanceTest> pair_tests(const Counts& counts) {
+  std::vector<ChanceTest> tests;
+  // Simulated tails are for those who choose few streams; a ladder has cells with enough.
+  const double k = counts.shape().k;
+  const double n = counts.shape().n;
+  const double expected = static_cast<double>(counts.streams()) * k * (k - 1) / (n * (n - 1));
+  if (expected >= 50) add(tests, pair_test(counts));
+  return tests;
+}
+
+constexpr std::uint64_t evidence_streams = 2000;  // times 64 in a nightly run
+constexpr double evidence_level = law_error;
+
+// What a nightly run adds to the fixed tests: evidence that grows with every stream, over newcomers
+// and elders at once.
+void add_evidence(Family& family,
+                  const Effort& effort,
+                  ChanceLaw law,
+                  StatisticalVerdict& verdict) {
+  const Shape shape{.n = 16, .k = 4};
+  const auto sampler = FamilySampler::make(
+      family, {.setup = family.takes_sizes() ? rung_setup(shape) : family.wanted(),
+               .chunks = {},
+               .entering = shape.n});
+  if (!sampler) return;
+  EProcess process((*sampler)->shape(), law);
+  const std::uint64_t root = test_root(effort.seed, "chance.evidence", 1);
+  const std::uint64_t streams = streams_at(evidence_streams, effort, family);
+  Replicate replicate;
+  std::uint64_t seen = 0;
+  while (seen < streams && process.p() >= evidence_level) {
+    if (!(*sampler)->sample(stream_seed(root, seen), replicate)) return;
+    if (replicate.gone.empty()) return;
+    process.add(replicate);
+    ++seen;
+  }
+  Statistic statistic;
+  statistic.name = "E";
+  statistic.what = "evidence against the law, at any time; value: ln E";
+  statistic.where = (*sampler)->where() + ", " + std::to_string(seen) + " streams";
+  statistic.value = process.log_evidence();
+  statistic.p = process.p();
+  statistic.level = evidence_level;
+  statistic.effect = "best alternative: " + process.best();
+  statistic.rejected = statistic.p < statistic.level;
+  if (statistic.rejected && !verdict.broken) {
+    verdict.broken = true;
+    verdict.sentence = process.best() + ", ln E = " + number_text(statistic.value);
+    verdict.smallest = statistic.where + ", seed " + std::to_string(effort.seed);
+  }
+  verdict.statistics.push_back(std::move(statistic));
+}
+
+}  // namespace
+
+ChanceLaw claimed_law(const Family& family) {
+  const Result<Contract> contract = family.contract(family.wanted());
+  KV_CHECK(contract.has_value());
+  const std::optional<ChanceLaw> law = chance_law_of(*contract);
+  KV_CHECK(law.has_value());
+  return *law;
+}
+
+StatisticalVerdict measure_inclusion(Family& family, const Effort& effort) {
+  return climb(
+      family, effort,
+      {.law = "chance.inclusion",
+       .rungs = inclusion_rungs,
+       .tests =
+           [](const Counts& counts) {
+             return std::vector<ChanceTest>{inclusion_test(counts, ChanceLaw::uniform)};
+           },
+       .diagnose = [](const Counts& counts) { return follows(counts, ChanceLaw::uniform); }});
+}
+
+StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.pairs",
+                .rungs = pair_rungs,
+                .wanted = {.pairs = true},
+                .tests = pair_tests,
+                .diagnose = {}});
+}
+
+StatisticalVerdict measure_acceptance(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  StatisticalVerdict verdict =
+      climb(family, effort,
+            {.law = "chance.acceptance",
+             .rungs = decision_rungs,
+             .tests =
+                 [law](const Counts& counts) {
+                   std::vector<ChanceTest> tests;
+                   add(tests, acceptance_test(counts, law));
+                   return tests;
+                 },
+             .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
+  if (verdict.ran && effort.level == Level::nightly) add_evidence(family, effort, law, verdict);
+  return verdict;
+}
+
+StatisticalVerdict measure_age_rank(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.age-rank",
+                .rungs = decision_rungs,
+                .tests =
+                    [](const Counts& counts) {
+                      std::vector<ChanceTest> tests;
+                      add(tests, age_rank_test(counts));
+                      return tests;
+                    },
+                .diagnose = evicts_like});
+}
+
+StatisticalVerdict measure_contrasts(Family& family, const Effort& effort) {
+  return climb(family, effort,
+               {.law = "chance.contrasts",
+                .rungs = decision_rungs,
+                .tests =
+                    [](const Counts& counts) {
+                      return std::vector<ChanceTest>{trend_test(counts), largest_test(counts)};
+                    },
+                .diagnose = {}});
+}
+
+StatisticalVerdict measure_age_law(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  return climb(family, effort,
+               {.law = "chance.age-law",
+                .rungs = inclusion_rungs,
+                .tests =
+                    [law](const Counts& counts) {
+                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
+                    },
+                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+}
+
+StatisticalVerdict measure_chunks(Family& family, const Effort& effort) {
+  const ChanceLaw law = claimed_law(family);
+  return climb(family, effort,
+               {.law = "chance.chunks",
+                .rungs = chunk_rungs,
+                .chunks = {3, 1, 9, 2, 5},
+                .tests =
+                    [law](const Counts& counts) {
+                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
+                    },
+                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+}
+
+}  // namespace kv

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <utility>
+
+#include "kvcheck/properties/laws/judging/partition_detail.h"
+
+namespace kv {
+namespace {
+
+std::optional<std::string> never(const Contract&) {
+  return std::nullopt;
+}
+
+void append_chunks(std::uint64_t tokens, std::uint64_t most, std::vector<std::uint32_t>& chunks) {
+  while (tokens > 0) {
+    const std::uint64_t chunk = std::min(tokens, most);
+    chunks.push_back(static_cast<std::uint32_t>(chunk));
+    tokens -= chunk;
+  }
+}
+
+bool same_mask(const UnitFacts& a, const UnitFacts& b, std::size_t queries) {
+  for (std::size_t query = 0; query < queries; ++query) {
+    if (visible_to(a, query) != visible_to(b, query)) return false;
+  }
+  return true;
+}
+
+std::optional<Finding> changed_by_empty(const Step& step,
+                                        const Event& plain,
+                                        std::size_t empty_before) {
+  const auto& units = step.event->facts.units;
+  for (std::size_t unit = 0; unit < std::min(units.size(), plain.facts.units.size()); ++unit) {
+    const Tokens stored = tokens_of(units[unit].stored);
+    const Tokens wanted = tokens_of(plain.facts.units[unit].stored);
+    const std::string where = " after " + std::to_string(empty_before) + " calls without tokens";
+    if (stored != wanted) {
+      return finding_at(step, unit, "stored are " + text_of(wanted) + where + ", as without them",
+                        "stored are " + text_of(stored));
+    }
+    if (same_mask(units[unit], plain.facts.units[unit], step.event->fed.size())) continue;
+    return finding_at(step, unit, "every query sees what it sees without the empty calls",
+                      "some query sees other rows" + where);
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> left_by_empty(const Step& step) {
+  const auto& units = step.event->facts.units;
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const Tokens before = tokens_of(step.stored_before(unit));
+    const Tokens after = tokens_of(units[unit].stored);
+    if (before == after) continue;
+    return finding_at(step, unit, "a call without tokens leaves " + text_of(before) + " stored",
+                      "stored are " + text_of(after));
+  }
+  return std::nullopt;
+}
+
+// The same chunks with an empty call before each.
+Judgement empty_call(Trial& trial, const Contract& contract) {
+  const Partitions cut = partitions_of(trial.what(), contract);
+  std::vector<std::uint32_t> chunks;
+  for (const std::uint32_t chunk : cut.given) {
+    chunks.push_back(0);
+    chunks.push_back(chunk);
+  }
+  if (chunks.empty()) return NotTested{"no tokens are fed"};
+  const History plain = trial.run(feeding(cut.setup, cut.stream, cut.given));
+  History mixed = trial.run(feeding(cut.setup, cut.stream, chunks));
+  std::optional<Finding> finding;
+  for (const Step& step : steps_of(mixed)) {
+    if (step.index % 2 == 0) {
+      finding = left_by_empty(step);
+    } else if (!step.event->refused) {
+      finding = changed_by_empty(step, plain.events[step.index / 2], step.index / 2 + 1);
+    }
+    if (!finding) continue;
+    finding->history = std::move(mixed);
+    return *std::move(finding);
+  }
+  return {};
+}
+
+Judgement longest(const History& history, const Contract& contract) {
+  for (const Step& step : steps_of(history)) {
+    const Event& event = *step.event;
+    if (!event.refused || event.call.kind != Call::Kind::feed || event.fed.empty()) continue;
+    if (contract.longest_chunk == 0 || event.fed.size() <= contract.longest_chunk) {
+      const std::string limit =
+          contract.longest_chunk == 0
+              ? "no limit is declared"
+              : "up to " + std::to_string(contract.longest_chunk) + " are declared";
+      return finding_at(
+          step, 0, "a chunk of " + std::to_string(event.fed.size()) + " tokens is taken: " + limit,
+          "it is refused: " + event.why);
+    }
+    const auto& units = event.facts.units;
+    for (std::size_t unit = 0; unit < units.size(); ++unit) {
+      const Tokens before = tokens_of(step.stored_before(unit));
+      const Tokens after = tokens_of(units[unit].stored);
+      if (before == after) continue;
+      return finding_at(step, unit, "a refused chunk leaves " + text_of(before) + " stored",
+                        "stored are " + text_of(after));
+    }
+  }
+  return {};
+}
+
+Law empty_call_law() {
+  return {.id = "chunking.empty-call",
+          .sentence = "A call without tokens changes nothing, or is refused.",
+          .why =
+              "Empty chunks happen: a prompt that ends at a boundary, a scheduler with nothing to "
+              "do for a sequence. Slices like [-0:] mean everything then, room is made for nobody, "
+              "and counters of calls move on. The same chunks are fed with and without empty calls "
+              "between them; all that is stored and seen must be equal.",
+          .seen_in = "transformers SinkCache ([-0:]); sglang #22470; H2O recent=0",
+          .wants = {},
+          .must_see = {},
+          .spares = never,
+          .check = &empty_call};
+}
+
+Law longest_law() {
+  return {.id = "chunking.longest",
+          .sentence = "Chunks are refused only where that is declared, and leave nothing behind.",
+          .why =
+              "A ring of R slots with a window of W is right for chunks of at most R - W + 1 "
+              "tokens. Refusing longer ones is honest, taking them and losing rows is not; the "
+              "other laws see to the second. Here a chunk that the contract allows must be taken, "
+              "and one that is refused must leave the cache as it was, with no part of it taken "
+              "in.",
+          .seen_in = "executorch #21941; mlx-lm rotating caches; neural-speed (token by token)",
+          .wants = {},
+          .must_see = {.eviction = false},
+          .spares = never,
+          .check = &longest};
+}
+
+}  // namespace
+
+Partitions partitions_of(const Case& what, const Contract& contract) {
+  const std::uint64_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
+  Partitions cut{.setup = what.setup, .stream = what.stream, .tokens = 0, .given = {}, .whole = {}};
+  for (const Call& call : what.calls) {
+    if (call.kind != Call::Kind::feed || call.amount <= 0) continue;
+    append_chunks(static_cast<std::uint64_t>(call.amount), most, cut.given);
+    cut.tokens += static_cast<std::uint64_t>(call.amount);
+  }
+  append_chunks(cut.tokens, most, cut.whole);
+  return cut;
+}
+
+std::string chunks_text(const std::vector<std::uint32_t>& chunks) {
+  std::string text;
+  for (const std::uint32_t chunk : chunks) {
+    text += (text.empty() ? "" : "+") + std::to_string(chunk);
+  }
+  return text;
+}
+
+bool all_done(const History& history) {
+  return std::ranges::none_of(history.events, &Event::refused);
+}
+
+std::vector<Law> call_laws() {
+  return {empty_call_law(), longest_law()};
+}
+
+}  // namespace kv

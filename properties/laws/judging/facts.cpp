@@ -1,0 +1,214 @@
+#include "kvcheck/properties/laws/judging/facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace kv {
+namespace {
+
+std::vector<Row> in_order(std::vector<Row> rows, bool ordered) {
+  if (!ordered) std::ranges::stable_sort(rows, {}, &Row::value);
+  return rows;
+}
+
+bool differ(double a, double b, double slack) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) != std::isnan(b);
+  return std::abs(a - b) > slack;
+}
+
+std::optional<Difference> stored_difference(const UnitFacts& expected,
+                                            const UnitFacts& seen,
+                                            const Compare& compare) {
+  if (!compare.exact) {
+    if (!compare.sizes || expected.stored.size() == seen.stored.size()) return std::nullopt;
+    return Difference{"it stores " + std::to_string(expected.stored.size()) + " rows",
+                      "it stores " + std::to_string(seen.stored.size())};
+  }
+  const std::vector<Row> a = in_order(expected.stored, compare.ordered);
+  const std::vector<Row> b = in_order(seen.stored, compare.ordered);
+  if (row_tokens(a) != row_tokens(b)) {
+    return Difference{"it stores " + words_of(row_tokens(a)),
+                      "it stores " + words_of(row_tokens(b))};
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::string row = "the row of token " + word_of(a[i].value);
+    if (a[i].key != b[i].key) {
+      return Difference{row + " has the key of token " + word_of(a[i].key),
+                        "it has the key of token " + word_of(b[i].key)};
+    }
+    if (differ(a[i].position, b[i].position, compare.position_slack)) {
+      return Difference{row + " is stored at position " + word_of(a[i].position),
+                        "it is stored at position " + word_of(b[i].position)};
+    }
+    if (a[i].full_precision != b[i].full_precision) {
+      return Difference{row + (a[i].full_precision ? " is in full precision" : " is quantised"),
+                        b[i].full_precision ? "it is in full precision" : "it is quantised"};
+    }
+  }
+  if (expected.reported && seen.reported && *expected.reported != *seen.reported) {
+    return Difference{"it reports " + std::to_string(*expected.reported) + " rows",
+                      "it reports " + std::to_string(*seen.reported)};
+  }
+  return std::nullopt;
+}
+
+std::vector<Token> tokens_seen(const UnitFacts& unit, std::span<const std::size_t> rows) {
+  std::vector<Token> tokens;
+  tokens.reserve(rows.size());
+  for (const std::size_t row : rows) tokens.push_back(unit.returned[row].value);
+  return tokens;
+}
+
+std::optional<Difference> query_difference(const UnitFacts& expected,
+                                           const UnitFacts& seen,
+                                           std::size_t query,
+                                           std::size_t queries,
+                                           const Compare& compare) {
+  const std::vector<std::size_t> a = seen_by(expected, query);
+  const std::vector<std::size_t> b = seen_by(seen, query);
+  const std::vector<Token> tokens = tokens_seen(expected, a);
+  const std::string who = "query " + std::to_string(query) + " of the call";
+  if (tokens != tokens_seen(seen, b)) {
+    return Difference{who + " sees " + words_of(tokens),
+                      "it sees " + words_of(tokens_seen(seen, b)), query};
+  }
+  const double at = query_position(expected, query);
+  if (differ(at, query_position(seen, query), compare.position_slack)) {
+    return Difference{who + " is at position " + word_of(at),
+                      "it is at position " + word_of(query_position(seen, query)), query};
+  }
+  const bool weighed =
+      compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::string pair = who + " reads token " + word_of(tokens[i]);
+    const double mine = key_position(expected, query, a[i]);
+    const double other = key_position(seen, query, b[i]);
+    if (differ(mine, other, compare.position_slack)) {
+      return Difference{pair + " at position " + word_of(mine), "at position " + word_of(other),
+                        query};
+    }
+    if (!weighed) continue;
+    const auto gives = static_cast<double>(weight(expected, query, a[i]));
+    const auto gave = static_cast<double>(weight(seen, query, b[i]));
+    if (differ(gives, gave, compare.weight_slack)) {
+      return Difference{pair + " with weight " + word_of(gives), "with weight " + word_of(gave),
+                        query};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string word_of(Token token) {
+  if (token.position < 0) return "nothing";
+  return std::to_string(token.position) +
+         (token.variant == 0 ? "" : "v" + std::to_string(token.variant));
+}
+
+std::string word_of(const Place& place) {
+  return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
+         ", head " + std::to_string(place.head);
+}
+
+std::string words_of(std::span<const Token> tokens) {
+  if (tokens.empty()) return "none";
+  std::string words;
+  for (const Token token : tokens) words += (words.empty() ? "" : " ") + word_of(token);
+  return words;
+}
+
+std::string word_of(double number) {
+  if (std::isnan(number)) return "not told";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", number);
+  return text;
+}
+
+bool tells_key(const Row& row) {
+  return row.apart || row.key != row.value;
+}
+
+bool tells_place(const Row& row) {
+  return row.value_place != place_not_told || row.key_place != place_not_told;
+}
+
+bool heeds_attention(const History& history) {
+  if (history.contract.wants_attention) return true;
+  return std::ranges::any_of(history.events, [](const Event& event) {
+    return std::ranges::any_of(event.facts.units,
+                               [](const UnitFacts& unit) { return !unit.weights.empty(); });
+  });
+}
+
+std::vector<Token> row_tokens(std::span<const Row> rows) {
+  std::vector<Token> tokens;
+  tokens.reserve(rows.size());
+  for (const Row& row : rows) tokens.push_back(row.value);
+  return tokens;
+}
+
+bool has_mask(const UnitFacts& unit, std::size_t queries) {
+  return unit.mask_width == unit.returned.size() &&
+         unit.visible.size() == queries * unit.mask_width;
+}
+
+std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+    if (unit.visible[query * unit.mask_width + row] != 0) rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return unit.returned[row].value; });
+  return rows;
+}
+
+double query_position(const UnitFacts& unit, std::size_t query) {
+  return query < unit.query_positions.size() ? unit.query_positions[query] : not_told;
+}
+
+double key_position(const UnitFacts& unit, std::size_t query, std::size_t row) {
+  const std::size_t at = query * unit.returned.size() + row;
+  return at < unit.key_positions.size() ? unit.key_positions[at] : unit.returned[row].position;
+}
+
+bool has_weights(const UnitFacts& unit, std::size_t queries) {
+  return !unit.weights.empty() && unit.weights.size() == queries * unit.returned.size();
+}
+
+float weight(const UnitFacts& unit, std::size_t query, std::size_t row) {
+  return unit.weights[query * unit.returned.size() + row];
+}
+
+bool is_feed(const History& history, const Event& event) {
+  return event.call.kind == Call::Kind::feed && !event.refused && !event.fed.empty() &&
+         event.facts.units.size() == history.units();
+}
+
+Compare comparing(const Contract& contract, const Family& family) {
+  return {.ordered = !contract.unordered,
+          .exact = !contract.random || family.uses_draws(),
+          .sizes = !contract.keeps_fewer};
+}
+
+std::optional<Difference> difference(const UnitFacts& expected,
+                                     const UnitFacts& seen,
+                                     std::size_t queries,
+                                     const Compare& compare) {
+  if (compare.exact && has_mask(expected, queries) && has_mask(seen, queries)) {
+    for (std::size_t query = 0; query < queries; ++query) {
+      if (auto found = query_difference(expected, seen, query, queries, compare)) return found;
+    }
+  }
+  return stored_difference(expected, seen, compare);
+}
+
+Finding finding_at(const Difference& difference, std::size_t event, std::size_t unit) {
+  return {.expected = difference.expected,
+          .seen = difference.seen,
+          .event = event,
+          .unit = unit,
+          .query = difference.query};
+}
+
+}  // namespace kv

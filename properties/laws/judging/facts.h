@@ -1,0 +1,83 @@
+// What laws read out of facts, and how the facts of two runs are compared.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/properties/law.h"
+
+namespace kv {
+
+// "3", "3v1" for another variant, "nothing" for what was never fed.
+std::string word_of(Token token);
+
+// "sequence 0, layer 1, head 0".
+std::string word_of(const Place& place);
+
+// "0 3 4v1", or "none".
+std::string words_of(std::span<const Token> tokens);
+
+// 4, 4.5: without digits that say nothing.
+std::string word_of(double number);
+
+// Whether a row says more than whose it is: of its key, of the cache that it was made for.
+bool tells_key(const Row& row);
+bool tells_place(const Row& row);
+
+// Whether what attention is can show at all: the subject decides by it, or tells what it gives.
+bool heeds_attention(const History& history);
+
+// Whose values lie in the rows, in slot order.
+std::vector<Token> row_tokens(std::span<const Row> rows);
+
+// Whether the mask has a line for each query and a column for each row returned. Where it has not,
+// other laws say so, and these cannot read it.
+bool has_mask(const UnitFacts& unit, std::size_t queries);
+
+// The rows that a query may attend to, as indices into `returned`, in stream order. Requires a
+// mask.
+std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query);
+
+// The rotary positions that attention used; NaN: not told.
+double query_position(const UnitFacts& unit, std::size_t query);
+double key_position(const UnitFacts& unit, std::size_t query, std::size_t row);
+
+// The weight that a query gave to a row, and whether weights were told at all.
+bool has_weights(const UnitFacts& unit, std::size_t queries);
+float weight(const UnitFacts& unit, std::size_t query, std::size_t row);
+
+// Whether the event fed tokens, and its facts tell every unit.
+bool is_feed(const History& history, const Event& event);
+
+// How closely two runs are to agree.
+struct Compare {
+  bool ordered = true;  // slot by slot; else as sets
+  bool exact = true;    // false: chance differs, so that only sizes can be compared
+  bool sizes = true;
+  bool weights = true;
+  double position_slack = 0.01;
+  double weight_slack = 1e-4;
+};
+
+Compare comparing(const Contract& contract, const Family& family);
+
+struct Difference {
+  std::string expected;
+  std::string seen;
+  std::size_t query = 0;
+};
+
+// What differs between what is stored, reported and visible, with its positions and weights.
+// Whether the rows' places agree is not asked.
+std::optional<Difference> difference(const UnitFacts& expected,
+                                     const UnitFacts& seen,
+                                     std::size_t queries,
+                                     const Compare& compare);
+
+// A finding about one unit of one event.
+Finding finding_at(const Difference& difference, std::size_t event, std::size_t unit);
+
+}  // namespace kv

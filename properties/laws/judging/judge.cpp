@@ -1,0 +1,233 @@
+#include "kvcheck/properties/laws/judging/judge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace kv {
+namespace {
+
+// What is remembered of a branch between its calls.
+struct Trail {
+  const Facts* told = nullptr;
+  std::vector<std::uint64_t> chunks;
+  bool was_full = false;
+
+  // Forgets chunks beyond the first `length` tokens.
+  void cut(std::uint64_t length) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (sum + chunks[i] >= length) {
+        chunks[i] = length - sum;
+        chunks.resize(i + (chunks[i] > 0 ? 1 : 0));
+        return;
+      }
+      sum += chunks[i];
+    }
+  }
+};
+
+void follow(const Event& event, std::uint32_t budget, std::vector<Trail>& trails) {
+  Trail& trail = trails[event.call.branch];
+  trail.told = &event.facts;
+  if (event.refused) return;
+  switch (event.call.kind) {
+    case Call::Kind::feed:
+      if (!event.fed.empty()) trail.chunks.push_back(event.fed.size());
+      trail.was_full |= event.branch.size() > budget;
+      break;
+    case Call::Kind::reset:
+      trail.chunks.clear();
+      trail.was_full = false;
+      break;
+    case Call::Kind::truncate:
+      trail.cut(event.branch.size());
+      break;
+    case Call::Kind::fork: {
+      const Trail copy = trail;
+      trails.resize(event.branches, copy);
+      break;
+    }
+    case Call::Kind::reorder:
+    case Call::Kind::shift:
+    case Call::Kind::snapshot:
+      break;
+  }
+}
+
+void append_token(std::string& text, Token token) {
+  if (!text.empty() && text.back() != '-') text += ' ';
+  text += token.position < 0 ? "?" : std::to_string(token.position);
+  if (token.variant != 0) text += "v" + std::to_string(token.variant);
+}
+
+}  // namespace
+
+bool Step::fed() const {
+  return event->call.kind == Call::Kind::feed && !event->refused && !event->fed.empty();
+}
+
+std::size_t Step::tokens_before() const {
+  return event->branch.size() - std::min(event->fed.size(), event->branch.size());
+}
+
+std::span<const Row> Step::stored_before(std::size_t unit) const {
+  if (before == nullptr || unit >= before->units.size()) return {};
+  return before->units[unit].stored;
+}
+
+std::vector<Step> steps_of(const History& history) {
+  std::vector<Step> steps;
+  std::vector<Trail> trails(1);
+  for (std::size_t i = 0; i < history.events.size(); ++i) {
+    const Event& event = history.events[i];
+    if (event.call.branch >= trails.size()) trails.resize(event.call.branch + std::size_t{1});
+    const Facts* before = trails[event.call.branch].told;
+    follow(event, history.contract.budget, trails);
+    const Trail& trail = trails[event.call.branch];
+    steps.push_back({.index = i,
+                     .event = &event,
+                     .before = before,
+                     .chunk = trail.chunks.empty() ? 0 : trail.chunks.back(),
+                     .was_full = trail.was_full});
+  }
+  return steps;
+}
+
+Tokens tokens_of(std::span<const Row> rows) {
+  Tokens tokens;
+  tokens.reserve(rows.size());
+  for (const Row& row : rows) tokens.push_back(row.value);
+  std::ranges::sort(tokens);
+  return tokens;
+}
+
+bool sees(const UnitFacts& unit, std::size_t query, std::size_t row) {
+  const std::size_t cell = query * unit.mask_width + row;
+  return row < unit.mask_width && row < unit.returned.size() && cell < unit.visible.size() &&
+         unit.visible[cell] != 0;
+}
+
+Tokens visible_to(const UnitFacts& unit, std::size_t query) {
+  Tokens tokens;
+  for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+    if (sees(unit, query, row)) tokens.push_back(unit.returned[row].value);
+  }
+  std::ranges::sort(tokens);
+  return tokens;
+}
+
+Tokens chunk_up_to(const Step& step, std::size_t query) {
+  const auto& fed = step.event->fed;
+  return {fed.begin(), fed.begin() + static_cast<std::ptrdiff_t>(query) + 1};
+}
+
+std::vector<Row> seen_rows(const UnitFacts& unit, std::size_t queries) {
+  std::vector<Row> rows;
+  for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+    for (std::size_t query = 0; query < queries; ++query) {
+      if (!sees(unit, query, row)) continue;
+      rows.push_back(unit.returned[row]);
+      break;
+    }
+  }
+  return rows;
+}
+
+Tokens minus(const Tokens& from, const Tokens& what) {
+  Tokens out;
+  std::ranges::set_difference(from, what, std::back_inserter(out));
+  return out;
+}
+
+Tokens common(const Tokens& a, const Tokens& b) {
+  Tokens out;
+  std::ranges::set_intersection(a, b, std::back_inserter(out));
+  return out;
+}
+
+Tokens joined(const Tokens& a, const Tokens& b) {
+  Tokens out;
+  std::ranges::set_union(a, b, std::back_inserter(out));
+  return out;
+}
+
+bool includes(const Tokens& all, const Tokens& some) {
+  return std::ranges::includes(all, some);
+}
+
+bool contains(const Tokens& all, Token token) {
+  return std::ranges::binary_search(all, token);
+}
+
+Tokens between(std::span<const Token> tokens, std::int64_t begin, std::int64_t end) {
+  Tokens out;
+  for (const Token& token : tokens) {
+    if (token.position >= begin && token.position < end) out.push_back(token);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+std::string text_of(const Tokens& tokens) {
+  std::string text;
+  for (std::size_t i = 0; i < tokens.size();) {
+    std::size_t end = i + 1;
+    while (end < tokens.size() && tokens[end].variant == tokens[i].variant &&
+           tokens[end].position == tokens[end - 1].position + 1) {
+      ++end;
+    }
+    append_token(text, tokens[i]);
+    if (end - i >= 3) {
+      text += '-';
+      append_token(text, tokens[end - 1]);
+    } else {
+      for (std::size_t j = i + 1; j < end; ++j) append_token(text, tokens[j]);
+    }
+    i = end;
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string query_text(const Event& event, std::size_t query) {
+  std::string text = "query " + text_of({event.fed[query]});
+  if (event.fed.size() > 1) text += " of chunk " + text_of(event.fed);
+  return text;
+}
+
+bool has_no_middle(const Contract& contract) {
+  return contract.budget > 0 && !contract.uneven() &&
+         std::uint64_t{contract.sinks} + contract.recent == contract.budget;
+}
+
+std::uint64_t latest_seen(const Contract& contract, std::uint64_t chunk, std::uint64_t query) {
+  const std::uint64_t recent = contract.recent;
+  if (contract.visibility == Visibility::causal && contract.timing == Timing::trim_then_attend) {
+    return (recent > chunk ? recent - chunk : 0) + query + 1;
+  }
+  return std::max<std::uint64_t>(recent, 1);
+}
+
+Finding finding_at(const Step& step, std::size_t unit, std::string expected, std::string seen) {
+  return {.expected = std::move(expected),
+          .seen = std::move(seen),
+          .event = step.index,
+          .unit = unit,
+          .query = 0,
+          .should_see = std::nullopt,
+          .history = std::nullopt};
+}
+
+Finding finding_at(
+    const Step& step, std::size_t unit, std::size_t query, std::string expected, std::string seen) {
+  Finding finding = finding_at(step, unit, std::move(expected), std::move(seen));
+  finding.query = query;
+  return finding;
+}
+
+std::string rows_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " row" : " rows");
+}
+
+}  // namespace kv

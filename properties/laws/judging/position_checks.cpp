@@ -1,0 +1,245 @@
+#include "kvcheck/properties/laws/judging/position_checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kv {
+namespace {
+
+bool off(double a, double b) {
+  return std::abs(a - b) > position_slack;
+}
+
+std::string name(Token token) {
+  return "token " + word_of(token);
+}
+
+// Where a token stands once the branch's shifts are counted in. Whether what is fed after a shift
+// goes on from where the shifted rows end is the subject's choice: `follows`.
+double standing(const Glance& glance, Token token, bool follows) {
+  double at = token.position;
+  if (token.position < static_cast<std::int32_t>(glance.history.what.setup.sinks)) return at;
+  for (const DoneShift& shift : glance.line.shifts) {
+    const bool there = static_cast<std::size_t>(token.position) < shift.fed;
+    if (there || follows) at += static_cast<double>(shift.delta);
+  }
+  return at;
+}
+
+// A shift that moves rows onto the sinks says nothing about distances any more.
+bool shifted_too_far(const Glance& glance) {
+  if (glance.line.shifts.empty()) return false;
+  const auto sinks = static_cast<double>(glance.history.what.setup.sinks);
+  for (std::size_t i = 0; i < glance.rows.size(); ++i) {
+    const Token token = glance.token(i);
+    if (token.position >= static_cast<std::int32_t>(sinks) &&
+        std::min(standing(glance, token, false), standing(glance, token, true)) < sinks) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first visible row that does not stand at its distance from the query, or from the first
+// visible row where the query's position is not told.
+std::optional<Difference> wrong_distance(const Glance& glance, bool follows, bool& tested) {
+  const bool asked = !std::isnan(glance.asked_at());
+  const double from = asked ? glance.asked_at() : glance.key(0);
+  const double stands = standing(glance, asked ? glance.asking() : glance.token(0), follows);
+  for (std::size_t i = asked ? 0 : 1; i < glance.rows.size(); ++i) {
+    if (std::isnan(glance.key(i))) continue;
+    tested = true;
+    const double expected = stands - standing(glance, glance.token(i), follows);
+    if (!off(from - glance.key(i), expected)) continue;
+    const std::string who = asked ? "query " + word_of(glance.asking()) : name(glance.token(0));
+    return Difference{who + " is " + word_of(expected) + " away from " + name(glance.token(i)),
+                      "it is " + word_of(from - glance.key(i)) + " away: at position " +
+                          word_of(from) + ", and the key at " + word_of(glance.key(i)),
+                      glance.query};
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> absolute_distances(const Glance& glance, bool& tested) {
+  if (shifted_too_far(glance)) return std::nullopt;
+  auto found = wrong_distance(glance, false, tested);
+  if (!found || glance.line.shifts.empty()) return found;
+  return wrong_distance(glance, true, tested) ? found : std::nullopt;
+}
+
+std::optional<Difference> ranked_distances(const Glance& glance, bool& tested) {
+  const bool asked =
+      !std::isnan(glance.asked_at()) && glance.token(glance.rows.size() - 1) == glance.asking();
+  const double last = static_cast<double>(glance.rows.size()) - 1;
+  const double from = asked ? glance.asked_at() : glance.key(0);
+  const double stands = asked ? last : 0;
+  for (std::size_t i = asked ? 0 : 1; i < glance.rows.size(); ++i) {
+    if (std::isnan(glance.key(i))) continue;
+    tested = true;
+    const double expected = stands - static_cast<double>(i);
+    if (!off(from - glance.key(i), expected)) continue;
+    return Difference{name(glance.token(i)) + " has rank " + std::to_string(i) + " of the " +
+                          std::to_string(glance.rows.size()) + " rows that query " +
+                          word_of(glance.asking()) + " sees: distance " +
+                          word_of(last - static_cast<double>(i)),
+                      "the query is at position " + word_of(glance.asked_at()) + ", the key at " +
+                          word_of(glance.key(i)),
+                      glance.query};
+  }
+  return std::nullopt;
+}
+
+// Rows returned between two tokens that this query may not see: not yet trimmed, or the gap.
+std::size_t hidden_between(const Glance& glance, Token a, Token b) {
+  const auto seen = [&](std::size_t row) { return std::ranges::count(glance.rows, row) != 0; };
+  std::size_t hidden = 0;
+  for (std::size_t row = 0; row < glance.unit.returned.size(); ++row) {
+    const Token token = glance.unit.returned[row].key;
+    if (a < token && token < b && !seen(row)) ++hidden;
+  }
+  return hidden;
+}
+
+std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
+  if (!glance.line.shifts.empty()) return std::nullopt;
+  for (std::size_t i = 1; i < glance.rows.size(); ++i) {
+    const double gap = glance.key(i) - glance.key(i - 1);
+    if (std::isnan(gap)) continue;
+    tested = true;
+    const Token before = glance.token(i - 1);
+    const auto most = static_cast<double>(1 + hidden_between(glance, before, glance.token(i)));
+    if (gap > 1 - position_slack && gap < most + position_slack) continue;
+    return Difference{
+        name(glance.token(i)) + " follows " + name(before) +
+            (most > 1 ? " at most " + word_of(most) + " positions on"
+                      : std::string(" one position on: the gap is closed")),
+        "they are at positions " + word_of(glance.key(i - 1)) + " and " + word_of(glance.key(i)),
+        glance.query};
+  }
+  return std::nullopt;
+}
+
+// What `check` finds first among the queries of one unit that see anything.
+std::optional<Difference> glance_at_queries(Glance glance, CheckGlance check, Verdicts& verdicts) {
+  for (; glance.query < glance.event.fed.size(); ++glance.query) {
+    glance.rows = seen_by(glance.unit, glance.query);
+    if (glance.rows.empty()) continue;
+    bool tested = false;
+    auto found = check(glance, tested);
+    if (tested) verdicts.tested();
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Judgement glance_at_all(const History& history,
+                        const Contract& contract,
+                        CheckGlance check,
+                        bool (*wanted)(const Glance& glance)) {
+  Verdicts verdicts({"no position was told"});
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+    if (verdicts.found() || !is_feed(history, event)) return;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      if (!has_mask(facts, event.fed.size())) continue;
+      const Glance glance{history, contract, event, line, facts};
+      if (wanted != nullptr && !wanted(glance)) continue;
+      const auto found = glance_at_queries(glance, check, verdicts);
+      if (found) verdicts.accuse(finding_at(*found, index, unit));
+    }
+  });
+  return verdicts.judgement();
+}
+
+std::optional<Difference> check_distances(const Glance& glance, bool& tested) {
+  switch (glance.contract.positions) {
+    case PositionMode::absolute:
+      return absolute_distances(glance, tested);
+    case PositionMode::in_cache:
+      return ranked_distances(glance, tested);
+    case PositionMode::shifted:
+      return closed_gaps(glance, tested);
+    case PositionMode::untold:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> check_own_key(const Glance& glance, bool& tested) {
+  for (std::size_t i = 0; i < glance.rows.size(); ++i) {
+    if (glance.token(i) != glance.asking()) continue;
+    if (std::isnan(glance.key(i)) || std::isnan(glance.asked_at())) continue;
+    tested = true;
+    if (!off(glance.key(i), glance.asked_at())) continue;
+    return Difference{
+        "query " + word_of(glance.asking()) + " and its own key are rotated for one position",
+        "the query is at position " + word_of(glance.asked_at()) + ", its key at " +
+            word_of(glance.key(i)),
+        glance.query};
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> check_order(const Glance& glance, bool& tested) {
+  if (!glance.line.shifts.empty()) return std::nullopt;
+  for (std::size_t i = 1; i < glance.rows.size(); ++i) {
+    const double before = glance.key(i - 1);
+    const double after = glance.key(i);
+    if (std::isnan(before) || std::isnan(after) || glance.token(i - 1) == glance.token(i)) continue;
+    tested = true;
+    if (after > before + position_slack) continue;
+    return Difference{
+        name(glance.token(i)) + " is at a later position than " + name(glance.token(i - 1)),
+        "they are at positions " + word_of(after) + " and " + word_of(before), glance.query};
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
+  if (!glance.line.shifts.empty()) return std::nullopt;
+  const bool absolute = glance.contract.positions == PositionMode::absolute;
+  const bool ranked = glance.contract.positions == PositionMode::in_cache;
+  const std::size_t end = absolute ? glance.event.branch.size()
+                          : ranked ? glance.rows.size()
+                                   : glance.unit.returned.size();
+  const std::string what = absolute ? " tokens were fed"
+                           : ranked ? " rows are visible"
+                                    : " rows were returned";
+  const auto check = [&](double at, const std::string& who) -> std::optional<Difference> {
+    if (std::isnan(at)) return std::nullopt;
+    tested = true;
+    if (at > -position_slack && at < static_cast<double>(end) - 1 + position_slack) {
+      return std::nullopt;
+    }
+    return Difference{who + " is at a position from 0 to " + std::to_string(end - 1) + ": " +
+                          std::to_string(end) + what,
+                      "it is at position " + word_of(at), glance.query};
+  };
+  if (auto found = check(glance.asked_at(), "query " + word_of(glance.asking()))) return found;
+  for (std::size_t i = 0; i < glance.rows.size(); ++i) {
+    if (auto found = check(glance.key(i), name(glance.token(i)))) return found;
+  }
+  return std::nullopt;
+}
+
+double most_key_error(const Contract& contract, const Row& row, std::size_t rotations) {
+  const auto n = static_cast<double>(rotations);
+  const auto at = static_cast<double>(std::max(0, row.key.position));
+  switch (contract.precision) {
+    case Precision::f32:
+      return 1e-5 + 1e-7 * at + 5e-8 * n;
+    case Precision::f16:
+      return 1e-3 + 1.5e-4 * n;
+    case Precision::bf16:
+      return 8e-3 + 1e-3 * n;
+    case Precision::int8:
+      return row.full_precision ? 1e-3 + 1.5e-4 * n : 0.03;
+    case Precision::int4:
+      return row.full_precision ? 1e-3 + 1.5e-4 * n : 0.4;
+  }
+  return 0;
+}
+
+}  // namespace kv

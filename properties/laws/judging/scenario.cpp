@@ -1,0 +1,122 @@
+#include "kvcheck/properties/laws/judging/scenario.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kv {
+
+Cut cut_at(const Case& what, Call::Kind kind) {
+  const auto at = std::ranges::find_if(
+      what.calls, [kind](const Call& call) { return call.kind == kind && call.branch == 0; });
+  if (at == what.calls.end()) throw NotTested{"no case makes such a call"};
+  Cut cut{{what.calls.begin(), at}, *at, {}};
+  for (auto call = at + 1; call != what.calls.end(); ++call) {
+    if (call->kind == Call::Kind::feed) cut.tail.push_back(feed_call(call->amount));
+  }
+  if (cut.tail.empty()) cut.tail.push_back(feed_call(1));
+  return cut;
+}
+
+std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
+  std::vector<Call> feeds;
+  std::uint64_t sum = 0;
+  for (const Call& call : what.calls) {
+    if (call.kind != Call::Kind::feed) continue;
+    feeds.push_back(feed_call(call.amount));
+    sum += static_cast<std::uint64_t>(call.amount);
+  }
+  if (sum == 0) {
+    feeds.push_back(feed_call(1));
+    sum = 1;
+  }
+  const std::size_t once = feeds.size();
+  for (std::size_t i = 0; sum < tokens; ++i) {
+    feeds.push_back(feeds[i % once]);
+    sum += static_cast<std::uint64_t>(feeds.back().amount);
+  }
+  return feeds;
+}
+
+Call feed_call(std::int64_t tokens, std::int32_t variant, std::uint32_t branch) {
+  return {.kind = Call::Kind::feed, .branch = branch, .amount = tokens, .variant = variant};
+}
+
+Case with_calls(const Case& what, std::vector<Call> calls) {
+  return {what.setup, what.stream, std::move(calls)};
+}
+
+History run_on(Family& family, const Case& what, const DrawsOf& draws) {
+  Result<History> history = run_case(family, what, draws);
+  if (!history) throw NotTested{history.error().message};
+  require_alive(*history);
+  return *std::move(history);
+}
+
+History run_on(Family& family, const Case& what) {
+  return run_on(family, what, counter_draws(what.setup.seed));
+}
+
+namespace {
+
+// What differs between two refusals; nothing between two calls that were done.
+std::optional<Difference> refusal_difference(const Event& expected, const Event& seen) {
+  if (expected.refused == seen.refused) return std::nullopt;
+  return Difference{expected.refused ? "the call is refused" : "the call is done",
+                    seen.refused ? "it is refused: " + seen.why : "it is done", 0};
+}
+
+// The next event of the side's branch from `at` on; null: there is none.
+const Event* next_event(const Side& side, std::size_t& at) {
+  const auto& events = side.history.events;
+  while (at < events.size() && events[at].call.branch != side.branch) ++at;
+  return at < events.size() ? &events[at] : nullptr;
+}
+
+}  // namespace
+
+std::optional<Finding> disagreement(const Side& expected,
+                                    const Side& seen,
+                                    const Compare& compare,
+                                    std::string_view as,
+                                    const std::function<bool(std::size_t unit)>& which) {
+  std::size_t i = expected.first;
+  std::size_t j = seen.first;
+  for (;; ++i, ++j) {
+    const Event* const a = next_event(expected, i);
+    const Event* const b = next_event(seen, j);
+    if (a == nullptr || b == nullptr) return std::nullopt;
+    const auto accuse = [&](const Difference& found, std::size_t unit) {
+      Finding finding = finding_at(found, j, unit);
+      finding.expected = std::string(as) + ": " + finding.expected;
+      finding.history = seen.history;
+      return finding;
+    };
+    if (const auto found = refusal_difference(*a, *b)) {
+      if (a->call.kind != Call::Kind::feed) return std::nullopt;
+      return accuse(*found, 0);
+    }
+    const std::size_t units = std::min(a->facts.units.size(), b->facts.units.size());
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      if (which && !which(unit)) continue;
+      const std::size_t queries = is_feed(expected.history, *a) ? a->fed.size() : 0;
+      const auto found = difference(a->facts.units[unit], b->facts.units[unit], queries, compare);
+      if (found) return accuse(*found, unit);
+    }
+  }
+}
+
+Judgement unless_rounding(const Case& what, const std::function<Judgement(const Case&)>& relation) {
+  constexpr std::uint32_t others = 12;
+  Judgement first = relation(what);
+  if (!std::holds_alternative<Finding>(first)) return first;
+  int broken = 0;
+  for (std::uint32_t i = 1; i <= others && broken < 2; ++i) {
+    Case other = what;
+    other.stream.seed += 7919 * i;
+    broken += std::holds_alternative<Finding>(relation(other)) ? 1 : 0;
+  }
+  if (broken < 2) return NotTested{"two scores differ by a rounding"};
+  return first;
+}
+
+}  // namespace kv

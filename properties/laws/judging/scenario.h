@@ -1,0 +1,75 @@
+// The runs that relations compare: cases made from the case at hand, and families that meddle with
+// the calls on their way to the subject.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/properties/law.h"
+#include "kvcheck/properties/laws/judging/facts.h"
+
+namespace kv {
+
+// A case cut at its first call of a kind.
+struct Cut {
+  std::vector<Call> head;  // everything before
+  Call at;
+  std::vector<Call> tail;  // the feeds after it, on branch 0; at least one
+};
+
+// Throws NotTested if no such call is on branch 0.
+Cut cut_at(const Case& what, Call::Kind kind);
+
+// The feeds of a case, on branch 0 and of variant 0, at least `tokens` of them: begun again from
+// the first where they are too few.
+std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens = 0);
+
+Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t branch = 0);
+
+// Takes the case's setup and stream, with other calls.
+Case with_calls(const Case& what, std::vector<Call> calls);
+
+// Runs a case on another family, as Trial::run does.
+History run_on(Family& family, const Case& what, const DrawsOf& draws);
+History run_on(Family& family, const Case& what);
+
+// Does what it is told before each feed of the subject, and may change it.
+class Meddler {
+ public:
+  Meddler() = default;
+  Meddler(const Meddler&) = delete;
+  Meddler& operator=(const Meddler&) = delete;
+  virtual ~Meddler() = default;
+  virtual Answer<Facts> feed(Subject& subject, const Feed& feed) = 0;
+};
+
+using MakeMeddler = std::function<std::unique_ptr<Meddler>(const Setup& setup)>;
+
+// The family, with a meddler before each subject that it makes; forks have none.
+std::unique_ptr<Family> meddled(Family& family, MakeMeddler make);
+
+// Compares events of two histories one by one, unit by unit: `seen` is to do as `expected` does.
+struct Side {
+  const History& history;
+  std::size_t first = 0;     // the first event to compare
+  std::uint32_t branch = 0;  // events of other branches are passed over
+};
+
+// `as` begins the finding: "as if they had never been fed".
+std::optional<Finding> disagreement(const Side& expected,
+                                    const Side& seen,
+                                    const Compare& compare,
+                                    std::string_view as,
+                                    const std::function<bool(std::size_t unit)>& which = {});
+
+// For relations that change the order of floating-point sums: two scores that differ by a rounding
+// may then change places in a right subject. Once broken, a relation is tried under other seeds of
+// the stream, and counts as broken only if it breaks under some of those too.
+Judgement unless_rounding(const Case& what, const std::function<Judgement(const Case&)>& relation);
+
+}  // namespace kv

@@ -1,0 +1,72 @@
+#include "kvcheck/properties/laws/judging/walk.h"
+
+#include <algorithm>
+
+namespace kv {
+namespace {
+
+void reorder(Lineage& line, const std::vector<std::uint32_t>& from) {
+  const std::vector<std::vector<std::uint32_t>> old = line.origins;
+  for (std::size_t i = 0; i < line.origins.size() && i < from.size(); ++i) {
+    if (from[i] < old.size()) line.origins[i] = old[from[i]];
+  }
+}
+
+void cut(Lineage& line, std::size_t length) {
+  for (auto& origins : line.origins) {
+    if (origins.size() > length) {
+      origins.resize(length);
+      line.rolled_back = true;
+    }
+  }
+  for (DoneShift& shift : line.shifts) shift.fed = std::min(shift.fed, length);
+}
+
+void follow(Lineage& line, const Event& event) {
+  if (event.refused) return;
+  switch (event.call.kind) {
+    case Call::Kind::feed:
+      for (std::size_t i = 0; i < line.origins.size(); ++i) {
+        line.origins[i].resize(event.branch.size(), static_cast<std::uint32_t>(i));
+      }
+      break;
+    case Call::Kind::truncate:
+      cut(line, event.branch.size());
+      break;
+    case Call::Kind::reset:
+      cut(line, 0);
+      line.shifts.clear();
+      line.rolled_back = false;
+      line.begun_anew = true;
+      break;
+    case Call::Kind::reorder:
+      reorder(line, event.call.from);
+      break;
+    case Call::Kind::shift:
+      line.shifts.push_back({event.branch.size(), -event.call.amount});
+      break;
+    case Call::Kind::fork:
+    case Call::Kind::snapshot:
+      break;
+  }
+}
+
+}  // namespace
+
+void walk(const History& history, const Visit& visit) {
+  std::vector<Lineage> lines(1);
+  lines[0].origins.resize(history.what.setup.sequences);
+  for (std::size_t i = 0; i < history.events.size(); ++i) {
+    const Event& event = history.events[i];
+    if (event.call.branch >= lines.size()) continue;
+    follow(lines[event.call.branch], event);
+    visit(event, i, lines[event.call.branch]);
+    lines[event.call.branch].before = &event;
+    if (event.call.kind == Call::Kind::fork && !event.refused) {
+      Lineage copy = lines[event.call.branch];
+      lines.push_back(std::move(copy));
+    }
+  }
+}
+
+}  // namespace kv

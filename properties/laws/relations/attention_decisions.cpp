@@ -1,0 +1,146 @@
+// The laws on what attention decides: a favourite stays, equals are treated alike.
+#include <algorithm>
+
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/relations/attention_relations.h"
+
+namespace kv {
+namespace {
+
+std::uint64_t middle_of(const Contract& contract) {
+  const std::uint64_t kept = std::uint64_t{contract.sinks} + contract.recent;
+  return contract.budget > kept ? contract.budget - kept : 0;
+}
+
+// How many queries a token is sure to have had, its own included, when it first may go.
+std::uint64_t hearings(const Contract& contract, std::uint64_t widest) {
+  if (contract.timing == Timing::trim_then_attend) {
+    return contract.recent > widest ? contract.recent - widest + 1 : 1;
+  }
+  return std::max<std::uint64_t>(1, contract.recent);
+}
+
+// Any sensible score, sums of mass among them, must keep the favourite if it arrives before this
+// position: the others share the mass of the queries before it, so that fewer of them than the
+// middle holds can have gathered as much as it gets while it is protected. Half, for safety.
+std::uint64_t latest_arrival(const Contract& contract, std::uint64_t widest) {
+  // The only place of a middle may be the newcomers' where the younger may stay with less.
+  if (contract.claims_to_be("ageing") && middle_of(contract) < 2) return 0;
+  return middle_of(contract) * hearings(contract, widest) / 2;
+}
+
+std::uint64_t widest_of(const std::vector<Call>& feeds) {
+  std::int64_t widest = 1;
+  for (const Call& call : feeds) widest = std::max(widest, call.amount);
+  return static_cast<std::uint64_t>(widest);
+}
+
+// Whether the favourite is stored after every call from its arrival on, and every later query of
+// its unit sees it.
+Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
+  what.stream.kind = StreamKind::hitter;
+  what.stream.planted = static_cast<std::uint32_t>(arrival);
+  const History history = trial.run(what);
+  const Token favourite{static_cast<std::int32_t>(arrival), 0};
+  for (std::size_t i = 0; i < history.events.size(); ++i) {
+    const Event& event = history.events[i];
+    if (!is_feed(history, event) || event.branch.size() <= arrival) continue;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
+      if (std::ranges::count(stored, favourite) != 0) continue;
+      return Finding{.expected = "token " + word_of(favourite) +
+                                 " stays: from its arrival on it gets nearly all attention",
+                     .seen = "it is gone after " +
+                             std::to_string(event.branch.size() - arrival - 1) +
+                             " more tokens; stored are " + words_of(stored),
+                     .event = i,
+                     .unit = unit,
+                     .history = history};
+    }
+  }
+  return std::monostate{};
+}
+
+std::uint64_t slack_of(const Contract& contract) {
+  return contract.timing == Timing::lazy ? contract.slack : 0;
+}
+
+// The case's chunks, but the favourite as a newcomer to a cache that may already be full.
+Judgement try_arrivals(Trial& trial,
+                       const Case& what,
+                       std::initializer_list<std::uint64_t> arrivals) {
+  for (const std::uint64_t arrival : arrivals) {
+    Judgement judged = watch(trial, what, arrival);
+    if (std::holds_alternative<Finding>(judged)) return judged;
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
+  const std::uint64_t budget = contract.budget;
+  const std::uint64_t tokens = 3 * budget + slack_of(contract) + 4;
+  std::vector<Call> feeds = feeds_of(trial.what(), tokens);
+  std::uint64_t latest = latest_arrival(contract, widest_of(feeds));
+  if (latest == 0 && !contract.claims_to_be("admits-newcomers")) {
+    feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;
+    latest = latest_arrival(contract, 1);
+  }
+  if (contract.claims_to_be("admits-newcomers")) latest = 2 * budget;
+  if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
+  latest = std::min(latest, 2 * budget + 1);
+  const Case what = with_calls(trial.what(), feeds);
+  return try_arrivals(trial, what, {trial.what().stream.planted % latest, latest - 1});
+}
+
+Judgement hitter_survives(Trial& trial, const Contract& contract) {
+  const std::uint64_t budget = contract.budget;
+  const std::uint64_t latest = latest_arrival(contract, 1);
+  if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
+  const Case what =
+      one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
+  return try_arrivals(trial, what, {std::min(latest, budget) - 1});
+}
+
+Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
+  Judgement survives = hitter_survives(trial, contract);
+  if (std::holds_alternative<Finding>(survives)) return survives;
+  // Where a token stays for its last use, the younger may stay with less; and what counts as a use
+  // may be a share of how many are seen, the sinks too.
+  if (contract.claims_to_be("ageing")) return survives;
+  for (const auto part : {merit_decides, sinks_weigh_nothing}) {
+    Judgement judged = part(trial, contract);
+    if (std::holds_alternative<Finding>(judged)) return judged;
+  }
+  return std::monostate{};
+}
+
+Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
+  Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  what.stream = {.kind = StreamKind::ties};
+  const History history = trial.run(what);
+  Case other = what;
+  other.stream.seed = what.stream.seed + 1;
+  const Compare compare = comparing(contract, trial.family());
+  const auto found =
+      disagreement({history}, {trial.run(other)}, compare, "all scores equal, as in the first run");
+  if (found) return *found;
+  // With budgets of their own, units that hold as many may have chosen among others.
+  if (contract.uneven()) return std::monostate{};
+  for (std::size_t i = 0; i < history.events.size(); ++i) {
+    const std::vector<UnitFacts>& units = history.events[i].facts.units;
+    for (std::size_t unit = 1; unit < units.size(); ++unit) {
+      if (units[unit].stored.size() != units[0].stored.size()) continue;
+      auto apart = difference(units[0], units[unit], 0, compare);
+      if (!apart) continue;
+      apart->expected = "all scores equal, as in unit 0: " + apart->expected;
+      Finding finding = finding_at(*apart, i, unit);
+      finding.history = history;
+      return finding;
+    }
+  }
+  return std::monostate{};
+}
+
+}  // namespace kv

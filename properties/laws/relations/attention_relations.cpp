@@ -1,0 +1,226 @@
+#include "kvcheck/properties/laws/relations/attention_relations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/judging/walk.h"
+
+namespace kv {
+namespace {
+
+// Gives the tokens from a place on another variant.
+class OtherFuture final : public Meddler {
+ public:
+  explicit OtherFuture(std::int32_t from) : from_(from) {}
+
+  Answer<Facts> feed(Subject& subject, const Feed& feed) override {
+    std::vector<Token> tokens(feed.tokens.begin(), feed.tokens.end());
+    for (Token& token : tokens) {
+      if (token.position >= from_) token.variant += 3;
+    }
+    return subject.feed({tokens, feed.stream, feed.tell_weights});
+  }
+
+ private:
+  std::int32_t from_;
+};
+
+// The middle of the widest chunk, or of the stream if no chunk has two tokens.
+std::int32_t place_to_change(const std::vector<Call>& feeds) {
+  std::int64_t at = 0, widest = 1, place = 0;
+  for (const Call& call : feeds) {
+    if (call.amount > widest) {
+      widest = call.amount;
+      place = at + call.amount / 2;
+    }
+    at += call.amount;
+  }
+  return static_cast<std::int32_t>(widest > 1 ? place : at / 2);
+}
+
+// The first queries of one event, alone.
+UnitFacts cut_to(const UnitFacts& facts, std::size_t queries) {
+  UnitFacts cut = facts;
+  cut.stored.clear();
+  cut.reported.reset();
+  const std::size_t cells = queries * facts.returned.size();
+  cut.visible.resize(std::min(cut.visible.size(), cells));
+  cut.query_positions.resize(std::min(cut.query_positions.size(), queries));
+  cut.key_positions.resize(std::min(cut.key_positions.size(), cells));
+  cut.weights.resize(std::min(cut.weights.size(), cells));
+  return cut;
+}
+
+std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
+  double sum = 0;
+  bool any = false;
+  for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+    const auto gave = static_cast<double>(weight(unit, query, row));
+    const bool visible = unit.visible[query * unit.mask_width + row] != 0;
+    any |= visible;
+    sum += gave;
+    const std::string pair =
+        "query " + std::to_string(query) + " gives token " + word_of(unit.returned[row].value);
+    if (!(gave >= -1e-6)) return Difference{pair + " a weight of 0 or more", word_of(gave), query};
+    if (visible || gave <= 1e-6) continue;
+    return Difference{pair + ", which it must not see, no weight", "it gives " + word_of(gave),
+                      query};
+  }
+  if (!any || std::abs(sum - 1) <= 2e-3) return std::nullopt;
+  return Difference{"the weights of query " + std::to_string(query) + " sum to 1",
+                    "they sum to " + word_of(sum), query};
+}
+
+// Tries `check` on each query whose weights were told.
+template <typename Check>
+Judgement weigh_all(const History& history, Check check) {
+  Verdicts verdicts(NotTested{"the subject tells no weights", true});
+  for (std::size_t index = 0; index < history.events.size(); ++index) {
+    const Event& event = history.events[index];
+    const std::size_t queries = event.fed.size();
+    if (!is_feed(history, event)) continue;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      if (!has_mask(facts, queries) || !has_weights(facts, queries)) continue;
+      for (std::size_t query = 0; query < queries && !verdicts.found(); ++query) {
+        verdicts.tested();
+        const auto found = check(event, facts, unit, query);
+        if (found) verdicts.accuse(finding_at(*found, index, unit));
+      }
+    }
+  }
+  return verdicts.judgement();
+}
+
+}  // namespace
+
+Judgement sums_to_one(const History& history, const Contract&) {
+  return weigh_all(history, [](const Event&, const UnitFacts& facts, std::size_t,
+                               std::size_t query) { return wrong_sum(facts, query); });
+}
+
+Judgement renormalised(const History& history, const Contract&) {
+  const std::uint32_t group = history.contract.unit == Unit::head ? 1 : history.what.setup.group;
+  std::vector<Token> keys;
+  std::vector<float> mass;
+  std::vector<double> mean;
+  return weigh_all(history,
+                   [&](const Event& event, const UnitFacts& facts, std::size_t unit,
+                       std::size_t query) -> std::optional<Difference> {
+                     const std::vector<std::size_t> rows = seen_by(facts, query);
+                     const Place place = history.place_of(unit);
+                     keys.clear();
+                     for (const std::size_t row : rows) keys.push_back(facts.returned[row].key);
+                     mass.resize(keys.size());
+                     mean.assign(keys.size(), 0.0);
+                     for (std::uint32_t head = 0; head < group; ++head) {
+                       const Payer payer{place.sequence, place.layer, place.head * group + head};
+                       visible_mass(history.what.stream, payer, event.fed[query], keys, mass);
+                       for (std::size_t i = 0; i < keys.size(); ++i) {
+                         mean[i] += static_cast<double>(mass[i]) / group;
+                       }
+                     }
+                     for (std::size_t i = 0; i < rows.size(); ++i) {
+                       const auto gave = static_cast<double>(weight(facts, query, rows[i]));
+                       if (std::abs(gave - mean[i]) <= 2e-3) continue;
+                       return Difference{
+                           "query " + word_of(event.fed[query]) + " gives token " +
+                               word_of(keys[i]) + " weight " + word_of(mean[i]) +
+                               ", the softmax of its logits over the rows that it sees",
+                           "it gives " + word_of(gave), query};
+                     }
+                     return std::nullopt;
+                   });
+}
+
+// With all logits equal, exchanging any two rows, key and value together, changes nothing that
+// attention is given. So nothing may tell them apart in what it gives.
+Judgement alike_weigh_alike(Trial& trial, const Contract&) {
+  Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  what.stream = {.kind = StreamKind::ties};
+  const History history = trial.run(what);
+  Judgement judgement =
+      weigh_all(history,
+                [](const Event& event, const UnitFacts& facts, std::size_t,
+                   std::size_t query) -> std::optional<Difference> {
+                  const std::vector<std::size_t> rows = seen_by(facts, query);
+                  for (const std::size_t row : rows) {
+                    const auto first = static_cast<double>(weight(facts, query, rows.front()));
+                    const auto gave = static_cast<double>(weight(facts, query, row));
+                    if (std::abs(gave - first) <= 1e-4 * first) continue;
+                    return Difference{"all logits being equal, query " + word_of(event.fed[query]) +
+                                          " gives token " + word_of(facts.returned[row].key) +
+                                          " in slot " + std::to_string(row) + " the weight " +
+                                          word_of(first) + " that it gives token " +
+                                          word_of(facts.returned[rows.front()].key) + " in slot " +
+                                          std::to_string(rows.front()),
+                                      "it gives " + word_of(gave), query};
+                  }
+                  return std::nullopt;
+                });
+  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
+  return judgement;
+}
+
+Judgement no_leak(Trial& trial, const Contract& contract) {
+  const Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  const std::int32_t from = place_to_change(what.calls);
+  const History history = trial.run(what);
+  const auto changed =
+      meddled(trial.family(), [&](const Setup&) { return std::make_unique<OtherFuture>(from); });
+  const History other = run_on(*changed, what);
+  const Compare compare = comparing(contract, trial.family());
+  bool within = false;  // the change lies inside a chunk, of which the first queries come before it
+  for (std::size_t i = 0; i < std::min(history.events.size(), other.events.size()); ++i) {
+    const Event& event = history.events[i];
+    if (!is_feed(history, event) || event.fed.front().position >= from) continue;
+    const std::size_t before = static_cast<std::size_t>(from - event.fed.front().position);
+    const std::size_t queries = std::min(event.fed.size(), before);
+    within |= queries < event.fed.size();
+    const std::size_t units =
+        std::min(event.facts.units.size(), other.events[i].facts.units.size());
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      const auto found =
+          difference(cut_to(event.facts.units[unit], queries),
+                     cut_to(other.events[i].facts.units[unit], queries), queries, compare);
+      if (!found) continue;
+      Finding finding = finding_at(*found, i, unit);
+      finding.expected =
+          "whatever the tokens from " + std::to_string(from) + " on are: " + finding.expected;
+      finding.history = history;
+      return finding;
+    }
+  }
+  if (!within) {
+    return NotTested{"what comes later comes in later calls only", contract.longest_chunk == 1};
+  }
+  return std::monostate{};
+}
+
+// The constants keep each kind's logits exact: chance is a multiple of 2^-24 below 1 (of 2^-22
+// below 4 where it is stretched), and stays one. Distances in `recency` are rounded already.
+Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
+  Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  if (what.stream.kind == StreamKind::recency) what.stream.kind = StreamKind::random;
+  return unless_rounding(what, [&](const Case& tried) -> Judgement {
+    const StreamKind kind = tried.stream.kind;
+    const bool wide =
+        kind == StreamKind::random || kind == StreamKind::unscored || kind == StreamKind::ties;
+    Case moved = tried;
+    moved.stream.offset += wide ? -2.0F : -0.5F;
+    const History plain = trial.run(tried);
+    const History other = trial.run(moved);
+    Compare compare = comparing(contract, trial.family());
+    compare.weight_slack = 2e-3;
+    const auto found =
+        disagreement({plain}, {other}, compare, "with a constant added to all logits as without");
+    if (found) return *found;
+    if (!heeds_attention(plain)) {
+      return NotTested{"the subject neither decides by attention nor tells what it gives", true};
+    }
+    return std::monostate{};
+  });
+}
+
+}  // namespace kv

@@ -1,0 +1,204 @@
+#include "kvcheck/properties/laws/relations/isolation_relations.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/judging/walk.h"
+
+namespace kv {
+namespace {
+
+// Feeds only, of a stream in which attention differs from payer to payer.
+Case telling(const Case& what) {
+  Case result = with_calls(what, feeds_of(what));
+  if (result.stream.kind == StreamKind::ties) result.stream.kind = StreamKind::random;
+  return result;
+}
+
+NotTested pays_no_heed() {
+  return {"the subject neither decides by attention nor tells what it gives", true};
+}
+
+// Changes who pays what by `disturb`, and watches the units that `which` names.
+Judgement undisturbed(Trial& trial,
+                      const Contract& contract,
+                      const Case& what,
+                      const Stream& disturbed,
+                      const std::string& as,
+                      const std::function<bool(const Place& place)>& which) {
+  Case other = what;
+  other.stream = disturbed;
+  const History quiet = trial.run(what);
+  const History moved = trial.run(other);
+  const auto found = disagreement({quiet}, {moved}, comparing(contract, trial.family()), as,
+                                  [&](std::size_t unit) { return which(quiet.place_of(unit)); });
+  if (found) return *found;
+  if (!heeds_attention(quiet)) return pays_no_heed();
+  return std::monostate{};
+}
+
+// Query heads per head that the facts tell.
+std::uint32_t readers(const Case& what, const Contract& contract) {
+  return contract.unit == Unit::head ? 1 : what.setup.group;
+}
+
+}  // namespace
+
+Judgement layers_apart(Trial& trial, const Contract& contract) {
+  const Case what = telling(trial.what());
+  if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
+  for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
+    Stream stream = what.stream;
+    stream.disturbed_layer = static_cast<std::int32_t>(layer);
+    Judgement judged = undisturbed(trial, contract, what, stream,
+                                   "whatever layer " + std::to_string(layer) + " attends to",
+                                   [&](const Place& place) { return place.layer != layer; });
+    if (!std::holds_alternative<std::monostate>(judged)) return judged;
+  }
+  return std::monostate{};
+}
+
+Judgement heads_apart(Trial& trial, const Contract& contract) {
+  const Case what = telling(trial.what());
+  const std::uint32_t group = readers(what, contract);
+  const std::uint32_t heads = what.setup.query_heads() / group;
+  if (heads < 2) return NotTested{"there is one head only", true};
+  for (std::uint32_t head = 0; head < std::min(heads, 3U); ++head) {
+    Stream stream = what.stream;
+    stream.disturbed_query_head = static_cast<std::int32_t>(head * group);
+    Judgement judged =
+        undisturbed(trial, contract, what, stream,
+                    "whatever query head " + std::to_string(head * group) + " attends to",
+                    [&](const Place& place) { return place.head != head; });
+    if (!std::holds_alternative<std::monostate>(judged)) return judged;
+  }
+  return std::monostate{};
+}
+
+Judgement sequences_apart(Trial& trial, const Contract& contract) {
+  const Case what = telling(trial.what());
+  const std::uint32_t sequences = what.setup.sequences;
+  if (sequences < 2) return NotTested{"there is one sequence only", true};
+  const History batch = trial.run(what);
+  const bool alone_too = !contract.random || trial.family().uses_draws();
+  for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
+    Stream stream = what.stream;
+    stream.disturbed_sequence = static_cast<std::int32_t>(sequence);
+    Judgement judged = undisturbed(trial, contract, what, stream,
+                                   "whatever sequence " + std::to_string(sequence) + " attends to",
+                                   [&](const Place& place) { return place.sequence != sequence; });
+    if (std::holds_alternative<Finding>(judged)) return judged;
+    if (!alone_too && !std::holds_alternative<std::monostate>(judged)) return judged;
+    if (!alone_too) continue;
+    Case single = what;
+    single.setup.sequences = 1;
+    single.stream.first_sequence += sequence;
+    const std::size_t each = batch.units() / sequences;
+    const auto first = static_cast<std::uint32_t>(sequence * each);
+    const History alone = run_on(trial.family(), single, [&](std::uint32_t unit) {
+      return std::make_unique<CounterDraws>(Rng(what.setup.seed, first + unit));
+    });
+    // The batch with this sequence's units only, so that the two have the same units.
+    History part = batch;
+    for (Event& event : part.events) {
+      if (event.facts.units.size() != batch.units()) continue;
+      const auto begin = event.facts.units.begin() + static_cast<std::ptrdiff_t>(first);
+      event.facts.units = {begin, begin + static_cast<std::ptrdiff_t>(each)};
+    }
+    part.what.setup.sequences = 1;
+    const History& seen = part;
+    auto found = disagreement({alone}, {seen}, comparing(contract, trial.family()),
+                              "sequence " + std::to_string(sequence) + ", as when it is alone");
+    if (!found) continue;
+    found->unit += first;
+    found->history = batch;
+    return *found;
+  }
+  return std::monostate{};
+}
+
+Judgement group_exchanges(Trial& trial, const Contract& contract) {
+  Case what = telling(trial.what());
+  if (what.setup.group < 2) what.setup.group = 2;
+  return unless_rounding(what, [&](const Case& tried) -> Judgement {
+    Stream mirrored = tried.stream;
+    mirrored.mirrored_group = tried.setup.group;
+    return undisturbed(trial, contract, tried, mirrored,
+                       "whichever query head of the group attends to what",
+                       [](const Place&) { return true; });
+  });
+}
+
+Judgement shared_alike(const History& history, const Contract& contract) {
+  const bool model = contract.unit == Unit::model;
+  if (!model && contract.unit != Unit::layer) return NotTested{"no units share"};
+  if (history.units() < 2) return NotTested{"there is one unit only", true};
+  const Compare compare{.ordered = !contract.unordered, .weights = false};
+  Verdicts verdicts({"no two units share"});
+  for (std::size_t index = 0; index < history.events.size(); ++index) {
+    const Event& event = history.events[index];
+    if (event.facts.units.size() != history.units()) continue;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> first;
+    for (std::size_t unit = 0; unit < history.units() && !verdicts.found(); ++unit) {
+      const Place place = history.place_of(unit);
+      const auto [with, fresh] = first.try_emplace({place.sequence, model ? 0 : place.layer}, unit);
+      if (fresh) continue;
+      verdicts.tested();
+      const std::size_t queries = is_feed(history, event) ? event.fed.size() : 0;
+      auto found =
+          difference(event.facts.units[with->second], event.facts.units[unit], queries, compare);
+      if (!found) continue;
+      found->expected = "as unit " + std::to_string(with->second) + ": " + found->expected;
+      verdicts.accuse(finding_at(*found, index, unit));
+    }
+  }
+  return verdicts.judgement();
+}
+
+namespace {
+
+// Feeds the same tokens of another stream to a cache of its own before each call.
+class Companion final : public Meddler {
+ public:
+  Companion(Family& family, const Setup& setup)
+      : other_(family.make(setup, counter_draws(setup.seed + 1))) {}
+
+  Answer<Facts> feed(Subject& subject, const Feed& feed) override {
+    Stream stream = feed.stream;
+    stream.seed += 101;
+    stream.kind = StreamKind::random;
+    std::vector<Token> tokens(feed.tokens.begin(), feed.tokens.end());
+    // It is always one token ahead, so that no length agrees by chance.
+    if (fed_ == 0) tokens.insert(tokens.begin(), Token{0, 0});
+    std::int32_t position = fed_;
+    for (Token& token : tokens) token = {position++, 5};
+    if (std::holds_alternative<Facts>(other_->feed({tokens, stream}))) fed_ = position;
+    return subject.feed(feed);
+  }
+
+ private:
+  std::unique_ptr<Subject> other_;
+  std::int32_t fed_ = 0;
+};
+
+}  // namespace
+
+Judgement objects_apart(Trial& trial, const Contract& contract) {
+  const History alone = trial.run(trial.what());
+  const std::unique_ptr<Family> family = meddled(trial.family(), [&](const Setup& setup) {
+    return std::make_unique<Companion>(trial.family(), setup);
+  });
+  const History together = run_on(*family, trial.what());
+  Compare compare = comparing(contract, trial.family());
+  compare.exact = true;  // both were made with the same seed
+  for (std::uint32_t branch = 0; branch < 8; ++branch) {
+    const auto found = disagreement({alone, 0, branch}, {together, 0, branch}, compare,
+                                    "as when no other cache is in use");
+    if (found) return *found;
+  }
+  return std::monostate{};
+}
+
+}  // namespace kv

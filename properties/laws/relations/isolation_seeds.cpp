@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/relations/isolation_relations.h"
+
+namespace kv {
+namespace {
+
+using Kept = std::vector<std::vector<Token>>;  // by event
+
+Kept kept_by(const History& history, std::size_t unit) {
+  Kept kept;
+  for (const Event& event : history.events) {
+    if (unit < event.facts.units.size()) kept.push_back(row_tokens(event.facts.units[unit].stored));
+  }
+  return kept;
+}
+
+bool share(const Contract& contract, const Place& a, const Place& b) {
+  if (contract.unit == Unit::model) return true;
+  return contract.unit == Unit::layer && a.layer == b.layer;
+}
+
+// A unit that kept what unit 0 kept, in every run; -1: none. Sequences are not asked: one that does
+// the same in any batch may well draw the same.
+std::ptrdiff_t copycat(const std::vector<History>& runs, const Contract& contract) {
+  const History& first = runs.front();
+  for (std::size_t unit = 1; unit < first.units(); ++unit) {
+    const Place place = first.place_of(unit);
+    if (place.sequence != 0 || share(contract, first.place_of(0), place)) continue;
+    const bool same = std::ranges::all_of(
+        runs, [&](const History& run) { return kept_by(run, 0) == kept_by(run, unit); });
+    if (same) return static_cast<std::ptrdiff_t>(unit);
+  }
+  return -1;
+}
+
+}  // namespace
+
+// The stream is long and the seeds many enough that a right subject draws the same less than once
+// in 1e12 trials, down to one sample among 64 and more.
+Judgement seeds_differ(Trial& trial, const Contract& contract) {
+  const std::uint32_t kept = contract.sinks + contract.recent;
+  if (contract.uneven()) return NotTested{"layers or heads have budgets of their own", true};
+  if (contract.budget <= kept) return NotTested{"no row is left to chance: no middle", true};
+  const std::uint64_t tokens = 64 + 2 * std::uint64_t{contract.budget};
+  Case what = one_by_one(trial.what().setup, trial.what().stream, tokens);
+  what.setup.layers = std::max(what.setup.layers, 2U);
+  what.setup.sequences = 1;
+  // A middle of one leaves nothing to chance where a newcomer is always let in.
+  what.setup.budget = std::max(what.setup.budget, kept + 2);
+  std::vector<History> runs;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    runs.push_back(trial.run(what));
+    what.setup.seed += 1;
+  }
+  const auto last = runs.front().events.size() - 1;
+  const auto same_as_first = [&](const History& run) {
+    return kept_by(run, 0) == kept_by(runs.front(), 0);
+  };
+  if (std::ranges::all_of(runs, same_as_first)) {
+    return Finding{.expected = "of 8 seeds, some keep other tokens of " + std::to_string(tokens),
+                   .seen = "all keep the same after every call, in the end " +
+                           words_of(kept_by(runs.front(), 0).back()),
+                   .event = last,
+                   .history = runs.front()};
+  }
+  const std::ptrdiff_t unit = copycat(runs, contract);
+  if (unit < 0) return std::monostate{};
+  const Place place = runs.front().place_of(static_cast<std::size_t>(unit));
+  return Finding{.expected = "layers and heads draw apart: under one of 8 seeds, layer " +
+                             std::to_string(place.layer) + ", head " + std::to_string(place.head) +
+                             " keeps other tokens than layer 0, head 0",
+                 .seen = "both keep the same after every call, in the end " +
+                         words_of(kept_by(runs.front(), 0).back()),
+                 .event = last,
+                 .unit = static_cast<std::size_t>(unit),
+                 .history = runs.front()};
+}
+
+}  // namespace kv

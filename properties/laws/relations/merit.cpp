@@ -1,0 +1,239 @@
+// Decisions follow tokens: two relations that show a score which lies in another's slot.
+#include <algorithm>
+#include <map>
+
+#include "kvcheck/properties/laws/judging/judge.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/relations/attention_relations.h"
+
+namespace kv {
+namespace {
+
+// What a token got of each query from its own on, and the decisions that it outlived as one who
+// might have gone.
+struct Record {
+  std::vector<float> got;
+  double sum = 0;
+  std::size_t decisions = 0;
+
+  [[nodiscard]] double mean() const { return sum / static_cast<double>(got.size()); }
+};
+
+// The records of one unit's tokens.
+class Records {
+ public:
+  Records(const History& history, std::size_t unit)
+      : history_(history), contract_(history.contract), unit_(unit) {}
+
+  // The finding that a call of one token makes: one goes that got more than another, younger one
+  // that stays, of each query that saw both, and no less on the whole of its life and on any first
+  // part of it. Sums, means, the last query and the best one all agree on that, whether or not the
+  // decision has heard this query yet.
+  std::optional<Finding> take(const Step& step) {
+    const UnitFacts& facts = step.event->facts.units[unit_];
+    const Token query = step.event->fed.front();
+    const Tokens seen = visible_to(facts, 0);
+    const Tokens here = common(tokens_of(facts.stored), seen);
+    const Tokens gone = minus(joined(alive_, {query}), here);
+    alive_ = here;
+    std::vector<Pair> unearned = pairs(step, gone, here);
+    note(seen, query);
+    std::erase_if(unearned, [&](const Pair& pair) { return !outdoes(pair.first, pair.second); });
+    if (!unearned.empty()) return accuse(step, unearned.front(), here);
+    for (const Token token : here) {
+      if (!gone.empty() && may_go(step, token)) ++records_[token].decisions;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void note(const Tokens& seen, Token query) {
+    const Place place = history_.place_of(unit_);
+    const std::uint32_t group = contract_.unit == Unit::head ? 1 : history_.what.setup.group;
+    std::vector<float> mass(seen.size());
+    std::vector<float> mean(seen.size());
+    for (std::uint32_t head = 0; head < group; ++head) {
+      visible_mass(history_.what.stream, {place.sequence, place.layer, place.head * group + head},
+                   query, seen, mass);
+      for (std::size_t i = 0; i < seen.size(); ++i) mean[i] += mass[i] / static_cast<float>(group);
+    }
+    for (std::size_t i = 0; i < seen.size() && seen[i] <= query; ++i) {
+      Record& record = records_[seen[i]];
+      record.got.resize(static_cast<std::size_t>(query.position - seen[i].position) + 1);
+      record.got.back() = mean[i];
+      record.sum += static_cast<double>(mean[i]);
+    }
+  }
+
+  // Whether the token might have gone in a decision of this call and in one before it.
+  [[nodiscard]] bool may_go(const Step& step, Token token) const {
+    const auto end = static_cast<std::int64_t>(step.event->branch.size());
+    const auto chunk = static_cast<std::int64_t>(step.event->fed.size());
+    return token.position >= static_cast<std::int32_t>(contract_.sinks) &&
+           token.position + std::int64_t{contract_.recent} + chunk < end;
+  }
+
+  // What the token got of the query, or one of its near neighbours did: scores may be shared.
+  [[nodiscard]] float near(Token token, std::int32_t query) const {
+    constexpr std::int32_t reach = 3;
+    float most = 0;
+    for (std::int32_t by = -reach; by <= reach; ++by) {
+      const auto found = records_.find({token.position + by, token.variant});
+      const std::int32_t at = query - token.position - by;
+      if (found == records_.end() || at < 0) continue;
+      const std::vector<float>& got = found->second.got;
+      if (static_cast<std::size_t>(at) < got.size()) {
+        most = std::max(most, got[static_cast<std::size_t>(at)]);
+      }
+    }
+    return most;
+  }
+
+  [[nodiscard]] bool outdoes(Token better, Token other) const {
+    constexpr float margin = 1.05F;
+    const auto mine = records_.find(better);
+    const auto theirs = records_.find(other);
+    if (mine == records_.end() || theirs == records_.end()) return false;
+    const std::vector<float>& got = mine->second.got;
+    const auto apart = static_cast<std::size_t>(other.position - better.position);
+    if (mine->second.mean() < static_cast<double>(margin) * theirs->second.mean()) return false;
+    double first = 0;  // what the better got of as many queries, counted from its own
+    double begun = 0;
+    for (std::size_t i = 0; i < theirs->second.got.size(); ++i) {
+      const float most = near(other, other.position + static_cast<std::int32_t>(i));
+      if (i + apart < got.size() && got[i + apart] < margin * most) return false;
+      if (i >= got.size()) return false;
+      first += static_cast<double>(got[i]);
+      begun += static_cast<double>(most);
+      if (first < begun) return false;
+    }
+    return true;
+  }
+
+  // Who went, and who stayed though it got less.
+  using Pair = std::pair<Token, Token>;
+
+  std::vector<Pair> pairs(const Step& step, const Tokens& gone, const Tokens& here) {
+    std::vector<Pair> found;
+    for (const Token loser : gone) {
+      for (const Token winner : here) {
+        if (winner <= loser || !may_go(step, winner) || records_[winner].decisions == 0) continue;
+        if (outdoes(loser, winner)) found.emplace_back(loser, winner);
+      }
+    }
+    return found;
+  }
+
+  Finding accuse(const Step& step, const Pair& pair, const Tokens& here) {
+    const auto mean = [&](Token token) {
+      return word_of(token) + " got " + word_of(records_[token].mean()) + " of a query in the mean";
+    };
+    return finding_at(step, unit_,
+                      "token " + word_of(pair.first) + " outlives the younger " +
+                          word_of(pair.second) +
+                          ": each query that saw both gave it more, and so did all of its life",
+                      mean(pair.first) + " and is gone, " + mean(pair.second) +
+                          " and stays; left are " + text_of(here));
+  }
+
+  const History& history_;
+  const Contract& contract_;
+  std::size_t unit_;
+  Tokens alive_;
+  std::map<Token, Record> records_;
+};
+
+Case unshared(const Case& what, const Contract& contract) {
+  Case result = what;
+  if (contract.unit == Unit::layer || contract.unit == Unit::model) result.setup.kv_heads = 1;
+  if (contract.unit == Unit::model) result.setup.layers = 1;
+  return result;
+}
+
+// What is stored behind the first `sinks` tokens, counted from there.
+Tokens behind(const std::vector<Row>& stored, std::uint32_t sinks) {
+  Tokens tokens = between(tokens_of(stored), sinks, std::int64_t{1} << 30);
+  for (Token& token : tokens) token.position -= static_cast<std::int32_t>(sinks);
+  return tokens;
+}
+
+}  // namespace
+
+Judgement merit_decides(Trial& trial, const Contract& contract) {
+  Case what = unshared(trial.what(), contract);
+  what.stream.kind = StreamKind::fixed;
+  const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
+  std::vector<Case> cases;
+  // In a small middle few have a neighbour that matters.
+  Setup roomy = what.setup;
+  roomy.budget += trial.family().takes_sizes() && roomy.budget < 32 ? 12U : 0U;
+  for (std::uint32_t more = 0; more < 6; ++more) {
+    const bool room = more % 2 == 0 && trial.family().contract(roomy);
+    cases.push_back(one_by_one(room ? roomy : what.setup, what.stream, tokens + (room ? 64 : 0)));
+    cases.back().stream.seed += more;
+  }
+  for (const Case& tried : cases) {
+    const History history = trial.run(tried);
+    std::vector<Records> units;
+    for (std::size_t unit = 0; unit < history.units(); ++unit) {
+      units.emplace_back(history, unit);
+    }
+    for (const Step& step : steps_of(history)) {
+      if (!is_feed(history, *step.event)) continue;
+      for (Records& unit : units) {
+        auto finding = unit.take(step);
+        if (!finding) continue;
+        finding->history = history;
+        return *std::move(finding);
+      }
+    }
+  }
+  return std::monostate{};
+}
+
+// A run with sinks that get no attention at all, and one without them whose budget is as much
+// smaller: the same tokens come, pay and get the same, and so the same must stay.
+Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
+  Setup with = trial.what().setup;
+  if (contract.sinks == 0 || with.sinks != contract.sinks || contract.timing == Timing::lazy) {
+    return std::monostate{};
+  }
+  if (contract.budget <= contract.sinks || with.budget != contract.budget) return std::monostate{};
+  Setup without = with;
+  without.sinks = 0;
+  without.budget -= with.sinks;
+  const auto bare = trial.family().contract(without);
+  if (!bare || bare->sinks != 0 || bare->budget != without.budget ||
+      bare->recent != contract.recent) {
+    return std::monostate{};
+  }
+  const std::vector<Call> feeds = feeds_of(trial.what(), 4 * std::uint64_t{contract.budget});
+  Stream stream = trial.what().stream;
+  stream.kind = StreamKind::behind;
+  stream.planted = 0;
+  const History plain = trial.run({without, stream, feeds});
+  stream.planted = contract.sinks;
+  std::vector<Call> calls(contract.sinks, feed_call(1));
+  calls.insert(calls.end(), feeds.begin(), feeds.end());
+  const History seen = trial.run({with, stream, calls});
+  for (std::size_t i = 0; i < plain.events.size(); ++i) {
+    const std::size_t at = i + contract.sinks;
+    if (at >= seen.events.size() || plain.events[i].refused || seen.events[at].refused) break;
+    for (std::size_t unit = 0; unit < std::min(plain.units(), seen.units()); ++unit) {
+      const Tokens wanted = tokens_of(plain.events[i].facts.units[unit].stored);
+      const Tokens kept = behind(seen.events[at].facts.units[unit].stored, contract.sinks);
+      if (wanted == kept) continue;
+      return Finding{.expected = "counted from behind the " + std::to_string(contract.sinks) +
+                                 " sinks, which get no attention, it stores what it stores of the "
+                                 "same stream without them: " +
+                                 text_of(wanted),
+                     .seen = "it stores " + text_of(kept),
+                     .event = at,
+                     .unit = unit,
+                     .history = seen};
+    }
+  }
+  return std::monostate{};
+}
+
+}  // namespace kv

@@ -1,0 +1,194 @@
+// The laws on reorder and shift: what moves, and what does not.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kvcheck/properties/laws/judging/position_checks.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/relations/operation_relations.h"
+
+namespace kv {
+namespace {
+
+// From the given feed on, attention treats all payers alike.
+class TiesFrom final : public Meddler {
+ public:
+  explicit TiesFrom(std::size_t feed) : left_(feed) {}
+
+  Answer<Facts> feed(Subject& subject, const Feed& feed) override {
+    if (left_ > 0) {
+      --left_;
+      return subject.feed(feed);
+    }
+    const Stream ties{.kind = StreamKind::ties};
+    return subject.feed({feed.tokens, ties, feed.tell_weights});
+  }
+
+ private:
+  std::size_t left_;
+};
+
+// Compares sequence i of one event with sequence from[i] of another.
+std::optional<Finding> became(const History& before,
+                              std::size_t then,
+                              const History& after,
+                              std::size_t now,
+                              const std::vector<std::uint32_t>& from,
+                              const Compare& compare) {
+  const std::size_t each = before.units() / before.what.setup.sequences;
+  const auto& old = before.events[then].facts.units;
+  const auto& fresh = after.events[now].facts.units;
+  if (old.size() != before.units() || fresh.size() != before.units()) return std::nullopt;
+  const bool fed = is_feed(after, after.events[now]);
+  for (std::size_t unit = 0; unit < fresh.size(); ++unit) {
+    const std::size_t sequence = unit / each;
+    const std::size_t source = from[sequence] * each + unit % each;
+    auto found =
+        difference(old[source], fresh[unit], fed ? after.events[now].fed.size() : 0, compare);
+    if (!found) continue;
+    Finding finding = finding_at(*found, now, unit);
+    finding.expected = "sequence " + std::to_string(sequence) + " is what sequence " +
+                       std::to_string(from[sequence]) + " was: " + finding.expected;
+    finding.history = after;
+    return finding;
+  }
+  return std::nullopt;
+}
+
+// How far what follows the sinks can move towards them; 0 where a position was not told.
+std::int64_t gap_behind_sinks(const std::vector<UnitFacts>& units, const Contract& contract) {
+  std::int64_t gap = std::numeric_limits<std::int64_t>::max();
+  for (const UnitFacts& unit : units) {
+    for (const Row& row : unit.stored) {
+      if (std::isnan(row.position)) return 0;
+      if (row.key.position < static_cast<std::int32_t>(contract.sinks)) continue;
+      gap = std::min(gap, static_cast<std::int64_t>(row.position) - std::int64_t{contract.sinks});
+    }
+  }
+  return gap == std::numeric_limits<std::int64_t>::max() ? 0 : gap;
+}
+
+}  // namespace
+
+Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
+  const Cut cut = cut_at(trial.what(), Call::Kind::reorder);
+  const std::uint32_t sequences = trial.what().setup.sequences;
+  const auto& from = cut.at.from;
+  const auto known = [&](std::uint32_t sequence) { return sequence < sequences; };
+  if (sequences < 2 || from.size() != sequences || !std::ranges::all_of(from, known)) {
+    return NotTested{"the case does not name a sequence for each of several"};
+  }
+  std::vector<Call> head;
+  for (const Call& call : cut.head) {
+    if (call.kind == Call::Kind::feed) head.push_back(feed_call(call.amount));
+  }
+  if (head.empty()) head.push_back(feed_call(1));
+  std::vector<Call> calls = head;
+  calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
+  const auto alike = meddled(trial.family(),
+                             [&](const Setup&) { return std::make_unique<TiesFrom>(head.size()); });
+  const History plain = run_on(*alike, with_calls(trial.what(), calls));
+  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut.at);
+  (void)trial.run(with_calls(trial.what(), calls));
+  const History moved = run_on(*alike, with_calls(trial.what(), calls));
+  if (moved.events[head.size()].refused) return NotTested{"reorder is refused", true};
+  const Compare compare = comparing(contract, trial.family());
+  auto found = became(plain, head.size() - 1, moved, head.size(), from, compare);
+  // Whether a sequence takes its draws along is left open.
+  const std::size_t last = contract.random ? 0 : cut.tail.size();
+  for (std::size_t i = 0; i < last && !found; ++i) {
+    found = became(plain, head.size() + i, moved, head.size() + 1 + i, from, compare);
+  }
+  if (found) return *found;
+  return std::monostate{};
+}
+
+Judgement hostile_reorders(Trial& trial, const Contract& contract) {
+  const std::uint32_t sequences = trial.what().setup.sequences;
+  std::vector<std::uint32_t> same(sequences);
+  std::iota(same.begin(), same.end(), 0U);
+  std::vector<std::uint32_t> beyond = same, enormous = same, longer = same, shorter = same;
+  beyond.back() = sequences;
+  enormous.front() = std::numeric_limits<std::uint32_t>::max();
+  longer.push_back(0);
+  shorter.pop_back();
+  const std::vector<Call> feeds = feeds_of(trial.what());
+  const std::size_t at = (feeds.size() + 1) / 2;
+  const History plain = trial.run(with_calls(trial.what(), feeds));
+  for (const auto& from : {beyond, enormous, longer, shorter}) {
+    std::vector<Call> calls = feeds;
+    calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(at),
+                 {.kind = Call::Kind::reorder, .from = from});
+    const History history = trial.run(with_calls(trial.what(), calls));
+    if (!history.events[at].refused) {
+      std::string asked;
+      for (const std::uint32_t sequence : from) asked += " " + std::to_string(sequence);
+      return Finding{.expected = "a reorder from" + (asked.empty() ? " nothing" : asked) +
+                                 " is refused: the sequences are 0 to " +
+                                 std::to_string(sequences - 1) + ", and each is to be given one",
+                     .seen = "it is done",
+                     .event = at,
+                     .history = history};
+    }
+    const auto found =
+        disagreement({plain, at}, {history, at + 1}, comparing(contract, trial.family()),
+                     "as if reorder had not been called");
+    if (found) return *found;
+  }
+  return std::monostate{};
+}
+
+Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
+  const Cut cut = cut_at(trial.what(), Call::Kind::shift);
+  std::vector<Call> calls;
+  for (const Call& call : cut.head) {
+    if (call.kind == Call::Kind::feed) calls.push_back(feed_call(call.amount));
+  }
+  if (calls.empty()) calls = cut.tail;
+  calls.push_back(cut.at);
+  const History history = trial.run(with_calls(trial.what(), calls));
+  const Event& event = history.events.back();
+  const auto& before = history.events[history.events.size() - 2].facts.units;
+  if (event.refused) {
+    const std::int64_t gap = gap_behind_sinks(before, contract);
+    if (!contract.shifts || cut.at.amount < 1 || cut.at.amount > gap) {
+      return NotTested{"shift is refused", !contract.shifts};
+    }
+    return Finding{.expected = "a shift by " + std::to_string(-cut.at.amount) +
+                               " is done: shifts is declared, and the gap behind the sinks is " +
+                               std::to_string(gap) + " wide",
+                   .seen = "it is refused: " + event.why,
+                   .event = history.events.size() - 1,
+                   .history = history};
+  }
+  const bool moves = contract.positions != PositionMode::in_cache;
+  const auto sinks = static_cast<std::int32_t>(trial.what().setup.sinks);
+  for (std::size_t unit = 0; unit < std::min(before.size(), event.facts.units.size()); ++unit) {
+    const auto accuse = [&](std::string expected, std::string seen) {
+      return Finding{.expected = std::move(expected),
+                     .seen = std::move(seen),
+                     .event = history.events.size() - 1,
+                     .unit = unit,
+                     .history = history};
+    };
+    const std::vector<Row>& old = before[unit].stored;
+    const std::vector<Row>& now = event.facts.units[unit].stored;
+    if (row_tokens(old) != row_tokens(now)) {
+      return accuse("a shift moves no rows: it stores " + words_of(row_tokens(old)),
+                    "it stores " + words_of(row_tokens(now)));
+    }
+    for (std::size_t row = 0; row < old.size() && moves; ++row) {
+      const double by = old[row].key.position < sinks ? 0 : static_cast<double>(-cut.at.amount);
+      const double expected = old[row].position + by;
+      if (std::isnan(expected) || std::isnan(now[row].position)) continue;
+      if (std::abs(expected - now[row].position) <= position_slack) continue;
+      return accuse("token " + word_of(old[row].key) + " moves from position " +
+                        word_of(old[row].position) + " to " + word_of(expected),
+                    "it is at position " + word_of(now[row].position));
+    }
+  }
+  return std::monostate{};
+}
+
+}  // namespace kv

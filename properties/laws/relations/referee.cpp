@@ -1,0 +1,204 @@
+#include "kvcheck/properties/laws/relations/referee.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/sim/cache/cache_group.h"
+
+namespace kv {
+namespace {
+
+std::size_t units_per_cell(const Setup& setup, Unit unit) {
+  if (unit == Unit::layer) return setup.kv_heads;
+  if (unit == Unit::model) return std::size_t{setup.layers} * setup.kv_heads;
+  return 1;
+}
+
+// Units of one layer.
+std::size_t heads_of(const History& history) {
+  const Setup& setup = history.what.setup;
+  return history.contract.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
+}
+
+Tokens tokens_at(const std::vector<Position>& positions, const std::vector<Token>& branch) {
+  Tokens tokens;
+  for (const Position position : positions) tokens.push_back(branch[position]);
+  return tokens;
+}
+
+}  // namespace
+
+Referee::Referee(const History& history, const Spec& spec, Compared compare, std::string name)
+    : history_(history),
+      spec_(spec),
+      compare_(compare),
+      name_(std::move(name)),
+      per_cell_(units_per_cell(history.what.setup, history.contract.unit)),
+      together_(units_in_group(spec, heads_of(history))) {
+  branches_.push_back(fresh());
+}
+
+std::shared_ptr<Draws> Referee::draws_of(std::size_t cell) const {
+  return counter_draws(history_.what.setup.seed)(static_cast<std::uint32_t>(cell * per_cell_));
+}
+
+Spec Referee::spec_of(std::size_t cell) const {
+  return spec_at(spec_, history_.contract.unit, history_.what.setup,
+                 history_.place_of(cell * per_cell_));
+}
+
+Referee::Branch Referee::fresh() const {
+  Branch branch;
+  for (std::size_t cell = 0; cell < history_.units() / per_cell_; ++cell) {
+    branch.models.emplace_back(spec_of(cell), draws_of(cell));
+  }
+  return branch;
+}
+
+std::optional<Finding> Referee::judge() {
+  for (const Step& step : steps_of(history_)) {
+    const Event& event = *step.event;
+    if (event.facts.units.size() != history_.units()) return std::nullopt;
+    if (event.refused) continue;
+    prepare(event);
+    Branch& branch = branches_[event.call.branch];
+    if (!step.fed() || branch.lost) continue;
+    if (auto finding = feed(step, branch)) return finding;
+  }
+  return std::nullopt;
+}
+
+void Referee::prepare(const Event& event) {
+  const std::size_t at = event.call.branch;
+  if (event.call.kind == Call::Kind::fork) {
+    while (branches_.size() < event.branches) {
+      Branch copy = branches_[at];
+      branches_.push_back(std::move(copy));
+    }
+  } else if (event.call.kind == Call::Kind::reset) {
+    branches_[at] = fresh();
+  } else if (event.call.kind == Call::Kind::truncate) {
+    branches_[at].lost = true;
+  } else if (event.call.kind == Call::Kind::reorder) {
+    reorder(event.call.from, branches_[at]);
+  }
+}
+
+void Referee::reorder(const std::vector<std::uint32_t>& from, Branch& branch) const {
+  const std::size_t sequences = history_.what.setup.sequences;
+  const std::size_t per_sequence = branch.models.size() / sequences;
+  std::vector<Model> models;
+  for (const std::uint32_t sequence : from) {
+    for (std::size_t i = 0; i < per_sequence && sequence < sequences; ++i) {
+      models.push_back(branch.models[sequence * per_sequence + i].with(draws_of(models.size())));
+    }
+  }
+  if (models.size() != branch.models.size()) {
+    branch.lost = true;
+    return;
+  }
+  branch.models = std::move(models);
+}
+
+// The mean over the query heads that share the cell's residents.
+std::vector<float> Referee::mass_of(const Event& event,
+                                    std::size_t cell,
+                                    const std::vector<Position>& visible,
+                                    Position query) const {
+  const bool own = history_.contract.unit == Unit::head;
+  const std::uint32_t heads = own ? 1 : history_.what.setup.group;
+  const Tokens keys = tokens_at(visible, event.branch);
+  std::vector<float> mass(keys.size());
+  std::vector<float> sum(keys.size());
+  for (std::size_t i = 0; i < per_cell_; ++i) {
+    const Place place = history_.place_of(cell * per_cell_ + i);
+    for (std::uint32_t head = 0; head < heads; ++head) {
+      visible_mass(history_.what.stream, {place.sequence, place.layer, place.head * heads + head},
+                   event.branch[query], keys, mass);
+      for (std::size_t k = 0; k < keys.size(); ++k) sum[k] += mass[k];
+    }
+  }
+  for (float& value : sum) value /= static_cast<float>(per_cell_ * heads);
+  return sum;
+}
+
+MassOf Referee::masses_of(const Event& event, std::size_t cell) const {
+  return [this, &event, cell](const std::vector<Position>& visible, Position query) {
+    return mass_of(event, cell, visible, query);
+  };
+}
+
+BroughtOf Referee::brought_to_cell(const Event& event, std::size_t cell) const {
+  return [this, &event, cell](Position token) {
+    std::vector<BroughtTo> units;
+    for (std::size_t i = 0; i < per_cell_; ++i) {
+      units.push_back(brought_to(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
+                                 history_.what.setup));
+    }
+    return brought(history_.what.stream, units, event.branch[token]);
+  };
+}
+
+std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
+  const Event& event = *step.event;
+  for (std::size_t first = 0; first < branch.models.size(); first += together_) {
+    const auto models = std::span(branch.models).subspan(first, together_);
+    std::vector<MassOf> masses;
+    std::vector<BroughtOf> tokens;
+    for (std::size_t cell = first; cell < first + together_; ++cell) {
+      masses.push_back(masses_of(event, cell));
+      tokens.push_back(brought_to_cell(event, cell));
+    }
+    const auto visible = Model::feed_together(models, event.fed.size(), masses, tokens);
+    if (std::ranges::any_of(models, &Model::doubtful)) {
+      branch.lost = true;
+      return std::nullopt;
+    }
+    compared_ = true;
+    for (std::size_t i = 0; i < together_ * per_cell_; ++i) {
+      const std::size_t model = i / per_cell_;
+      auto finding = compare(step, first * per_cell_ + i, visible[model], models[model]);
+      if (finding) return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> Referee::compare(const Step& step,
+                                        std::size_t unit,
+                                        const std::vector<std::vector<Position>>& visible,
+                                        const Model& model) const {
+  const Event& event = *step.event;
+  const UnitFacts& facts = event.facts.units[unit];
+  for (std::size_t query = 0; query < visible.size(); ++query) {
+    const Tokens wanted = tokens_at(visible[query], event.branch);
+    const Tokens seen = visible_to(facts, query);
+    if (seen == wanted) continue;
+    Finding finding = finding_at(
+        step, unit, query,
+        query_text(event, query) + " sees what " + name_ + " shows it: " + text_of(wanted),
+        "it sees " + text_of(seen));
+    finding.should_see = wanted;
+    return finding;
+  }
+  if (compare_ == Compared::visible) return std::nullopt;
+  return compare_stored(step, unit, model);
+}
+
+// Where queries have windows of their own and rows need not be freed at once, hidden rows may wait
+// in memory for as long as the contract's bound lets them.
+std::optional<Finding> Referee::compare_stored(const Step& step,
+                                               std::size_t unit,
+                                               const Model& model) const {
+  const Event& event = *step.event;
+  const bool may_wait =
+      spec_.visibility == Visibility::window && spec_.timing != Timing::attend_then_trim;
+  const Tokens wanted = tokens_at(may_wait ? model.residents() : model.stored(), event.branch);
+  const Tokens kept = tokens_of(event.facts.units[unit].stored);
+  if (may_wait ? includes(kept, wanted) : kept == wanted) return std::nullopt;
+  return finding_at(step, unit, name_ + " stores " + text_of(wanted),
+                    "stored are " + text_of(kept));
+}
+
+}  // namespace kv

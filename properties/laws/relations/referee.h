@@ -1,0 +1,64 @@
+// Holds a history against a model: the same calls, draws and attention, on lists of positions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kvcheck/properties/laws/judging/judge.h"
+#include "kvcheck/properties/reference/model.h"
+
+namespace kv {
+
+// What of the model's answers is compared.
+enum class Compared { visible, visible_and_stored };
+
+class Referee {
+ public:
+  // Requires rule_of(spec). `name` is what findings call the specification.
+  Referee(const History& history, const Spec& spec, Compared compare, std::string name);
+
+  // The first disagreement. Branches are followed through forks, resets and reorders, and left
+  // alone after a truncate or once a decision hangs on rounding.
+  std::optional<Finding> judge();
+
+  // Whether any call was compared.
+  [[nodiscard]] bool compared() const { return compared_; }
+
+ private:
+  struct Branch {
+    std::vector<Model> models;  // one per cell: all units that share residents
+    bool lost = false;          // not judged any more
+  };
+
+  [[nodiscard]] std::shared_ptr<Draws> draws_of(std::size_t cell) const;
+  [[nodiscard]] Spec spec_of(std::size_t cell) const;
+  [[nodiscard]] Branch fresh() const;
+  void prepare(const Event& event);
+  void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
+  std::optional<Finding> feed(const Step& step, Branch& branch);
+  [[nodiscard]] MassOf masses_of(const Event& event, std::size_t cell) const;
+  [[nodiscard]] BroughtOf brought_to_cell(const Event& event, std::size_t cell) const;
+  [[nodiscard]] std::vector<float> mass_of(const Event& event,
+                                           std::size_t cell,
+                                           const std::vector<Position>& visible,
+                                           Position query) const;
+  [[nodiscard]] std::optional<Finding> compare(const Step& step,
+                                               std::size_t unit,
+                                               const std::vector<std::vector<Position>>& visible,
+                                               const Model& model) const;
+  [[nodiscard]] std::optional<Finding> compare_stored(const Step& step,
+                                                      std::size_t unit,
+                                                      const Model& model) const;
+
+  const History& history_;
+  Spec spec_;
+  Compared compare_;
+  std::string name_;
+  std::size_t per_cell_ = 1;
+  std::size_t together_ = 1;  // cells that share a budget
+  std::vector<Branch> branches_;
+  bool compared_ = false;
+};
+
+}  // namespace kv

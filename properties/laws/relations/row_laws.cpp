@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/laws/judging/position_checks.h"
+#include "kvcheck/properties/laws/judging/walk.h"
+#include "kvcheck/properties/laws/relations/row_relations.h"
+
+namespace kv {
+namespace {
+
+std::optional<std::string> nowhere(const Contract&) {
+  return std::nullopt;
+}
+
+// Judges one row of one unit: stored, or returned to attention.
+using CheckRow = std::function<std::optional<Difference>(
+    const Row& row, const Event& event, const Lineage& line, std::size_t unit)>;
+
+Judgement check_rows(const History& history, const CheckRow& check) {
+  Verdicts verdicts({"no row was stored"});
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+    if (verdicts.found() || event.facts.units.size() != history.units()) return;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const auto* const rows : {&facts.returned, &facts.stored}) {
+        for (const Row& row : *rows) {
+          verdicts.tested();
+          auto found = check(row, event, line, unit);
+          if (!found) continue;
+          found->seen += rows == &facts.stored ? ", as stored" : ", as returned to attention";
+          verdicts.accuse(finding_at(*found, index, unit));
+        }
+      }
+    }
+  });
+  return verdicts.judgement();
+}
+
+// Whether some row says what `tells` asks for.
+template <typename Tells>
+bool any_row(const History& history, Tells tells) {
+  return std::ranges::any_of(history.events, [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
+      return std::ranges::any_of(unit.stored, tells) || std::ranges::any_of(unit.returned, tells);
+    });
+  });
+}
+
+Judgement pairing(const History& history, const Contract&) {
+  if (!any_row(history, tells_key)) {
+    return NotTested{"the subject does not tell its keys apart from its values", true};
+  }
+  return check_rows(
+      history,
+      [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
+        if (row.value != row.key) {
+          return Difference{
+              "the value of token " + kv::word_of(row.value) + " lies beside its own key",
+              "its key is of token " + kv::word_of(row.key)};
+        }
+        if (row.value_place == row.key_place || row.value_place == place_not_told ||
+            row.key_place == place_not_told) {
+          return std::nullopt;
+        }
+        return Difference{
+            "key and value of token " + kv::word_of(row.value) + " were made for the same cache",
+            "the value is of " + word_of(row.value_place) + ", the key of " +
+                word_of(row.key_place)};
+      });
+}
+
+// Says that a half of the row, key or value, was made for another cache than `unit`'s, if it was.
+std::optional<Difference> astray(
+    const History& history, const Row& row, const Lineage& line, std::size_t unit, bool key) {
+  const bool per_query_head = history.contract.unit == Unit::head;
+  const Place home = history.place_of(unit);
+  const Token token = key ? row.key : row.value;
+  const Place& told = key ? row.key_place : row.value_place;
+  const auto& origins = line.origins[home.sequence];
+  const auto at = static_cast<std::size_t>(token.position);
+  if (token.position < 0 || at >= origins.size() || told == place_not_told) return std::nullopt;
+  Place made{origins[at], home.layer, home.head};
+  if (told == made) return std::nullopt;
+  if (per_query_head) {
+    made.head /= history.what.setup.group;
+    if (told == made) return std::nullopt;
+  }
+  return Difference{std::string(key ? "the key" : "the value") + " of token " + kv::word_of(token) +
+                        " was made for " + word_of(made),
+                    "it was made for " + word_of(told)};
+}
+
+Judgement place(const History& history, const Contract&) {
+  if (!any_row(history, tells_place)) {
+    return NotTested{"the subject does not tell whose cache its rows were made for", true};
+  }
+  return check_rows(history,
+                    [&](const Row& row, const Event&, const Lineage& line, std::size_t unit) {
+                      auto value = astray(history, row, line, unit, false);
+                      return value ? value : astray(history, row, line, unit, true);
+                    });
+}
+
+Judgement unharmed(const History& history, const Contract& contract) {
+  if (contract.positions == PositionMode::shifted) {
+    return NotTested{"keys are rotated again: position.norm judges them", true};
+  }
+  if (!any_row(history, [](const Row& row) { return !std::isnan(row.key_error); })) {
+    return NotTested{"the subject tells no keys as vectors", true};
+  }
+  return check_rows(history,
+                    [&](const Row& row, const Event&, const Lineage& line,
+                        std::size_t) -> std::optional<Difference> {
+                      if (!line.shifts.empty() || row.key.position < 0) return std::nullopt;
+                      if (std::isnan(row.key_error)) return std::nullopt;
+                      const double most = most_key_error(contract, row, 1);
+                      if (row.key_error <= most) return std::nullopt;
+                      return Difference{"the key of token " + kv::word_of(row.key) +
+                                            " is wrong by no more than " + kv::word_of(most) +
+                                            " of its length",
+                                        "it is wrong by " + kv::word_of(row.key_error)};
+                    });
+}
+
+// Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
+bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
+  if (contract.precision == Precision::f32) return false;
+  return !has_tiers(contract.precision) || (position + contract.full_precision_recent < fed &&
+                                            position >= contract.full_precision_sinks);
+}
+
+std::optional<std::string> all_lower(const Contract& contract) {
+  const bool half = contract.precision == Precision::f16 || contract.precision == Precision::bf16;
+  if (!half) return std::nullopt;
+  return "a precision is declared that all rows may be stored in";
+}
+
+std::string why_exact(const Contract& contract, std::size_t position) {
+  const bool sink = position < contract.full_precision_sinks;
+  return std::string(": it is one of the ") + (sink ? "first " : "last ") +
+         std::to_string(sink ? contract.full_precision_sinks : contract.full_precision_recent);
+}
+
+// The finding of a unit whose rows are stored in lower precision too early, or too late.
+std::optional<Difference> wrong_tier(const Contract& contract,
+                                     const Event& event,
+                                     const std::vector<Row>& stored,
+                                     Verdicts& verdicts) {
+  const bool lower = contract.precision != Precision::f32;
+  const std::size_t kept = contract.full_precision_recent;
+  std::size_t full = 0;
+  for (const Row& row : stored) {
+    if (row.value.position < 0) continue;
+    verdicts.tested();
+    const auto position = static_cast<std::size_t>(row.value.position);
+    if (row.full_precision) {
+      if (position >= std::max(contract.sinks, contract.full_precision_sinks)) ++full;
+    } else if (!may_be_lower(contract, position, event.branch.size())) {
+      return Difference{"token " + kv::word_of(row.value) + " is stored as it was fed" +
+                            (lower ? why_exact(contract, position) : std::string()),
+                        "it is stored in lower precision", 0};
+    }
+  }
+  if (!has_tiers(contract.precision) || full <= 2 * kept + event.fed.size() + contract.page) {
+    return std::nullopt;
+  }
+  return Difference{"all but the sinks, the last " + std::to_string(kept) +
+                        " and what waits to be quantised with them are stored in lower precision",
+                    std::to_string(full) + " rows are stored as they were fed", 0};
+}
+
+// The last tokens of a branch are stored as they were fed, and not many more than that.
+Judgement precision(const History& history, const Contract& contract) {
+  const auto tells = [](const Row& row) {
+    return row.apart || !row.full_precision || !std::isnan(row.key_error);
+  };
+  if (!has_tiers(contract.precision) && !any_row(history, tells)) {
+    return NotTested{"the subject does not tell in which precision it stores its rows", true};
+  }
+  Verdicts verdicts({"no row was stored"});
+  walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const auto wrong = wrong_tier(contract, event, event.facts.units[unit].stored, verdicts);
+      if (wrong) verdicts.accuse(finding_at(*wrong, index, unit));
+    }
+  });
+  return verdicts.judgement();
+}
+
+}  // namespace
+
+std::vector<Law> row_laws() {
+  return {
+      {.id = "row.pairing",
+       .sentence = "Each row holds the key and the value of one token.",
+       .why = "Attention finds a token by its key and reads its value. If the two are moved by "
+              "different code, or cut along different axes, the weights of one token are spent on "
+              "another's value, and nothing crashes. Keys and values are tagged apart to see it.",
+       .seen_in = "mlxcel #412; llama.cpp #14189; M18",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = pairing},
+      {.id = "row.place",
+       .sentence = "Each row was made for the sequence, layer and head in whose cache it lies.",
+       .why =
+           "Layers, heads and sequences have caches of their own. A wrong stride, a loop variable "
+           "left at 0 or a reorder that forgets a part puts rows of one cache into another; shapes "
+           "agree, so only the content tells. After a reorder a sequence's rows are those made for "
+           "the sequence that it became.",
+       .seen_in =
+           "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = place},
+      {.id = "row.unharmed",
+       .sentence = "A key that is never shifted stays the key that was fed.",
+       .why =
+           "Evicting others must not change a row that stays. Keys are overwritten by masking "
+           "tricks, by requantising at each flush and by copies onto rows that are still in use; "
+           "each shows as an error larger than the declared precision explains.",
+       .seen_in = "kvpress (per-head masking), M54; transformers #48700",
+       .must_see = {.eviction = false},
+       .spares = nowhere,
+       .check = unharmed},
+      {.id = "row.precision",
+       .sentence = "Rows are stored in full precision but for those declared to be quantised.",
+       .why =
+           "Quantised caches keep the last rows as they were fed, because those matter most. Code "
+           "that quantises everything when the window fills, or counts ages from the call instead "
+           "of the stream, keeps none or ever more of them.",
+       .seen_in = "transformers #34189; VeloxQuant-MLX #86",
+       .must_see = {.eviction = false},
+       .spares = all_lower,
+       .check = precision},
+      half_step_law(),
+      returned_equals_stored_law(),
+      evict_equals_mask_law(),
+  };
+}
+
+}  // namespace kv

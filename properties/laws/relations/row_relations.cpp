@@ -1,0 +1,163 @@
+#include "kvcheck/properties/laws/relations/row_relations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kvcheck/properties/laws/judging/position_checks.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
+#include "kvcheck/properties/laws/judging/walk.h"
+
+namespace kv {
+namespace {
+
+// The weights of a query in a run that evicts nothing, by token.
+std::map<Token, double> dense_weights(const UnitFacts& unit, std::size_t query) {
+  std::map<Token, double> weights;
+  for (const std::size_t row : seen_by(unit, query)) {
+    weights[unit.returned[row].value] = static_cast<double>(weight(unit, query, row));
+  }
+  return weights;
+}
+
+std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, std::size_t query) {
+  const std::map<Token, double> weights = dense_weights(dense, query);
+  const std::vector<std::size_t> rows = seen_by(unit, query);
+  double kept = 0;
+  for (const std::size_t row : rows) {
+    const auto found = weights.find(unit.returned[row].value);
+    if (found != weights.end()) kept += found->second;
+  }
+  if (!(kept > 1e-3)) return std::nullopt;  // too little is left to be compared
+  for (const std::size_t row : rows) {
+    const Token token = unit.returned[row].value;
+    const auto found = weights.find(token);
+    const double expected = found == weights.end() ? 0 : found->second / kept;
+    const auto gave = static_cast<double>(weight(unit, query, row));
+    if (std::abs(expected - gave) <= 2e-3) continue;
+    return Difference{"query " + std::to_string(query) + " gives token " + word_of(token) +
+                          " weight " + word_of(expected) +
+                          ", as if nothing were evicted and the rest were masked",
+                      "it gives " + word_of(gave), query};
+  }
+  return std::nullopt;
+}
+
+Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
+  if (contract.budget == 0) return NotTested{"nothing is ever evicted"};
+  Case what = with_calls(trial.what(), feeds_of(trial.what()));
+  what.setup.group = 1;  // the mean over heads of what is renormalised is not what is compared
+  const History history = trial.run(what);
+  Case unbounded = what;
+  const auto tokens = static_cast<std::uint32_t>(what.tokens());
+  unbounded.setup.budget = what.setup.sinks + what.setup.recent + tokens + 1;
+  const History dense = trial.run(unbounded);
+  Verdicts verdicts(NotTested{"the subject tells no weights", true});
+  for (std::size_t i = 0; i < history.events.size() && i < dense.events.size(); ++i) {
+    const Event& event = history.events[i];
+    const std::size_t queries = event.fed.size();
+    if (!is_feed(history, event) || !is_feed(dense, dense.events[i])) continue;
+    for (std::size_t unit = 0; unit < history.units(); ++unit) {
+      const UnitFacts& a = dense.events[i].facts.units[unit];
+      const UnitFacts& b = event.facts.units[unit];
+      if (!has_mask(a, queries) || !has_mask(b, queries)) continue;
+      if (!has_weights(a, queries) || !has_weights(b, queries)) continue;
+      for (std::size_t query = 0; query < queries && !verdicts.found(); ++query) {
+        verdicts.tested();
+        const auto found = unlike(a, b, query);
+        if (!found) continue;
+        Finding finding = finding_at(*found, i, unit);
+        finding.history = history;
+        verdicts.accuse(std::move(finding));
+      }
+    }
+  }
+  return verdicts.judgement();
+}
+
+const Row* row_of(const std::vector<Row>& rows, Token token) {
+  const auto found = std::ranges::find(rows, token, &Row::value);
+  if (found == rows.end()) return nullptr;
+  const bool twice = std::find_if(found + 1, rows.end(),
+                                  [&](const Row& row) { return row.value == token; }) != rows.end();
+  return twice ? nullptr : &*found;
+}
+
+std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
+  const std::string who = "the row of token " + word_of(before.value);
+  if (before.key != after.key) {
+    return Difference{
+        who + " is stored with the key of token " + word_of(before.key) + ", as attention saw it",
+        "it is stored with the key of token " + word_of(after.key)};
+  }
+  if (before.value_place != after.value_place || before.key_place != after.key_place) {
+    return Difference{
+        who + " is stored as attention saw it, its key made for " + word_of(before.key_place),
+        "the one stored has a key made for " + word_of(after.key_place)};
+  }
+  const bool told = !std::isnan(before.position) && !std::isnan(after.position);
+  if (contract.positions == PositionMode::absolute && told &&
+      std::abs(before.position - after.position) > position_slack) {
+    return Difference{
+        who + " is stored at position " + kv::word_of(before.position) + ", as attention saw it",
+        "it is stored at position " + kv::word_of(after.position)};
+  }
+  return std::nullopt;
+}
+
+Judgement returned_equals_stored(const History& history, const Contract& contract) {
+  Verdicts verdicts({"the subject tells nothing of its rows that could differ", true});
+  for (std::size_t index = 0; index < history.events.size(); ++index) {
+    const Event& event = history.events[index];
+    if (!is_feed(history, event)) continue;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const Row& row : facts.returned) {
+        const Row* const stored = row_of(facts.stored, row.value);
+        if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
+        const bool placed =
+            contract.positions == PositionMode::absolute && !std::isnan(row.position);
+        if (tells_key(row) || tells_key(*stored) || tells_place(row) || placed) verdicts.tested();
+        const auto found = changed(row, *stored, contract);
+        if (found) verdicts.accuse(finding_at(*found, index, unit));
+      }
+    }
+  }
+  return verdicts.judgement();
+}
+
+}  // namespace
+
+Law returned_equals_stored_law() {
+  return {
+      .id = "row.returned-equals-stored",
+      .sentence = "A row that attention saw and that stays is stored as attention saw it.",
+      .why =
+          "A call attends first and trims then, or the other way round; the rows are the same. "
+          "Where the two are built apart, the next call reads something else than this one did.",
+      .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
+      .must_see = {.eviction = false},
+      .spares = [](const Contract&) -> std::optional<std::string> { return std::nullopt; },
+      .check = returned_equals_stored};
+}
+
+Law evict_equals_mask_law() {
+  return {
+      .id = "row.evict-equals-mask",
+      .sentence = "A layer attends to what is left as if the rest were masked.",
+      .why =
+          "Evicting a row takes it out of the softmax and changes nothing else: within one layer "
+          "the weights are those of the same cache with room for everything, divided by what the "
+          "visible rows got of them. (Through several layers that is false, because the rows "
+          "themselves were made by layers that saw more; so layers are judged one by one.) The "
+          "cache is compared with itself, made large enough to evict nothing.",
+      .seen_in = "keys_values #140; VeloxQuant-MLX #370",
+      .spares = [](const Contract& contract) -> std::optional<std::string> {
+        if (contract.uneven()) return "largest-budget: no size makes every unit evict nothing";
+        if (contract.budget > 0) return std::nullopt;
+        return "nothing is ever evicted";
+      },
+      .check = evict_equals_mask};
+}
+
+}  // namespace kv

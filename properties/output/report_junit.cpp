@@ -1,0 +1,96 @@
+// A report as JUnit XML.
+#include <ostream>
+#include <sstream>
+
+#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/output/report_writers.h"
+
+namespace kv {
+namespace {
+
+// For attributes and text alike. XML has no words for most control characters, and none for bytes
+// that are not UTF-8: both become '?'.
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+        out += "&#10;";
+        break;
+      default: {
+        const auto byte = static_cast<unsigned char>(c);
+        out += byte < 0x20 || byte >= 0x7f ? '?' : c;
+      }
+    }
+  }
+  return out;
+}
+
+std::string failure_text(const LawResult& result, const std::string& command) {
+  std::string text(result.law->sentence);
+  if (result.finding) {
+    text += "\nexpected: " + result.finding->expected + "\nseen: " + result.finding->seen;
+  }
+  if (result.measured) text += "\nseen: " + result.measured->sentence;
+  if (result.smallest) text += "\nsmallest case: " + result.smallest->text();
+  if (const std::string run = run_of(result); !run.empty()) text += "\nshown is: " + run;
+  if (!result.legal_if.empty()) text += "\nlegal if it declared " + result.legal_if;
+  if (result.finding && result.history) text += "\n" + picture(*result.history, *result.finding);
+  if (!result.reproduce.empty()) text += "\nagain: " + repeat_line(result, command);
+  return text + "\n";
+}
+
+void write_case(const LawResult& result,
+                const std::string& subject,
+                const std::string& command,
+                std::ostream& out) {
+  out << "    <testcase classname=\"kvcheck." << xml(subject) << "\" name=\"" << xml(result.law->id)
+      << "\"";
+  switch (result.status) {
+    case Status::held:
+      out << "/>\n";
+      return;
+    case Status::broken: {
+      const std::string message = result.finding    ? result.finding->seen
+                                  : result.measured ? result.measured->sentence
+                                                    : std::string(result.law->sentence);
+      out << ">\n      <failure type=\"law-broken\" message=\"" << xml(message) << "\">"
+          << xml(failure_text(result, command)) << "</failure>\n    </testcase>\n";
+      return;
+    }
+    case Status::not_run:
+    case Status::spared:
+      out << ">\n      <skipped message=\"" << xml(word_of(result.status)) << ": "
+          << xml(result.why) << "\"/>\n    </testcase>\n";
+      return;
+  }
+}
+
+}  // namespace
+
+void write_junit(const Report& report, const std::string& command, std::ostream& out) {
+  const std::size_t skipped = report.count(Status::not_run) + report.count(Status::spared);
+  std::ostringstream counts;
+  counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
+         << "\" errors=\"0\" skipped=\"" << skipped << "\"";
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
+      << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str() << ">\n";
+  for (const LawResult& result : report.laws) {
+    write_case(result, report.subject, command, out);
+  }
+  out << "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace kv

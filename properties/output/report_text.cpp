@@ -1,0 +1,201 @@
+// A report for people.
+#include <algorithm>
+#include <ostream>
+#include <sstream>
+#include <vector>
+
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/output/report_writers.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t line_width = 100;
+
+// `text` after `label`, broken at spaces and indented under itself, as are its own lines.
+void write_field(std::string_view label, const std::string& text, std::ostream& out) {
+  constexpr std::size_t indent = 14;
+  std::string line(label);
+  line.insert(0, 4, ' ');
+  line.resize(std::max(indent, line.size() + 1), ' ');
+  for (const std::string_view paragraph : split(text, '\n')) {
+    bool empty = true;
+    for (const std::string_view word : split(paragraph, ' ')) {
+      if (!empty && line.size() + 1 + word.size() > line_width) {
+        out << line << "\n";
+        line.assign(indent, ' ');
+        empty = true;
+      }
+      if (!empty) line += ' ';
+      line += word;
+      empty = false;
+    }
+    out << line << "\n";
+    line.assign(indent, ' ');
+  }
+}
+
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+void write_indented(const std::string& text, std::ostream& out) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.empty()) out << "      " << line << "\n";
+  }
+}
+
+void write_case(const LawResult& result, std::ostream& out) {
+  const Finding& finding = *result.finding;
+  if (const std::string where = where_of(result); !where.empty()) write_field("where", where, out);
+  write_field("expected", finding.expected, out);
+  write_field("seen", finding.seen, out);
+  if (result.history) {
+    if (const std::string drawn = picture(*result.history, finding); !drawn.empty()) {
+      out << "\n";
+      write_indented(drawn, out);
+      out << "\n";
+    }
+  }
+  const Case& smallest = *result.smallest;
+  write_field("sizes", words_of(smallest.setup), out);
+  write_field("stream", words_of(smallest.stream), out);
+  write_field("calls", smallest.calls.empty() ? "none" : words_of(smallest.calls), out);
+  if (const std::string run = run_of(result); !run.empty()) {
+    write_field("shown is", "what the law makes of this: " + run, out);
+  }
+  if (!result.legal_if.empty()) {
+    write_field("legal if", "it declared " + result.legal_if, out);
+  }
+}
+
+void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
+  write_field("seen", measured.sentence, out);
+  for (const Statistic& statistic : measured.statistics) {
+    if (statistic.rejected) write_field("rejected", words_of(statistic), out);
+  }
+  if (!measured.smallest.empty()) write_field("smallest", measured.smallest, out);
+}
+
+void write_broken(const LawResult& result, const std::string& command, std::ostream& out) {
+  out << "BROKEN  " << result.law->id << "\n";
+  write_field("law", std::string(result.law->sentence), out);
+  if (result.finding && result.smallest) write_case(result, out);
+  if (result.measured) write_measured(*result.measured, out);
+  if (!result.reproduce.empty()) {
+    out << "    again     " << repeat_line(result, command) << "\n";
+  }
+  out << "\n";
+}
+
+// The laws that are broken only by a failure of the subject, where it is told already what fails: a
+// cache that throws is one finding, and not one of each relation.
+std::vector<std::string> broken_by_the_failure(const Report& report) {
+  const auto told = [](const LawResult& result) {
+    return result.law->id == "survives" && result.status == Status::broken;
+  };
+  std::vector<std::string> ids;
+  if (std::ranges::none_of(report.laws, told)) return ids;
+  for (const LawResult& result : report.laws) {
+    const bool fails = result.finding && result.finding->failed;
+    if (result.status == Status::broken && fails) ids.emplace_back(result.law->id);
+  }
+  return ids;
+}
+
+std::string remark_of(const LawResult& result) {
+  if (result.status == Status::broken) return "see above";
+  if (!result.why.empty()) return in_one_line(result.why);
+  if (result.measured) return result.measured->sentence;
+  return std::string(result.law->sentence);
+}
+
+// `text` broken at spaces into lines of at most `room` characters, the later ones indented.
+std::string wrapped(const std::string& text, std::size_t room, std::size_t indent) {
+  std::string lines;
+  std::size_t used = 0;
+  for (const std::string_view word : split(text, ' ')) {
+    if (used > 0 && used + 1 + word.size() > room) {
+      lines += '\n';
+      lines.append(indent, ' ');
+      used = 0;
+    }
+    if (used > 0) lines += ' ';
+    lines += word;
+    used += (used > 0 ? 1 : 0) + word.size();
+  }
+  return lines;
+}
+
+// Nothing is cut: what does not fit into `columns` goes on under itself, and without a width in the
+// same line.
+void write_table(const Report& report, std::size_t columns, std::ostream& out) {
+  std::size_t width = 3;
+  for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
+  for (const LawResult& result : report.laws) {
+    std::string line(result.law->id);
+    line.resize(width + 2, ' ');
+    line += word_of(result.status);
+    line.resize(width + 11, ' ');
+    std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
+    cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
+    line += cases + "  ";
+    constexpr std::size_t narrowest = 20;
+    const std::string remark = remark_of(result);
+    const bool wraps = columns >= line.size() + narrowest;
+    out << line << (wraps ? wrapped(remark, columns - line.size(), line.size()) : remark) << "\n";
+  }
+}
+
+void write_sum(const Report& report, std::ostream& out) {
+  out << "\n"
+      << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
+      << report.count(Status::not_run) << " not run, " << report.count(Status::spared)
+      << " spared; " << report.cases << " cases, level " << word_of(report.effort.level)
+      << ", seed " << report.effort.seed << "\n";
+  if (report.count(Status::broken) > 0) {
+    out << "The subject breaks its laws.\n";
+  } else if (!report.holds()) {
+    out << (report.cases == 0 ? "No law was tried: this says nothing of the subject.\n"
+                              : "Time ran out before any law had been tried in full: this says "
+                                "nothing of the subject; give more --budget.\n");
+  }
+}
+
+}  // namespace
+
+void write_text(const Report& report,
+                const std::string& command,
+                std::ostream& terminal,
+                std::size_t columns) {
+  std::ostringstream out;
+  out << in_one_line(report.subject) << "\n";
+  write_field("sizes", words_of(report.wanted), out);
+  if (!report.contract.claims.empty()) {
+    const std::vector<std::string> claims(report.contract.claims.begin(),
+                                          report.contract.claims.end());
+    write_field("claims", join(claims, ", "), out);
+  }
+  for (const std::string& line : report.deviations) write_field("declares", line, out);
+  out << "\n";
+  const std::vector<std::string> failed = broken_by_the_failure(report);
+  for (const LawResult& result : report.laws) {
+    if (result.status != Status::broken) continue;
+    if (std::ranges::find(failed, result.law->id) == failed.end()) {
+      write_broken(result, command, out);
+    }
+  }
+  if (!failed.empty()) {
+    out << "BROKEN  by the same, as the subject failed in cases of these laws too\n";
+    write_field("laws", join(failed, ", "), out);
+    out << "\n";
+  }
+  write_table(report, columns, out);
+  write_sum(report, out);
+  terminal << printable(out.str());  // subjects have a say in much of it
+}
+
+}  // namespace kv

@@ -1,0 +1,35 @@
+// A report as text for people, as JSON, and as JUnit XML for continuous integration.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+
+#include "kvcheck/properties/battery.h"
+
+namespace kv {
+
+// Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
+// that would make it legal, and the line that repeats it; then a table of all laws.
+// `command` is what checks the subject again, may be empty; `columns` is the width that the table
+// is wrapped to, 0 to leave each law on a line of its own. What a terminal would obey is spelt out.
+void write_text(const Report& report,
+                const std::string& command,
+                std::ostream& out,
+                std::size_t columns = 0);
+
+// One JSON object: everything that Report holds.
+void write_json(const Report& report, std::ostream& out);
+
+// One <testsuite>, one <testcase> per law; not run and spared are <skipped>.
+void write_junit(const Report& report, const std::string& command, std::ostream& out);
+
+// One event of a history, positions across, queries down:
+//
+//              0 1 2 3 4 5 6
+//   query 5    # # . . o # x      # visible  . not visible  o missing  x forbidden
+//   query 6    ...
+//   stored     # # . . . # #
+std::string picture(const History& history, const Finding& finding);
+
+}  // namespace kv

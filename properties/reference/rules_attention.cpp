@@ -1,0 +1,268 @@
+// Executable specifications of policies that decide by attention.
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/properties/reference/rules_detail.h"
+
+namespace kv {
+namespace {
+
+// Whether a query paid a token its mean share, and whether rounding may turn that round.
+bool fair(float mass, std::size_t visible, bool& doubtful) {
+  const double shares = static_cast<double>(mass) * static_cast<double>(visible);
+  doubtful |= std::abs(shares - 0.9999) < rounding;
+  return shares >= 0.9999;
+}
+
+// lru: when a query last paid a token the mean; its own does.
+class LruRule final : public RuleOf<LruRule, ScoredByMass> {
+ public:
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    bool unsure = false;
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      if (fair(mass[i], visible.size(), unsure)) used_[visible[i]] = visible.back();
+    }
+    used_[visible.back()] = visible.back();
+    if (unsure) doubt();
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override { return used_.at(p); }
+
+ private:
+  std::map<Position, Position> used_;
+};
+
+// scissorhands: how many of the last `history` queries paid a token less than the mean.
+class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
+ public:
+  ScissorhandsRule(std::size_t history, std::size_t drop) : history_(history), drop_(drop) {}
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    bool unsure = false;
+    std::set<Position>& low = low_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      if (!fair(mass[i], visible.size(), unsure)) low.insert(visible[i]);
+    }
+    if (low_.size() > history_) low_.erase(low_.begin());
+    if (unsure) doubt();
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double times = 0;
+    for (const auto& low : low_) times += low.contains(p) ? 1 : 0;
+    return -times;
+  }
+
+  [[nodiscard]] std::size_t left_of(std::size_t capacity) const override {
+    return capacity - capacity * drop_ / 100;
+  }
+
+ private:
+  std::size_t history_;
+  std::size_t drop_;
+  std::vector<std::set<Position>> low_;  // of the last queries
+};
+
+// Of rules that chose once: who came since is worth less than anyone.
+std::vector<double> newcomers_last(const Choice& choice) {
+  std::vector<double> worth(choice.middle.size(), 1.0);
+  for (std::size_t i = 1; i <= choice.newcomers; ++i) worth[worth.size() - i] = 0;
+  return worth;
+}
+
+// keyformer: sums of softmax((logit + noise) / tau); or what the first trim chose.
+class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
+ public:
+  explicit KeyformerRule(const Options& options)
+      : noise_(options.at("noise") == "gumbel"),
+        step_(options.real("step")),
+        end_(options.real("end")),
+        prompt_(options.count("prompt")),
+        once_(options.at("select") == "once") {}
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    if (!once_ || !chosen_) {
+      chosen_ = true;
+      return ScoredByMass::stay(choice, draws);
+    }
+    const auto first = choice.middle.begin();
+    return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
+  }
+
+  std::vector<double> worth(const Choice& choice) override {
+    if (once_ && chosen_) return newcomers_last(choice);
+    chosen_ = true;
+    return ScoredByMass::worth(choice);
+  }
+
+  void saw(const std::vector<Position>& visible,
+           const std::vector<float>& mass,
+           Draws& draws) override {
+    double tau = 1;
+    if (visible.back() >= prompt_) {
+      tau += step_ * (static_cast<double>(visible.back()) + 1 - static_cast<double>(prompt_));
+    }
+    if (tau > end_) tau = end_;
+    std::vector<double> noisy;
+    double sum = 0;
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      // Gumbel noise is -ln(-ln u), so that e^noise is -1 / ln u.
+      const double u = noise_ ? draws.uniform(visible.back(), visible[i]) : std::exp(-1.0);
+      noisy.push_back(std::pow(static_cast<double>(mass[i]) / -std::log(u), 1 / tau));
+      sum += noisy.back();
+    }
+    for (std::size_t i = 0; i < visible.size(); ++i) gathered_[visible[i]] += noisy[i] / sum;
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override { return gathered_.at(p); }
+
+ private:
+  bool noise_;
+  double step_;
+  double end_;
+  std::size_t prompt_;
+  bool once_;
+  bool chosen_ = false;
+  std::map<Position, double> gathered_;
+};
+
+// snapkv: what the last `window` queries paid, pooled over neighbours in the middle.
+class SnapkvRule final : public RuleOf<SnapkvRule> {
+ public:
+  explicit SnapkvRule(const Options& options)
+      : window_(options.count("window")),
+        reach_(options.count("kernel") / 2),
+        largest_(options.at("pooling") == "max"),
+        once_(options.at("select") == "once") {}
+
+  [[nodiscard]] bool in_bulk() const override { return true; }
+
+  [[nodiscard]] bool wants_mass() const override { return true; }
+
+  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    const auto& middle = choice.middle;
+    if (once_ && chosen_) {
+      return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
+    }
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(chosen_by(middle), choice.capacity, doubtful_)) {
+      staying.push_back(middle[i]);
+    }
+    return staying;
+  }
+
+  std::vector<double> worth(const Choice& choice) override {
+    return once_ && chosen_ ? newcomers_last(choice) : chosen_by(choice.middle);
+  }
+
+ private:
+  // The votes for each and its neighbours.
+  std::vector<double> chosen_by(const std::vector<Position>& middle) {
+    chosen_ = true;
+    std::vector<double> votes(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      for (auto& row : rows_) votes[i] += row[middle[i]];
+    }
+    std::vector<double> pooled(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      for (std::size_t j = 0; j < middle.size(); ++j) {
+        if (j + reach_ < i || j > i + reach_) continue;
+        pooled[i] = largest_ ? std::max(pooled[i], votes[j]) : pooled[i] + votes[j];
+      }
+    }
+    return pooled;
+  }
+
+  std::size_t window_;
+  std::size_t reach_;
+  bool largest_;
+  bool once_;
+  bool chosen_ = false;
+  bool doubtful_ = false;
+  std::vector<std::map<Position, double>> rows_;
+};
+
+// chunkkv: whole chunks, those the last `window` queries paid most; what makes no chunk stays.
+class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
+ public:
+  ChunkkvRule(std::size_t length, std::size_t window) : length_(length), window_(window) {}
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    const std::size_t rest = choice.middle.size() % length_;
+    Choice ragged{
+        .middle = {choice.middle.end() - static_cast<std::ptrdiff_t>(rest), choice.middle.end()},
+        .capacity = std::min(rest, choice.capacity)};
+    std::vector<std::vector<Position>> chunks;
+    std::vector<double> paid;
+    for (std::size_t i = 0; i + rest < choice.middle.size(); ++i) {
+      if (i % length_ == 0) chunks.emplace_back();
+      if (i % length_ == 0) paid.push_back(0);
+      chunks.back().push_back(choice.middle[i]);
+      paid.back() += score(choice.middle[i]);
+    }
+    bool unsure = false;
+    const std::size_t fitting = (choice.capacity - ragged.capacity) / length_;
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(paid, std::min(fitting, paid.size()), unsure)) {
+      staying.insert(staying.end(), chunks[i].begin(), chunks[i].end());
+    }
+    if (unsure) doubt();
+    const std::vector<Position> last = ScoredByMass::stay(ragged, draws);
+    staying.insert(staying.end(), last.begin(), last.end());
+    return staying;
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    for (const auto& row : rows_) {
+      if (const auto found = row.find(p); found != row.end()) sum += found->second;
+    }
+    return sum;
+  }
+
+ private:
+  std::size_t length_;
+  std::size_t window_;
+  std::vector<std::map<Position, double>> rows_;  // of the last queries
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
+  const std::string_view name = spec.policy->name;
+  const Options& options = spec.options;
+  if (name == "lru") return std::make_unique<LruRule>();
+  if (name == "snapkv") return std::make_unique<SnapkvRule>(options);
+  if (name == "chunkkv") {
+    return std::make_unique<ChunkkvRule>(options.count("length"), options.count("window"));
+  }
+  if (name == "scissorhands") {
+    return std::make_unique<ScissorhandsRule>(options.count("history"), options.count("drop"));
+  }
+  if (name == "keyformer") {
+    return std::make_unique<KeyformerRule>(options);
+  }
+  return nullptr;
+}
+
+}  // namespace kv

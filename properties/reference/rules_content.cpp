@@ -1,0 +1,85 @@
+// Executable specifications of policies that look at what tokens bring.
+#include <map>
+#include <string_view>
+
+#include "kvcheck/properties/reference/rules_detail.h"
+
+namespace kv {
+namespace {
+
+using namespace vectors;
+
+// key-norm: the longest key goes.
+class KeyNormRule final : public RuleOf<KeyNormRule, ScoredByContent> {
+ public:
+  [[nodiscard]] bool in_bulk() const override { return false; }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    for (const Vector& key : keys_.at(p)) sum += length(key);
+    return -sum;
+  }
+};
+
+// keydiff: the key most like the mean direction of all residents' goes.
+class KeydiffRule final : public RuleOf<KeydiffRule, ScoredByContent> {
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    for (std::size_t head = 0; head < keys_.at(p).size(); ++head) {
+      Vector anchor(brought_dim);
+      for (const auto& [other, keys] : keys_) {
+        const double norm = length(keys[head]);
+        for (std::size_t i = 0; i < brought_dim && norm > 0; ++i) anchor[i] += keys[head][i] / norm;
+      }
+      sum += cosine(keys_.at(p)[head], anchor);
+    }
+    return -sum;
+  }
+};
+
+// token-classes, separators: others go first, the oldest of them; then the kept class.
+class ClassesRule final : public RuleOf<ClassesRule, ScoredByContent> {
+ public:
+  ClassesRule(TokenClass kept, bool oldest_first) : kept_(kept), oldest_first_(oldest_first) {}
+
+  [[nodiscard]] bool in_bulk() const override { return false; }
+
+ protected:
+  std::vector<Position> chosen(const Choice& choice, Draws&) override {
+    std::vector<Position> middle = choice.middle;
+    const auto other =
+        std::ranges::find_if(middle, [&](Position p) { return classes_.at(p) != kept_; });
+    if (other == middle.end() && oldest_first_) {
+      middle.pop_back();
+    } else {
+      middle.erase(other == middle.end() ? middle.begin() : other);
+    }
+    return middle;
+  }
+
+ private:
+  TokenClass kept_;
+  bool oldest_first_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> content_rule_of(const Spec& spec) {
+  const std::string_view name = spec.policy->name;
+  const Options& options = spec.options;
+  if (name == "key-norm") return std::make_unique<KeyNormRule>();
+  if (name == "keydiff") return std::make_unique<KeydiffRule>();
+  if (name == "token-classes" || name == "separators") {
+    return std::make_unique<ClassesRule>(
+        name == "separators" ? TokenClass::separator : TokenClass::content,
+        options.at("order") == "oldest");
+  }
+  for (const auto family : {lagkv_rule_of, turned_rule_of}) {
+    if (auto rule = family(spec)) return rule;
+  }
+  return nullptr;
+}
+
+}  // namespace kv

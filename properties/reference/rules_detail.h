@@ -1,0 +1,169 @@
+// What the executable specifications of models.h share. Private to properties/.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/properties/reference/model.h"
+
+namespace kv {
+
+// Those of policies that decide by attention but for h2o and tova; those of policies that draw with
+// weights or look at what tokens bring; and those of policies that decide by both. Null for all
+// other policies.
+std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
+std::unique_ptr<Rule> content_rule_of(const Spec& spec);
+std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
+std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
+
+// Of the second kind, those of lagkv, and of policies that look at vectors after rotation.
+std::unique_ptr<Rule> lagkv_rule_of(const Spec& spec);
+std::unique_ptr<Rule> turned_rule_of(const Spec& spec);
+
+// Two ways to add the same numbers differ by less than this share of the sum.
+inline constexpr double rounding = 1e-5;
+
+// Vectors in double precision.
+namespace vectors {
+
+using Vector = std::vector<double>;
+
+// The vectors of one kind, one per head.
+inline std::vector<Vector> heads_of(const std::vector<float>& numbers) {
+  std::vector<Vector> heads;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i % brought_dim == 0) heads.emplace_back();
+    heads.back().push_back(static_cast<double>(numbers[i]));
+  }
+  return heads;
+}
+
+inline double dot(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+inline double length(const Vector& a) {
+  return std::sqrt(dot(a, a));
+}
+
+inline double cosine(const Vector& a, const Vector& b) {
+  const double lengths = length(a) * length(b);
+  return lengths > 0 ? dot(a, b) / lengths : 0;
+}
+
+}  // namespace vectors
+
+template <typename Own, typename Base = Rule>
+class RuleOf : public Base {
+ public:
+  using Base::Base;
+
+  [[nodiscard]] std::unique_ptr<Rule> clone() const override {
+    return std::make_unique<Own>(static_cast<const Own&>(*this));
+  }
+};
+
+// Of n scores the `staying` highest, as indices in order; among equals the older go.
+// `doubtful` is set where rounding might turn the choice round.
+inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
+                                           std::size_t staying,
+                                           bool& doubtful) {
+  std::vector<std::pair<double, std::size_t>> scored;
+  for (std::size_t i = 0; i < scores.size(); ++i) scored.emplace_back(scores[i], i);
+  std::ranges::sort(scored);
+  const std::size_t gone = scored.size() - staying;
+  if (gone > 0 && staying > 0) {
+    const double margin = scored[gone].first - scored[gone - 1].first;
+    doubtful |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
+  }
+  std::vector<std::size_t> stay;
+  for (std::size_t i = gone; i < scored.size(); ++i) stay.push_back(scored[i].second);
+  std::ranges::sort(stay);
+  return stay;
+}
+
+// Scored policies: the lowest go; among equals the older.
+class Scored : public Rule {
+ public:
+  [[nodiscard]] bool in_bulk() const override { return true; }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    std::vector<double> scores;
+    for (const Position p : choice.middle) scores.push_back(score(p));
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(scores, left_of(choice.capacity), doubtful_)) {
+      staying.push_back(choice.middle[i]);
+    }
+    return staying;
+  }
+
+  std::vector<double> worth(const Choice& choice) override {
+    std::vector<double> scores;
+    for (const Position p : choice.middle) scores.push_back(score(p));
+    return scores;
+  }
+
+  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+
+ protected:
+  [[nodiscard]] virtual double score(Position p) const = 0;
+
+  // How many of the middle stay.
+  [[nodiscard]] virtual std::size_t left_of(std::size_t capacity) const { return capacity; }
+
+  void doubt() { doubtful_ = true; }
+
+ private:
+  bool doubtful_ = false;
+};
+
+// Those that decide by attention.
+class ScoredByMass : public Scored {
+ public:
+  [[nodiscard]] bool wants_mass() const override { return true; }
+};
+
+// Remembers what every token brought, and who is still there.
+class ScoredByContent : public Scored {
+ public:
+  [[nodiscard]] bool wants_brought() const override { return true; }
+
+  void met(Position token, const Brought& own) override {
+    keys_[token] = vectors::heads_of(own.keys);
+    values_[token] = vectors::heads_of(own.values);
+    queries_.push_back(vectors::heads_of(own.queries));
+    classes_[token] = own.token_class;
+  }
+
+  void lost(Position token) override { keys_.erase(token); }
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    std::vector<Position> staying = chosen(choice, draws);
+    for (const Position p : choice.middle) {
+      if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
+    }
+    return staying;
+  }
+
+ protected:
+  virtual std::vector<Position> chosen(const Choice& choice, Draws& draws) {
+    return Scored::stay(choice, draws);
+  }
+
+  [[nodiscard]] double score(Position) const override { return 0; }
+
+  std::map<Position, std::vector<vectors::Vector>>
+      keys_;  // of residents, sinks and recents among them
+  std::map<Position, std::vector<vectors::Vector>> values_;
+  std::vector<std::vector<vectors::Vector>> queries_;
+  std::map<Position, TokenClass> classes_;
+};
+
+}  // namespace kv

@@ -1,0 +1,118 @@
+// Executable specifications of policies that look at attention and at what tokens bring.
+#include <map>
+#include <string_view>
+
+#include "kvcheck/properties/reference/rules_detail.h"
+
+namespace kv {
+namespace {
+
+using namespace vectors;
+
+// rkv: lambda * importance - (1 - lambda) * redundancy, from the whole table of cosines.
+class RkvRule final : public RuleOf<RkvRule> {
+ public:
+  explicit RkvRule(const Options& options)
+      : window_(options.count("window")),
+        reach_(options.count("kernel") / 2),
+        lambda_(options.real("lambda")),
+        threshold_(options.real("threshold")) {}
+
+  [[nodiscard]] bool in_bulk() const override { return true; }
+
+  [[nodiscard]] bool wants_mass() const override { return true; }
+
+  [[nodiscard]] bool wants_brought() const override { return true; }
+
+  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+
+  void met(Position token, const Brought& own) override { keys_[token] = heads_of(own.keys); }
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    const auto& middle = choice.middle;
+    const std::map<Position, double> repeats = redundancy();
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      double importance = 0;
+      for (std::size_t j = 0; j < middle.size(); ++j) {
+        if (j + reach_ >= i && j <= i + reach_) importance = std::max(importance, paid(middle[j]));
+      }
+      scores.push_back(lambda_ * importance - (1 - lambda_) * repeats.at(middle[i]));
+    }
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(scores, choice.capacity, doubtful_)) {
+      staying.push_back(middle[i]);
+    }
+    for (const Position p : middle) {
+      if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
+    }
+    return staying;
+  }
+
+ private:
+  // The mean over the last queries.
+  [[nodiscard]] double paid(Position p) const {
+    double sum = 0;
+    for (const auto& row : rows_) sum += row.contains(p) ? row.at(p) : 0;
+    return sum / static_cast<double>(rows_.size());
+  }
+
+  // The mean over heads of the softmax of mean cosines.
+  std::map<Position, double> redundancy() {
+    std::map<Position, double> mean;
+    const std::size_t heads = keys_.begin()->second.size();
+    for (std::size_t head = 0; head < heads; ++head) {
+      std::map<Position, double> exponents;
+      double sum = 0;
+      for (const auto& [p, charged] : charges(head)) {
+        exponents[p] = std::exp(charged / static_cast<double>(keys_.size()));
+        sum += exponents[p];
+      }
+      for (const auto& [p, e] : exponents) mean[p] += e / sum / static_cast<double>(heads);
+    }
+    return mean;
+  }
+
+  // For each resident the sum of others' cosines with it, but of those whose newest look-alike it
+  // is.
+  std::map<Position, double> charges(std::size_t head) {
+    std::map<Position, double> sums;
+    for (const auto& [p, own] : keys_) {
+      std::map<Position, double> cosines;
+      Position spared = p;  // nobody
+      for (const auto& [other, keys] : keys_) {
+        if (other == p) continue;
+        cosines[other] = cosine(own[head], keys[head]);
+        if (cosines[other] > threshold_) spared = other;
+        // Both sides know the same keys, in double precision.
+        doubtful_ |= std::abs(cosines[other] - threshold_) < 1e-9;
+      }
+      sums[p] += 0;
+      for (const auto& [other, value] : cosines) sums[other] += other == spared ? 0 : value;
+    }
+    return sums;
+  }
+
+  std::size_t window_;
+  std::size_t reach_;
+  double lambda_;
+  double threshold_;
+  bool doubtful_ = false;
+  std::map<Position, std::vector<Vector>> keys_;  // of residents, sinks and recents among them
+  std::vector<std::map<Position, double>> rows_;  // of the last queries
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> mixed_rule_of(const Spec& spec) {
+  if (spec.policy->name == "rkv") return std::make_unique<RkvRule>(spec.options);
+  return nullptr;
+}
+
+}  // namespace kv

@@ -1,0 +1,205 @@
+// Executable specifications of policies that look at keys and queries after rotation.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/properties/reference/rules_detail.h"
+
+namespace kv {
+namespace {
+
+using namespace vectors;
+
+// By how much each channel's pair turns from place to place.
+double turn_of(std::size_t channel) {
+  return channel < 2 ? 1 : 0.01;
+}
+
+// The mean turn of `count` places, from `place` downwards: of each pair its cosine and sine.
+Vector mean_turn(double place, std::size_t count) {
+  Vector turn(brought_dim);
+  for (std::size_t i = 0; i < brought_dim; i += 2) {
+    for (std::size_t back = 0; back < count; ++back) {
+      const double angle = (place - static_cast<double>(back)) * turn_of(i);
+      turn[i] += std::cos(angle) / static_cast<double>(count);
+      turn[i + 1] += std::sin(angle) / static_cast<double>(count);
+    }
+  }
+  return turn;
+}
+
+Vector turned(const Vector& vector, const Vector& turn) {
+  Vector out(brought_dim);
+  for (std::size_t i = 0; i < brought_dim; i += 2) {
+    out[i] = vector[i] * turn[i] - vector[i + 1] * turn[i + 1];
+    out[i + 1] = vector[i] * turn[i + 1] + vector[i + 1] * turn[i];
+  }
+  return out;
+}
+
+// Knows where residents stand: at their positions or at their ranks.
+class ScoredByPlace : public ScoredByContent {
+ public:
+  explicit ScoredByPlace(const Spec& spec) : at_ranks_(are_ranks(spec.positions)) {}
+
+ protected:
+  [[nodiscard]] double place_of(Position p) const {
+    if (!at_ranks_) return p;
+    return static_cast<double>(std::distance(keys_.begin(), keys_.find(p)));
+  }
+
+  // Of who comes after all that were met.
+  [[nodiscard]] double next_place() const {
+    return static_cast<double>(at_ranks_ ? keys_.size() : queries_.size());
+  }
+
+ private:
+  bool at_ranks_;
+};
+
+// expected-attention: what queries like all so far would pay at the next places, times the value's
+// length. A key that stands d places before the first of these meets a query turned by d, d + 1,
+// ...
+class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
+ public:
+  explicit ExpectedRule(const Spec& spec)
+      : RuleOf(spec),
+        covariance_(spec.options.at("covariance")),
+        norms_(spec.options.at("value-norm") == "yes"),
+        future_(spec.options.count("future")) {}
+
+  std::vector<double> worth(const Choice& choice) override {
+    meet();
+    return ScoredByPlace::worth(choice);
+  }
+
+ protected:
+  std::vector<Position> chosen(const Choice& choice, Draws& draws) override {
+    meet();
+    return ScoredByPlace::chosen(choice, draws);
+  }
+
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    const std::size_t heads = queries_.front().size();
+    for (std::size_t head = 0; head < heads; ++head) {
+      const std::size_t kv = head / (heads / keys_.at(p).size());
+      double all = 0;
+      for (const auto& [other, keys] : meeting_) {
+        all += std::exp(exponent(head, keys[kv]) - exponent(head, meeting_.at(p)[kv]));
+      }
+      sum += (norms_ ? length(values_.at(p)[kv]) : 1) / all;
+    }
+    return sum;
+  }
+
+ private:
+  // Every key as the next queries meet it.
+  void meet() {
+    meeting_ = keys_;
+    for (auto& [p, keys] : meeting_) {
+      const double ahead = next_place() - place_of(p);
+      if (future_ == 0) continue;
+      if (!turns_.contains(ahead)) turns_[ahead] = mean_turn(-ahead, future_);
+      for (Vector& key : keys) key = turned(key, turns_[ahead]);
+    }
+  }
+
+  [[nodiscard]] double exponent(std::size_t head, const Vector& key) const {
+    const auto count = static_cast<double>(queries_.size());
+    Vector mean(brought_dim);
+    for (const auto& query : queries_) {
+      for (std::size_t i = 0; i < brought_dim; ++i) mean[i] += query[head][i] / count;
+    }
+    double spread = 0;
+    for (std::size_t i = 0; i < brought_dim; ++i) {
+      for (std::size_t j = 0; j < brought_dim; ++j) {
+        if (covariance_ == "none" || (covariance_ == "diagonal" && i != j)) continue;
+        for (const auto& query : queries_) {
+          const double shared = (query[head][i] - mean[i]) * (query[head][j] - mean[j]) / count;
+          spread += key[i] * shared * key[j];
+        }
+      }
+    }
+    const auto d = static_cast<double>(brought_dim);
+    return dot(key, mean) / std::sqrt(d) + spread / (2 * d);
+  }
+
+  std::string covariance_;
+  bool norms_;
+  std::size_t future_;
+  std::map<Position, std::vector<Vector>> meeting_;  // keys as the next queries meet them
+  std::map<double, Vector> turns_;                   // by how far the next place is
+};
+
+// semantic-blocks: whole blocks, the best of them; the rest stays.
+class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
+ public:
+  explicit BlocksRule(const Spec& spec)
+      : RuleOf(spec),
+        block_(spec.options.count("block")),
+        by_cosine_(spec.options.at("likeness") == "cosine"),
+        rotated_(spec.options.at("scores") == "rotated") {}
+
+  void met(Position token, const Brought& own) override {
+    ScoredByPlace::met(token, own);
+    if (!rotated_) return;
+    for (Vector& query : queries_.back()) query = turned(query, mean_turn(place_of(token), 1));
+  }
+
+ protected:
+  std::vector<Position> chosen(const Choice& choice, Draws&) override {
+    const auto& middle = choice.middle;
+    const std::size_t whole = middle.size() / block_ * block_;
+    std::vector<Position> rest(middle.begin() + static_cast<std::ptrdiff_t>(whole), middle.end());
+    while (rest.size() > choice.capacity) rest.erase(rest.begin());
+    Vector scores;
+    for (std::size_t at = 0; at < whole; at += block_) {
+      scores.push_back(likeness({middle.begin() + static_cast<std::ptrdiff_t>(at),
+                                 middle.begin() + static_cast<std::ptrdiff_t>(at + block_)}));
+    }
+    const std::size_t fitting = (choice.capacity - rest.size()) / block_;
+    bool unsure = false;
+    std::vector<Position> staying;
+    for (const std::size_t i : highest_of(scores, std::min(fitting, scores.size()), unsure)) {
+      for (std::size_t j = 0; j < block_; ++j) staying.push_back(middle[i * block_ + j]);
+    }
+    if (unsure) doubt();
+    staying.insert(staying.end(), rest.begin(), rest.end());
+    return staying;
+  }
+
+ private:
+  [[nodiscard]] double likeness(const std::vector<Position>& members) const {
+    const auto& query = queries_.back();
+    double sum = 0;
+    for (std::size_t head = 0; head < query.size(); ++head) {
+      const std::size_t kv = head / (query.size() / keys_.at(members[0]).size());
+      Vector centre(brought_dim);
+      for (const Position p : members) {
+        Vector key = keys_.at(p)[kv];
+        if (rotated_) key = turned(key, mean_turn(place_of(p), 1));
+        for (std::size_t i = 0; i < brought_dim; ++i) {
+          centre[i] += key[i] / static_cast<double>(block_);
+        }
+      }
+      sum += by_cosine_ ? cosine(query[head], centre) : dot(query[head], centre);
+    }
+    return sum;
+  }
+
+  std::size_t block_;
+  bool by_cosine_;
+  bool rotated_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> turned_rule_of(const Spec& spec) {
+  const std::string_view name = spec.policy->name;
+  if (name == "expected-attention") return std::make_unique<ExpectedRule>(spec);
+  if (name == "semantic-blocks") return std::make_unique<BlocksRule>(spec);
+  return nullptr;
+}
+
+}  // namespace kv

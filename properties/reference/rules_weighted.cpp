@@ -1,0 +1,248 @@
+// Executable specifications of queues and of samplers with weights.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/properties/reference/rules_detail.h"
+
+namespace kv {
+namespace {
+
+// fifo: the oldest goes.
+class FifoRule final : public RuleOf<FifoRule> {
+ public:
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    return {choice.middle.begin() + 1, choice.middle.end()};
+  }
+};
+
+// pages: all of the oldest page goes; of the first page, if it is pinned, only what must. If that
+// is masked, who goes of it stays stored.
+class PagesRule final : public RuleOf<PagesRule> {
+ public:
+  PagesRule(std::size_t page, const std::string& first, std::uint32_t sinks)
+      : page_(page), pins_(first == "pinned"), masks_(first == "masked"), sinks_(sinks) {}
+
+  // Its page begins with a sink.
+  [[nodiscard]] bool masks(Position token) const override {
+    return masks_ && token - token % page_ < sinks_;
+  }
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    std::vector<Position> pinned;
+    std::vector<Position> others;
+    for (const Position p : choice.middle) (pins_ && p < page_ ? pinned : others).push_back(p);
+    if (others.empty()) return {pinned.begin(), pinned.end() - 1};
+    const std::size_t oldest = others.front() / page_;
+    std::erase_if(others, [&](Position p) { return p / page_ == oldest; });
+    pinned.insert(pinned.end(), others.begin(), others.end());
+    return pinned;
+  }
+
+ private:
+  std::size_t page_;
+  bool pins_;
+  bool masks_;
+  std::uint32_t sinks_;
+};
+
+// ladder: of every run of the middle a layer keeps a few in a row, the deeper the later ones, or
+// layers in turn; the others go one by one.
+class LadderRule final : public RuleOf<LadderRule> {
+ public:
+  LadderRule(const Options& options, const LayerOf& layer)
+      : keep_(options.count("keep")),
+        drop_(options.count("drop")),
+        turns_(options.at("order") == "interleaved"),
+        layer_(layer) {}
+
+  std::vector<Position> stay(const Choice& choice, Draws&) override {
+    if (doomed_.empty()) doomed_ = next_run(choice.middle);
+    std::vector<Position> staying = choice.middle;
+    std::erase(staying, doomed_.front());
+    doomed_.erase(doomed_.begin());
+    return staying;
+  }
+
+ private:
+  // Who of the next run goes: of the oldest that this sweep has not met, or of the oldest of all.
+  std::vector<Position> next_run(const std::vector<Position>& middle) {
+    const auto size = static_cast<std::ptrdiff_t>(std::min(keep_ + drop_, middle.size()));
+    auto first = std::ranges::lower_bound(middle, unmet_);
+    if (middle.end() - first < size) first = middle.begin();
+    std::vector<Position> run(first, first + size);
+    unmet_ = run.back() + 1;
+    const std::size_t keep = std::min(keep_, run.size() - 1);
+    const std::size_t rungs = run.size() - keep + 1;
+    const std::size_t rung = turns_ ? layer_.index % rungs : layer_.index * rungs / layer_.layers;
+    const auto kept = run.begin() + static_cast<std::ptrdiff_t>(rung);
+    run.erase(kept, kept + static_cast<std::ptrdiff_t>(keep));
+    return run;
+  }
+
+  std::size_t keep_;
+  std::size_t drop_;
+  bool turns_;
+  LayerOf layer_;
+  Position unmet_ = 0;  // where the sweep goes on
+  std::vector<Position> doomed_;
+};
+
+// Weights: attention per query since arrival, the values' length, or one.
+class WeightedRule : public Rule {
+ public:
+  explicit WeightedRule(std::string kind) : kind_(std::move(kind)) {}
+
+  [[nodiscard]] bool wants_mass() const override { return kind_ == "attention"; }
+
+  [[nodiscard]] bool wants_brought() const override { return kind_ == "value-norm"; }
+
+  void met(Position token, const Brought& own) override {
+    double sum = 0;
+    double heads = 0;
+    for (std::size_t head = 0; head < own.values.size(); head += brought_dim, ++heads) {
+      double square = 0;
+      for (std::size_t i = head; i < head + brought_dim; ++i) {
+        square += static_cast<double>(own.values[i]) * static_cast<double>(own.values[i]);
+      }
+      sum += std::sqrt(square);
+    }
+    norm_[token] = sum / heads;
+  }
+
+  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      paid_[visible[i]] += static_cast<double>(mass[i]);
+      queries_[visible[i]] += 1;
+    }
+  }
+
+ protected:
+  [[nodiscard]] double weight(Position p) const {
+    if (kind_ == "equal") return 1;
+    const double weight = kind_ == "attention" ? paid_.at(p) / queries_.at(p) : norm_.at(p);
+    return std::max(weight, 1e-12);
+  }
+
+ private:
+  std::string kind_;
+  std::map<Position, double> norm_;
+  std::map<Position, double> paid_;
+  std::map<Position, double> queries_;
+};
+
+// reservoir-es: the k largest ln(u) / weight.
+class EsRule final : public RuleOf<EsRule, WeightedRule> {
+ public:
+  using RuleOf::RuleOf;
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    std::vector<Position> middle = choice.middle;
+    for (const Position p : middle) {
+      if (!keys_.contains(p)) keys_[p] = std::log(draws.uniform(p, 0)) / weight(p);
+    }
+    const auto least = [this](Position a, Position b) { return keys_[a] < keys_[b]; };
+    middle.erase(std::ranges::min_element(middle, least));
+    return middle;
+  }
+
+ private:
+  std::map<Position, double> keys_;
+};
+
+// reservoir-chao: chances in proportion to weight, 1 for those whose share would be above it.
+class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
+ public:
+  using RuleOf::RuleOf;
+
+  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+    std::vector<Position> middle = choice.middle;
+    const Position newcomer = middle.back();
+    if (weights_.empty()) {
+      for (const Position p : middle) sure_.insert(p);
+      sure_.erase(newcomer);
+    }
+    for (const Position p : middle) {
+      if (weights_.contains(p)) continue;
+      weights_[p] = weight(p);
+      total_ += weights_[p];
+    }
+    const std::map<Position, double> chances = chances_of(choice);
+    if (draws.uniform(newcomer, 0) < chances.at(newcomer)) {
+      middle.erase(std::ranges::find(middle, elder(choice, chances, draws)));
+    } else {
+      middle.pop_back();
+    }
+    sure_.clear();
+    for (const Position p : middle) {
+      if (chances.at(p) == 1) sure_.insert(p);
+    }
+    return middle;
+  }
+
+ private:
+  // Takes out whoever has a share of one or more until nobody has.
+  [[nodiscard]] std::map<Position, double> chances_of(const Choice& choice) const {
+    std::map<Position, double> chances;
+    double places = static_cast<double>(choice.capacity);
+    double rest = total_;
+    for (bool found = true; found && places >= 1;) {
+      found = false;
+      for (const Position p : choice.middle) {
+        if (chances.contains(p) || places * weights_.at(p) < rest) continue;
+        chances[p] = 1;
+        places -= 1;
+        rest -= weights_.at(p);
+        found = true;
+        break;
+      }
+    }
+    for (const Position p : choice.middle) chances.emplace(p, places * weights_.at(p) / rest);
+    return chances;
+  }
+
+  // Who makes room: with what its chance fell by, if it was sure before; else each alike.
+  [[nodiscard]] Position elder(const Choice& choice,
+                               const std::map<Position, double>& chances,
+                               Draws& draws) const {
+    const Position newcomer = choice.middle.back();
+    std::vector<std::pair<Position, double>> shares;
+    double others = 1;
+    for (const Position p : choice.middle) {
+      if (p == newcomer || !sure_.contains(p) || chances.at(p) == 1) continue;
+      shares.emplace_back(p, (1 - chances.at(p)) / chances.at(newcomer));
+      others -= shares.back().second;
+    }
+    const double count = static_cast<double>(choice.capacity - sure_.size());
+    for (const Position p : choice.middle) {
+      if (p != newcomer && !sure_.contains(p)) shares.emplace_back(p, others / count);
+    }
+    double left = draws.uniform(newcomer, 1);
+    for (const auto& [p, share] : shares) {
+      left -= share;
+      if (left < 0) return p;
+    }
+    return shares.back().first;
+  }
+
+  std::map<Position, double> weights_;
+  std::set<Position> sure_;
+  double total_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
+  const std::string_view name = spec.policy->name;
+  const Options& options = spec.options;
+  if (name == "fifo") return std::make_unique<FifoRule>();
+  if (name == "reservoir-es") return std::make_unique<EsRule>(options.at("weight"));
+  if (name == "reservoir-chao") return std::make_unique<ChaoRule>(options.at("weight"));
+  if (name == "ladder") return std::make_unique<LadderRule>(options, spec.layer);
+  if (name == "pages") {
+    return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"), spec.sinks);
+  }
+  return nullptr;
+}
+
+}  // namespace kv

@@ -1,0 +1,64 @@
+// A child process that answers lines with lines: what runs code that may crash or hang.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/base/error.h"
+
+namespace kv {
+
+// Not thread-safe. The child is killed with all it started when the object goes.
+class Child {
+ public:
+  // Runs a command line by the shell, its standard input and output being the lines.
+  static Result<std::unique_ptr<Child>> run_command(const std::string& command);
+
+  // Forks, and runs `body` with two descriptors, to read lines from and to write lines to. The
+  // standard output of the child is its standard error, so that what libraries print is no answer.
+  static Result<std::unique_ptr<Child>> run_function(const std::function<void(int, int)>& body);
+
+  // Of a process that runs already; takes the descriptors over: to write to it, to read its answers
+  // from, and its standard error.
+  Child(pid_t process, int to, int from, int errors)
+      : process_(process), to_(to), from_(from), errors_(errors) {}
+
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child();
+
+  // Sends a line (without its newline) and waits for one at most `seconds`. An error says how the
+  // child ended ("killed by signal 11 (Segmentation fault)", "exited with status 1", "gave no
+  // answer within 10 s") with the last lines of its standard error; the child is gone then.
+  Result<std::string> ask(std::string_view line, double seconds);
+
+  [[nodiscard]] bool alive() const { return process_ > 0; }
+
+  // What it has said without being asked; empty: nothing.
+  std::string unasked();
+
+  // How long the slowest answer took.
+  [[nodiscard]] double slowest_seconds() const { return slowest_; }
+
+ private:
+  // Sends what it takes of `rest`, reads what there is, once something can be done or the timer has
+  // run out. What stopped it, or an empty text.
+  std::string turn(std::string_view& rest, int timer);
+
+  // Kills and reaps; the whole sentence, with its last words.
+  Error gone(std::string how);
+
+  pid_t process_;
+  int to_;
+  int from_;
+  int errors_;
+  std::string answers_;     // read and not yet taken
+  std::string last_words_;  // the end of its standard error
+  double slowest_ = 0;
+};
+
+}  // namespace kv

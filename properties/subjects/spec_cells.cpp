@@ -1,0 +1,273 @@
+#include "kvcheck/properties/subjects/spec_cells.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/properties/cases/token_inputs.h"
+
+namespace kv {
+namespace {
+
+// Of a key and a value, as the simulator counts them: nothing is stored here, so as for a head of
+// 128 numbers of 16 bits.
+constexpr std::uint64_t bytes_per_row = std::uint64_t{2} * 2 * 128;
+
+// The positions that a query sees, as indices into `returned`, which is increasing and holds them.
+std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Position>& returned) {
+  std::vector<std::size_t> rows;
+  rows.reserve(visible.size());
+  std::size_t row = 0;
+  const auto add = [&](Position position) {
+    while (returned[row] != position) ++row;
+    rows.push_back(row++);
+  };
+  for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) add(p);
+  for (const Position p : visible.middle) add(p);
+  for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
+  return rows;
+}
+
+}  // namespace
+
+Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place) {
+  const std::uint32_t group = unit == Unit::head ? setup.group : 1;
+  return unit_spec(spec, {setup.layers, setup.kv_heads, setup.group},
+                   {place.layer, place.head / group});
+}
+
+SpecCells::SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws)
+    : spec_(spec), setup_(setup), draws_(std::move(draws)) {
+  clear();
+}
+
+void SpecCells::clear() {
+  cells_.clear();
+  const std::size_t count = units() / units_per_cell();
+  cells_.reserve(count);
+  for (std::size_t cell = 0; cell < count; ++cell) cells_.push_back(fresh(cell));
+  tokens_.clear();
+  origins_.clear();
+}
+
+std::size_t SpecCells::units_of_layer() const {
+  return spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+}
+
+std::size_t SpecCells::units() const {
+  return std::size_t{setup_.sequences} * setup_.layers * units_of_layer();
+}
+
+std::size_t SpecCells::units_per_cell() const {
+  if (spec_.unit == Unit::layer) return setup_.kv_heads;
+  if (spec_.unit == Unit::model) return std::size_t{setup_.layers} * setup_.kv_heads;
+  return 1;
+}
+
+std::size_t SpecCells::cell_of(std::size_t unit) const {
+  return unit / units_per_cell();
+}
+
+Place SpecCells::place_of(std::size_t unit) const {
+  const std::size_t heads = units_of_layer();
+  return {.sequence = static_cast<std::uint32_t>(unit / heads / setup_.layers),
+          .layer = static_cast<std::uint32_t>(unit / heads % setup_.layers),
+          .head = static_cast<std::uint32_t>(unit % heads)};
+}
+
+SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
+  const auto unit = cell * units_per_cell();
+  const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
+  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
+  made.cache.turn_by(&brought_rotation());
+  if (own.chooses()) made.pages.emplace(own.top_pages, brought_dim);
+  return made;
+}
+
+Facts SpecCells::feed(const Feed& feed) {
+  tokens_.insert(tokens_.end(), feed.tokens.begin(), feed.tokens.end());
+  for (std::size_t sequence = 0; sequence < origins_.size(); ++sequence) {
+    origins_[sequence].resize(tokens_.size(), static_cast<std::uint32_t>(sequence));
+  }
+  Facts facts;
+  facts.units.resize(units());
+  const std::size_t together = units_in_group(spec_, units_of_layer());
+  for (std::size_t first = 0; first < cells_.size(); first += together) {
+    CacheGroup group;
+    for (std::size_t i = 0; i < together; ++i) group.add(cells_[first + i].cache);
+    group.begin_chunk(feed.tokens.size());
+    std::vector<CellFacts> told(together);
+    for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, told[i]);
+    for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
+      group.before_query();
+      for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, told[i]);
+    }
+    group.end_chunk();
+    for (std::size_t i = 0; i < together; ++i) tell(first + i, std::move(told[i]), facts);
+  }
+  return facts;
+}
+
+// What the chunk did with a cell, to all who share it.
+void SpecCells::tell(std::size_t cell, CellFacts told, Facts& facts) {
+  note_evictions(cells_[cell]);
+  for (std::size_t i = 0; i < units_per_cell(); ++i) {
+    const std::size_t unit = cell * units_per_cell() + i;
+    UnitFacts& out = facts.units[unit];
+    out.returned.reserve(told.returned.size());
+    for (const Position position : told.returned) out.returned.push_back(row_of(position, unit));
+    out.mask_width = told.returned.size();
+    out.visible = told.visible;
+    out.query_positions = told.query_positions;
+    out.key_positions = told.key_positions;
+    out.page_bounds = told.page_bounds;
+    out.page_width = told.page_width;
+    if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
+    tell_state(unit, out);
+  }
+}
+
+void SpecCells::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts) {
+  Cell& cell = cells_[index];
+  const std::size_t chunk = feed.tokens.size();
+  note_evictions(cell);
+  facts.returned = stored_in(cell);
+  const std::size_t width = facts.returned.size();
+  facts.visible.resize(chunk * width);
+  if (cell.pages) meet_keys(index, feed);
+  if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_told);
+  const bool weighs = feed.tell_weights || cell.cache.wants_rows();
+  if (weighs) facts.weights.resize(units_per_cell());
+  for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
+}
+
+void SpecCells::feed_cell(std::size_t index,
+                          const Feed& feed,
+                          std::size_t query,
+                          CellFacts& facts) {
+  Cell& cell = cells_[index];
+  const std::size_t width = facts.returned.size();
+  const bool in_cache = are_ranks(spec_.positions);
+  const Visible& all = cell.cache.next_query();
+  const auto rows = rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
+  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+    const std::size_t at = query * width + rows[rank];
+    facts.visible[at] = 1;
+    if (in_cache) facts.key_positions[at] = static_cast<double>(rank);
+  }
+  const Token token = feed.tokens[query];
+  facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
+                                           : static_cast<double>(token.position));
+  if (!facts.weights.empty()) weigh(index, feed, query, rows, facts);
+  if (cell.cache.needs().any()) show(index, feed, query);
+}
+
+// Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all
+// that share the cell.
+void SpecCells::weigh(std::size_t index,
+                      const Feed& feed,
+                      std::size_t query,
+                      const std::vector<std::size_t>& rows,
+                      CellFacts& facts) {
+  const std::size_t width = facts.returned.size();
+  keys_.clear();
+  for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
+  mass_.resize(keys_.size());
+  sum_.assign(keys_.size(), 0.0F);
+  const std::uint32_t heads = spec_.unit == Unit::head ? 1 : setup_.group;
+  for (std::size_t i = 0; i < facts.weights.size(); ++i) {
+    const Place place = place_of(index * facts.weights.size() + i);
+    float* const out = facts.weights[i].data() + query * width;
+    for (std::uint32_t head = 0; head < heads; ++head) {
+      visible_mass(feed.stream, {place.sequence, place.layer, place.head * heads + head},
+                   feed.tokens[query], keys_, mass_);
+      for (std::size_t k = 0; k < keys_.size(); ++k) {
+        out[rows[k]] += mass_[k] / static_cast<float>(heads);
+        sum_[k] += mass_[k];
+      }
+    }
+  }
+  const auto voters = static_cast<float>(facts.weights.size() * heads);
+  for (float& mass : sum_) mass /= voters;
+}
+
+// What the cell's policy asks for of that query of the chunk, whose weights were just taken.
+void SpecCells::show(std::size_t index, const Feed& feed, std::size_t query) {
+  UnitCache& cache = cells_[index].cache;
+  const Needs& needs = cache.needs();
+  Observation shown;
+  if (needs.attention) shown.mass = sum_;
+  Brought own;
+  if (needs.vectors() || needs.token_classes) {
+    std::vector<BroughtTo> units;
+    for (std::size_t i = 0; i < units_per_cell(); ++i) {
+      units.push_back(brought_to(place_of(index * units_per_cell() + i), spec_.unit, setup_));
+    }
+    own = brought(feed.stream, units, feed.tokens[query]);
+    if (needs.keys) shown.keys = {own.keys, brought_dim};
+    if (needs.values) shown.values = {own.values, brought_dim};
+    if (needs.queries) shown.queries = {own.queries, brought_dim};
+    shown.token_class = own.token_class;
+  }
+  cache.observe(shown);
+}
+
+// Rows are freed all at once or not at all, so those that are not free yet are the last evicted.
+void SpecCells::note_evictions(Cell& cell) {
+  const std::span<const Position> evicted = cell.cache.evicted();
+  const std::size_t unfreed = cell.cache.slots().unfreed();
+  if (!evicted.empty()) {
+    for (const Position position : evicted) {
+      const bool masked = position < cell.cache.masked_below();
+      (masked ? cell.masked : cell.unfreed).push_back(position);
+    }
+    cell.cache.clear_evicted();
+  }
+  if (cell.unfreed.size() <= unfreed) return;
+  const auto freed = static_cast<std::ptrdiff_t>(cell.unfreed.size() - unfreed);
+  cell.unfreed.erase(cell.unfreed.begin(), cell.unfreed.begin() + freed);
+}
+
+std::vector<Position> SpecCells::stored_in(const Cell& cell) {
+  const Visible all = cell.cache.all();
+  std::vector<Position> stored;
+  stored.reserve(all.size() + cell.unfreed.size() + cell.masked.size());
+  for (Position p = all.sinks.first; p < all.sinks.last; ++p) stored.push_back(p);
+  stored.insert(stored.end(), all.middle.begin(), all.middle.end());
+  for (Position p = all.recent.first; p < all.recent.last; ++p) stored.push_back(p);
+  if (cell.unfreed.empty() && cell.masked.empty()) return stored;
+  stored.insert(stored.end(), cell.unfreed.begin(), cell.unfreed.end());
+  stored.insert(stored.end(), cell.masked.begin(), cell.masked.end());
+  std::ranges::sort(stored);
+  return stored;
+}
+
+Row SpecCells::row_of(Position position, std::size_t unit) const {
+  Place place = place_of(unit);
+  if (!origins_.empty()) place.sequence = origins_[place.sequence][position];
+  return {.value = tokens_[position],
+          .key = tokens_[position],
+          .value_place = place,
+          .key_place = place,
+          .position =
+              spec_.positions == Positions::absolute ? static_cast<double>(position) : not_told};
+}
+
+void SpecCells::tell_state(std::size_t unit, UnitFacts& facts) const {
+  const Cell& cell = cells_[cell_of(unit)];
+  const std::vector<Position> stored = stored_in(cell);
+  facts.stored.reserve(stored.size());
+  for (const Position position : stored) facts.stored.push_back(row_of(position, unit));
+  facts.reported = cell.cache.stored();
+  facts.moved = cell.cache.counts().moved;
+  facts.bytes = cell.cache.stored() * bytes_per_row;
+}
+
+Facts SpecCells::look() const {
+  Facts facts;
+  facts.units.resize(units());
+  for (std::size_t unit = 0; unit < facts.units.size(); ++unit) tell_state(unit, facts.units[unit]);
+  return facts;
+}
+
+}  // namespace kv

@@ -1,0 +1,121 @@
+// The caches of a spec's subject: one UnitCache for all who share residents, and what a call did
+// with each, told unit by unit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/properties/subject.h"
+#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/unit_cache.h"
+
+namespace kv {
+
+// `spec` with the sizes that `setup` wishes, as far as the policy takes them: a policy without
+// sinks gets none, and one without a middle gives its recent window what the sinks leave of the
+// budget. Where queries choose, pages_for() says of what, and each query head is a unit. An error
+// if no cache can have these sizes.
+Result<Spec> spec_for(const Spec& spec, const Setup& setup);
+
+// What queries choose under `setup`'s wishes: the budget is what they attend to, the recent window
+// the page (no larger than it was), and the last layer at least is not dense.
+TopPages pages_for(const TopPages& sizes, const Setup& setup);
+
+// `spec` as the unit at this place runs it; of unit=head, places count query heads.
+Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place);
+
+class SpecCells {
+ public:
+  SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws);
+
+  // The same number of tokens into every sequence; positions follow on. Requires some tokens.
+  Facts feed(const Feed& feed);
+
+  [[nodiscard]] Facts look() const;
+
+  // Tokens fed so far.
+  [[nodiscard]] std::size_t seen() const { return tokens_.size(); }
+
+  [[nodiscard]] SpecCells fork() const;
+  void clear();
+
+  // False, and nothing has changed, if `from` does not name a sequence for each.
+  [[nodiscard]] bool reorder(std::span<const std::uint32_t> from);
+
+  [[nodiscard]] std::vector<std::uint8_t> save() const;
+
+  // False, and nothing has changed, if save() of such cells did not write `bytes`.
+  [[nodiscard]] bool load(std::span<const std::uint8_t> bytes);
+
+ private:
+  struct Cell {
+    UnitCache cache;
+    std::vector<Position> unfreed;      // evicted, and stored until the next trim; increasing
+    std::vector<Position> masked;       // evicted, and stored for good
+    std::optional<PageChoice> pages{};  // where queries choose
+  };
+
+  // What a chunk did with one cell: the same for every unit that shares it, but for the weights.
+  struct CellFacts {
+    std::vector<Position> returned;
+    std::vector<std::uint8_t> visible;
+    std::vector<double> query_positions;
+    std::vector<double> key_positions;
+    std::vector<std::vector<float>> weights;  // per unit of the cell; empty if nobody reads them
+    std::vector<double> page_bounds;          // where queries choose
+    std::size_t page_width = 0;
+  };
+
+  // Without cells: for fork().
+  struct Bare {};
+
+  SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
+      : spec_(spec), setup_(setup), draws_(std::move(draws)) {}
+
+  [[nodiscard]] std::size_t units_of_layer() const;
+  [[nodiscard]] std::size_t units() const;
+  [[nodiscard]] std::size_t cell_of(std::size_t unit) const;
+  [[nodiscard]] std::size_t units_per_cell() const;
+  [[nodiscard]] Place place_of(std::size_t unit) const;
+
+  [[nodiscard]] Cell fresh(std::size_t cell) const;
+  [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
+  void begin_cell(std::size_t index, const Feed& feed, CellFacts& facts);
+  void feed_cell(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
+  void tell(std::size_t cell, CellFacts told, Facts& facts);
+  void weigh(std::size_t index,
+             const Feed& feed,
+             std::size_t query,
+             const std::vector<std::size_t>& rows,
+             CellFacts& facts);
+  void show(std::size_t index, const Feed& feed, std::size_t query);
+  void meet_keys(std::size_t index, const Feed& feed);
+  Visible choose(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
+  static void note_evictions(Cell& cell);
+  static std::vector<Position> stored_in(const Cell& cell);
+  [[nodiscard]] Row row_of(Position position, std::size_t unit) const;
+  void tell_state(std::size_t unit, UnitFacts& facts) const;
+
+  Spec spec_;
+  Setup setup_;
+  DrawsOf draws_;
+  std::vector<Cell> cells_;
+  std::vector<Token> tokens_;  // fed so far, by position; the same for every sequence
+
+  // [sequence][position]: the sequence that the rows of a position were made for, where reorder
+  // ever changed that; else empty.
+  std::vector<std::vector<std::uint32_t>> origins_;
+
+  // Scratch of one query.
+  std::vector<Token> keys_;
+  std::vector<float> mass_, sum_;
+};
+
+}  // namespace kv

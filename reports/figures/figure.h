@@ -1,0 +1,59 @@
+// A figure: a gnuplot script with its numbers, a caption, and the same numbers as CSV.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+
+namespace kv {
+
+struct Figure {
+  std::string name;         // of its files, without suffix
+  std::string title;        // plain text, as the caption
+  std::string caption;      // what was measured on what
+  std::size_t width = 960;  // in CSS pixels; the PNG has twice as many
+  std::size_t height = 400;
+  std::string data{};  // gnuplot data blocks
+  std::string body{};  // gnuplot commands, run once per terminal
+  std::string csv{};   // the numbers that are drawn
+};
+
+// Writes NAME.svg and NAME.png into `folder`. Errors: gnuplot is not installed (not_found), or what
+// it said.
+Result<void> draw(const Figure& figure, const std::string& folder);
+
+// The numbers of a figure: one gnuplot data block per policy, and all of them as one CSV.
+class FigureData {
+ public:
+  // The CSV's columns after the first, which is the block's label.
+  explicit FigureData(std::vector<std::string> columns);
+
+  // Starts a block and gives its name. Its lines in the CSV begin with the label and, where the
+  // figure has several panels with numbers of their own, with the panel's word.
+  std::string begin(std::string_view label, std::string_view panel = {});
+
+  // One line of the block begun last. NaN is a gap in the plot and an empty field in the CSV.
+  void row(const std::vector<double>& values);
+
+  // The same for what is drawn as nothing: a place in a grid that the CSV leaves out.
+  void empty_row(const std::vector<double>& values);
+
+  // Ends a run of points that lines connect.
+  void gap();
+
+  // Moves the text into the figure.
+  void finish(Figure& figure);
+
+ private:
+  void plot_row(const std::vector<double>& values);
+
+  std::size_t blocks_ = 0;
+  std::vector<std::string> label_;
+  std::string script_;
+  std::string csv_;
+};
+
+}  // namespace kv

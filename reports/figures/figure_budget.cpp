@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/figures/legend.h"
+#include "kvcheck/reports/figures/plot_text.h"
+
+namespace kv {
+namespace {
+
+// One panel: a metric of a spec, or what it lacks to 1.
+struct Measure {
+  Interval SpecSummary::*metric = nullptr;
+  bool lost = false;
+  bool logarithmic = false;  // and without bars: their lower ends may be below zero
+  const char* name = "";     // in the CSV
+  const char* label = "";
+};
+
+bool bounded(const Sweep& sweep, const Line& line) {
+  return sweep.specs[line.specs[0]].spec.bounded();
+}
+
+// Points of different policies at one budget are set side by side, so that bars can be told apart:
+// many of them closer, so that all stay within the axis.
+double dodge(std::size_t i, std::size_t n) {
+  const double octaves = std::min(0.035, 0.4 / static_cast<double>(n));
+  const double step = static_cast<double>(i) - static_cast<double>(n - 1) / 2;
+  return std::exp2(octaves * step);
+}
+
+std::string tics_of(const Sweep& sweep) {
+  std::vector<std::uint32_t> budgets;
+  for (const SpecSummary& spec : sweep.specs) {
+    if (spec.spec.bounded()) budgets.push_back(spec.spec.budget);
+  }
+  std::ranges::sort(budgets);
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  std::vector<std::string> words;
+  double last = 0;
+  for (const std::uint32_t budget : budgets) {
+    if (budget < 1.25 * last) continue;
+    last = budget;
+    words.push_back(std::to_string(budget));
+  }
+  return "set xtics (" + join(words, ",") + ")\nset xrange [" + shortest(budgets.front() / 1.3) +
+         ":" + shortest(budgets.back() * 1.3) + "]\n";
+}
+
+Interval value_of(const SpecSummary& spec, const Measure& measure) {
+  const Interval& value = spec.*measure.metric;
+  if (!measure.lost) return value;
+  return {.mean = 1 - value.mean, .low = 1 - value.high, .high = 1 - value.low};
+}
+
+std::string bars_of(const std::string& block, const Look& look) {
+  return block + " using 5:3:(0):($4-$3) with vectors nohead lc rgb '" + std::string(look.colour) +
+         "' lw 1.2 notitle";
+}
+
+std::string means_of(const std::string& block, const Line& line) {
+  return block + " using 5:2 with linespoints" + point_style(line.look) + " notitle";
+}
+
+// The plot command of one measure over all lines.
+std::string curves(const Sweep& sweep,
+                   const std::vector<Line>& lines,
+                   const Measure& measure,
+                   FigureData& data) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string block = data.begin(lines[i].label, measure.name);
+    for (const std::size_t s : lines[i].specs) {
+      const SpecSummary& spec = sweep.specs[s];
+      const Interval value = value_of(spec, measure);
+      const double budget = spec.spec.budget;
+      if (measure.logarithmic && !(value.mean > 0)) continue;
+      data.row({budget, value.mean, value.low, value.high, budget * dodge(i, lines.size())});
+    }
+    if (!measure.logarithmic) parts.push_back(bars_of(block, lines[i].look));
+    parts.push_back(means_of(block, lines[i]));
+  }
+  return "plot " + join(parts, ", ") + "\n";
+}
+
+std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& lines) {
+  const bool errors = std::ranges::any_of(lines, [&](const Line& line) {
+    return std::isfinite(sweep.specs[line.specs[0]].output_error.mean);
+  });
+  const Measure third = errors ? Measure{.metric = &SpecSummary::output_error,
+                                         .logarithmic = true,
+                                         .name = "output_error",
+                                         .label = "relative output error"}
+                               : Measure{.metric = &SpecSummary::kl_to_dense,
+                                         .logarithmic = true,
+                                         .name = "kl_to_dense",
+                                         .label = "KL to dense, nats"};
+  return {
+      {.metric = &SpecSummary::retained_mass, .name = "retained_mass", .label = "retained mass"},
+      {.metric = &SpecSummary::retained_mass,
+       .lost = true,
+       .logarithmic = true,
+       .name = "lost_mass",
+       .label = "lost mass, 1 - retained"},
+      third,
+      {.metric = &SpecSummary::topk_overlap, .name = "topk_overlap", .label = "top-k overlap"}};
+}
+
+std::string caption_of(const Sweep& sweep, bool errors) {
+  const std::string k = std::to_string(sweep.result->top_k);
+  return "Retained mass: the share of dense attention whose keys were still in the cache, mean "
+         "over queries. Lost mass is the rest, on a logarithmic axis that tells large budgets "
+         "apart. " +
+         std::string(errors ? "Output error: of the attention output, relative to the dense one. "
+                            : "KL: of the renormalised row from the dense row. ") +
+         "Top-k overlap: the share of the " + k +
+         " largest dense weights that are among the largest of what is left. Open-loop replay of " +
+         subject_of(*sweep.result) +
+         ". Points are means over query heads, seeds averaged first; those of one budget stand "
+         "side "
+         "by side. Bars, on the linear axes, are 95 % t-intervals of the mean over heads; they "
+         "say nothing of other texts.";
+}
+
+}  // namespace
+
+Figure budget_figure(const Sweep& sweep) {
+  Figure figure{.name = "budget", .title = "What is kept and lost against budget", .caption = {}};
+  std::vector<Line> lines;
+  std::ranges::copy_if(sweep.lines, std::back_inserter(lines),
+                       [&](const Line& line) { return bounded(sweep, line); });
+  if (lines.empty()) return figure;
+  const std::vector<Measure> measures = measures_of(sweep, lines);
+  Grid grid{.panels = measures.size(),
+            .columns = 2,
+            .panel_width = 340,
+            .panel_height = 260,
+            .gap = labelled_gap,
+            .row_gap = 50};
+  const std::string legend = add_legend(lines, grid);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +
+                "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend;
+  FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const Measure& measure = measures[i];
+    figure.body +=
+        grid.place(i) + "set ylabel '" + measure.label + "'\n" +
+        axis_label('x', true, "budget, tokens") +
+        (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n"
+                             : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n") +
+        curves(sweep, lines, measure, data) + std::string(legend_done);
+  }
+  data.finish(figure);
+  figure.caption = caption_of(sweep, std::string(measures[2].name) == "output_error");
+  return figure;
+}
+
+}  // namespace kv

@@ -1,0 +1,15 @@
+// The figures of an evaluation.
+#pragma once
+
+#include <vector>
+
+#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+
+// All figures that the result has numbers for: perplexity against position, perplexity and recall
+// against budget, recall by distance.
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result);
+
+}  // namespace kv

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/figures/plot_text.h"
+
+namespace kv {
+namespace {
+
+using Place = std::pair<std::size_t, std::size_t>;  // layer, head
+
+// Retained mass of each head, its seeds averaged, in order.
+std::map<Place, double> masses_of(const Sweep& sweep, const SpecSummary& summary) {
+  std::map<Place, double> masses;
+  const auto cells = sweep.cells(summary);
+  for (const CellResult* cell : cells) {
+    for (const HeadResult& head : cell->heads) {
+      masses[{head.layer, head.head}] +=
+          head.metrics.retained_mass / static_cast<double>(cells.size());
+    }
+  }
+  return masses;
+}
+
+// Layers as tic labels at 0, 1, ...: recorded layers need not be consecutive.
+std::string layer_tics(const std::vector<std::size_t>& layers) {
+  std::vector<std::string> words;
+  const std::size_t step = 1 + layers.size() / 13;
+  for (std::size_t i = 0; i < layers.size(); i += step) {
+    words.push_back("'" + std::to_string(layers[i]) + "' " + std::to_string(i));
+  }
+  return "set ytics (" + join(words, ",") + ") scale 0\n";
+}
+
+constexpr double bar_height = 120;  // its title and its tics need so much, however few the layers
+constexpr double bar_space = 120;   // and to the right of the panels
+
+// Tics from 1 down to no less than `lowest`, few enough for the bar.
+std::string bar_tics(double lowest) {
+  double step = std::pow(10.0, std::floor(std::log10(1 - lowest)));
+  if ((1 - lowest) / step < 2) step /= 5;
+  if ((1 - lowest) / step > 4) step *= 2;
+  if ((1 - lowest) / step > 4) step *= 2.5;
+  const double first = 1 - step * std::floor((1 - lowest) / step + 1e-9);
+  return "set cbtics " + shortest(first) + "," + shortest(step) + ",1\n";
+}
+
+// The bar of the colours, right of the first row's panels.
+std::string colour_bar(const Grid& grid, double lowest) {
+  const auto width = static_cast<double>(grid.width());
+  const auto height = static_cast<double>(grid.height());
+  const double tall = std::max(bar_height, grid.panel_height);
+  return "set cbrange [" + shortest(lowest) + ":1]\nset cblabel 'retained mass' offset 0.8\n" +
+         bar_tics(lowest) + "set colorbox user origin screen " +
+         shortest((width - bar_space + 12) / width) + "," +
+         shortest((height - grid.top - tall) / height) + " size screen " + shortest(12 / width) +
+         "," + shortest(tall / height) + "\n";
+}
+
+// Boxes, not an image: gnuplot draws nothing of an image of one row or one column.
+std::string cells_of(const std::string& block) {
+  return "plot " + block +
+         " using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror"
+         " lc palette lw 0.5 fill solid 1 border notitle\n";
+}
+
+}  // namespace
+
+Figure heads_figure(const Sweep& sweep) {
+  Figure figure{.name = "head-mass", .title = "Retained mass of every head", .caption = {}};
+  FigureData data({"head", "layer_row", "retained_mass", "layer"});
+  const std::vector<std::size_t>& layers = sweep.result->trace.layers;
+  std::vector<const Line*> lines;
+  std::vector<std::string> blocks;
+  double lowest = 1;
+  for (const Line& line : sweep.lines) {
+    const SpecSummary* summary = sweep.at_budget(line);
+    if (summary == nullptr || !summary->spec.bounded()) continue;
+    blocks.push_back(data.begin(line.label));
+    lines.push_back(&line);
+    for (const auto& [place, mass] : masses_of(sweep, *summary)) {
+      const auto row = std::ranges::find(layers, place.first) - layers.begin();
+      data.row({static_cast<double>(place.second), static_cast<double>(row), mass,
+                static_cast<double>(place.first)});
+      lowest = std::min(lowest, mass);
+    }
+  }
+  const std::size_t heads = sweep.result->trace.query_heads;
+  if (lines.empty()) return figure;
+  if (lowest > 0.999999) lowest = 0;  // a scale needs two ends
+  data.finish(figure);
+  Grid grid = small_multiples(lines.size(), 190,
+                              std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
+  grid.right = bar_space;
+  figure.width = grid.width();
+  figure.height = grid.height();
+  const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };
+  figure.body = "set multiplot\n" + plain_axes() + "set border 15\nunset key\n" + even_palette() +
+                "set tics scale 0\n" + colour_bar(grid, lowest) + "set xrange [-0.5:" + end(heads) +
+                "]\nset yrange [" + end(layers.size()) + ":-0.5]\n" + token_tics('x', heads, 8);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    figure.body += grid.place(i) + panel_title(lines[i]->label, grid.panel_width) +
+                   axis_label('x', grid.lowest(i), "query head") +
+                   (grid.first_in_row(i) ? "set ylabel 'layer'\n" + layer_tics(layers)
+                                         : "unset ylabel\nunset ytics\n") +
+                   (i == 0 ? "" : "unset colorbox\n") + cells_of(blocks[i]);
+  }
+  figure.caption = "Mean over queries (and seeds) for each layer and query head at budget " +
+                   std::to_string(sweep.budget) + "; the scale begins at " +
+                   (lowest > 0 ? "the lowest value" : "0") + ". Open-loop replay of " +
+                   subject_of(*sweep.result) + ".";
+  return figure;
+}
+
+}  // namespace kv

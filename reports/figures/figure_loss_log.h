@@ -1,0 +1,14 @@
+// Logs of other programs as a figure.
+#pragma once
+
+#include <span>
+
+#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/tables/loss_log.h"
+
+namespace kv {
+
+// Perplexity against position, a panel per model. Requires at least one.
+Figure loss_log_figure(std::span<const LossLogs> models);
+
+}  // namespace kv

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/figures/legend.h"
+#include "kvcheck/reports/figures/plot_text.h"
+
+namespace kv {
+namespace {
+
+constexpr const char* optimum_style = " lc rgb '#000000' dt 1 lw 2";
+constexpr const char* per_step_style = " lc rgb '#777777' dt 2 lw 2";
+constexpr const char* greedy_style = " lc rgb '#777777' dt 3 lw 2";
+
+bool measured(const SpecSummary& spec) {
+  return spec.spec.bounded() && std::isfinite(spec.optimum_share);
+}
+
+// Lines that have a share of the optimum to show.
+std::vector<Line> lines_with_share(const Sweep& sweep) {
+  std::vector<Line> lines;
+  std::ranges::copy_if(sweep.lines, std::back_inserter(lines), [&](const Line& line) {
+    return std::ranges::any_of(line.specs, [&](std::size_t s) { return measured(sweep.specs[s]); });
+  });
+  return lines;
+}
+
+// The line whose bounds are drawn: the bounds are those of most other lines too.
+const Line& usual_line(const Sweep& sweep, const std::vector<Line>& lines) {
+  std::map<double, std::size_t> lines_with;
+  const auto bound = [&](const Line& line) {
+    return sweep.specs[line.specs.front()].oracle.per_step;
+  };
+  for (const Line& line : lines) ++lines_with[bound(line)];
+  return *std::ranges::max_element(lines, {}, [&](const Line& line) {
+    return lines_with[bound(line)] * 4096 + line.specs.size();
+  });
+}
+
+std::string budget_axis(const Sweep& sweep) {
+  std::vector<std::uint32_t> budgets;
+  for (const SpecSummary& spec : sweep.specs) {
+    if (measured(spec)) budgets.push_back(spec.spec.budget);
+  }
+  std::ranges::sort(budgets);
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  std::vector<std::string> words;
+  double last = 0;
+  for (const std::uint32_t budget : budgets) {
+    if (budget < 1.25 * last) continue;
+    last = budget;
+    words.push_back(std::to_string(budget));
+  }
+  return "set logscale x 2\nset xtics (" + join(words, ",") + ")\nset xrange [" +
+         shortest(budgets.front() / 1.3) + ":" + shortest(budgets.back() * 1.3) + "]\n";
+}
+
+// One curve of numbers against budget.
+template <typename ValueOf>
+std::string curve(const Sweep& sweep,
+                  const Line& line,
+                  const std::string& label,
+                  const char* panel,
+                  FigureData& data,
+                  ValueOf value_of) {
+  const std::string block = data.begin(label, panel);
+  for (const std::size_t s : line.specs) {
+    const SpecSummary& spec = sweep.specs[s];
+    if (measured(spec)) data.row({static_cast<double>(spec.spec.budget), value_of(spec)});
+  }
+  return block + " using 1:2 with linespoints";
+}
+
+std::string bounds_panel(const Sweep& sweep, const Line& line, FigureData& data) {
+  const auto add = [&](const char* label, const char* style, auto value_of) {
+    return curve(sweep, line, label, "retained_mass", data, value_of) + style + " pt 7 ps 0.5" +
+           " title '" + label + "'";
+  };
+  return "plot " +
+         add("per step", per_step_style, [](const SpecSummary& s) { return s.oracle.per_step; }) +
+         ", " +
+         add("optimum", optimum_style, [](const SpecSummary& s) { return s.oracle.optimum; }) +
+         ", " +
+         add("greedy, no bound", greedy_style,
+             [](const SpecSummary& s) { return s.oracle.greedy; }) +
+         "\n";
+}
+
+std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, FigureData& data) {
+  std::vector<std::string> parts;
+  for (const Line& line : lines) {
+    parts.push_back(curve(sweep, line, line.label, "optimum_share", data,
+                          [](const SpecSummary& s) { return s.optimum_share; }) +
+                    point_style(line.look) + " notitle");
+  }
+  return "plot " + join(parts, ", ") + "\n";
+}
+
+}  // namespace
+
+Figure oracle_figure(const Sweep& sweep) {
+  Figure figure{.name = "oracle", .title = "What any cache could keep", .caption = {}};
+  const std::vector<Line> lines = lines_with_share(sweep);
+  if (lines.empty()) return figure;
+  const Line& usual = usual_line(sweep, lines);
+  Grid grid{
+      .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
+  const std::string legend = add_legend(lines, grid);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  FigureData data({"measure", "budget", "value"});
+  figure.body = "set multiplot\n" + plain_axes() + budget_axis(sweep) +
+                "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\nset yrange [*:1]\n" + grid.place(0) +
+                "set key bottom right Left reverse samplen 2\nset ylabel 'retained mass'\n" +
+                axis_label('x', true, "budget, tokens") + bounds_panel(sweep, usual, data) +
+                legend + grid.place(1) + "set ylabel 'share of the optimum'\n" +
+                shares_panel(sweep, lines, data);
+  data.finish(figure);
+  figure.caption =
+      "Left: what caches could retain whose queries see as many rows as those of " + usual.label +
+      ". Optimum: the most that any cache retains which never takes back what it evicted. Per "
+      "step: a looser bound, as if taking back were free. Greedy: a cache that knows the future "
+      "and drops what will weigh least. Right: each policy's retained mass as a share of the "
+      "optimum of its own sizes. Open-loop replay of " +
+      subject_of(*sweep.result) + ". Means over queries and query heads.";
+  return figure;
+}
+
+}  // namespace kv

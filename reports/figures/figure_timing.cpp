@@ -1,0 +1,126 @@
+#include "kvcheck/reports/figures/figure_timing.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/legend.h"
+#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/numbers/labels.h"
+
+namespace kv {
+namespace {
+
+struct Panel {
+  const char* name;
+  const char* label;
+  std::function<double(const TimedCell&)> value;
+};
+
+// Nothing that is drawn on a logarithmic axis may be 0.
+double positive(double value) {
+  return value > 0 ? value : not_measured;
+}
+
+std::vector<Panel> panels() {
+  return {
+      {"token", "ms per token", [](const TimedCell& cell) { return positive(1e3 * cell.token_s); }},
+      {"attention", "ms in attention",
+       [](const TimedCell& cell) { return positive(1e3 * cell.attention_s); }},
+      {"kv", "MiB of keys and values",
+       [](const TimedCell& cell) {
+         return positive(static_cast<double>(cell.kv_bytes) / (1024.0 * 1024));
+       }},
+      {"peak", "MiB of the process",
+       [](const TimedCell& cell) {
+         return positive(static_cast<double>(cell.peak_bytes) / (1024.0 * 1024));
+       }},
+  };
+}
+
+// Lines by policy and budget, their cells by length, and what they all have in common.
+struct TimedLines {
+  std::vector<Line> lines;
+  std::string common{};
+};
+
+TimedLines lines_of_timings(const TimingResult& result) {
+  std::vector<Spec> specs;
+  std::set<std::uint32_t> chunks;
+  std::set<std::uint32_t> budgets;
+  for (const TimedCell& cell : result.cells) {
+    specs.push_back(cell.cell.spec);
+    chunks.insert(cell.cell.spec.chunk);
+    if (cell.cell.spec.bounded()) budgets.insert(cell.cell.spec.budget);
+  }
+  TimedLines timed;
+  if (chunks.size() == 1) {
+    timed.common += "; prompts in chunks of " + std::to_string(*chunks.begin());
+    for (Spec& spec : specs) spec.chunk = 1;
+  }
+  std::vector<std::string> labels = labels_of(specs);
+  for (std::size_t i = 0; i < specs.size() && budgets.size() > 1; ++i) {
+    if (specs[i].bounded()) labels[i] += " (" + std::to_string(specs[i].budget) + ")";
+  }
+  if (budgets.size() == 1) timed.common += "; budget " + std::to_string(*budgets.begin());
+  timed.lines = lines_of(specs, labels);
+  for (Line& line : timed.lines) {
+    std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return result.cells[i].length; });
+  }
+  return timed;
+}
+
+std::string length_axis(const std::set<std::size_t>& lengths) {
+  std::vector<std::string> words;
+  for (const std::size_t length : lengths) words.push_back(std::to_string(length));
+  return "set logscale x 2\nset xtics (" + join(words, ",") + ")\nset xrange [" +
+         shortest(static_cast<double>(*lengths.begin()) / 1.3) + ":" +
+         shortest(static_cast<double>(*lengths.rbegin()) * 1.3) + "]\n";
+}
+
+}  // namespace
+
+Figure timing_figure(const TimingResult& result) {
+  Figure figure{.name = "speed", .title = "Time and memory against length", .caption = {}};
+  std::set<std::size_t> lengths;
+  for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
+  if (lengths.size() < 2) return figure;
+  const TimedLines timed = lines_of_timings(result);
+  const std::vector<Line>& lines = timed.lines;
+  Grid grid{
+      .panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = labelled_gap};
+  const std::string legend = add_legend(lines, grid);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  figure.body = "set multiplot\n" + plain_axes() + "set grid ytics lc rgb '#e4e4e4' lw 1\n" +
+                legend + length_axis(lengths) + "set logscale y\n";
+  FigureData data({"length", "value"});
+  std::size_t place = 0;
+  for (const Panel& panel : panels()) {
+    std::vector<std::string> parts;
+    for (const Line& line : lines) {
+      const std::string block = data.begin(line.label, panel.name);
+      for (const std::size_t i : line.specs) {
+        data.row({static_cast<double>(result.cells[i].length), panel.value(result.cells[i])});
+      }
+      parts.push_back(block + " using 1:2 with linespoints" + point_style(line.look) + " notitle");
+    }
+    figure.body += grid.place(place) + axis_label('x', grid.lowest(place), "tokens before") +
+                   "set ylabel '" + panel.label + "'\nplot " + join(parts, ", ") + "\n" +
+                   std::string(legend_done);
+    ++place;
+  }
+  data.finish(figure);
+  figure.caption =
+      "The median time of a token after a prompt, how much of it is attention, the bytes of keys "
+      "and values held, and the largest memory of the process (weights, and what earlier rows left "
+      "behind, included), all axes logarithmic; where there are several budgets, in parentheses. "
+      "Times are those of one machine with whatever else it did. " +
+      result.model + "; weights " + result.weights + ", keys and values " + result.storage +
+      timed.common + ".";
+  return figure;
+}
+
+}  // namespace kv

@@ -1,0 +1,17 @@
+#include "kvcheck/reports/figures/figures.h"
+
+namespace kv {
+
+std::vector<Figure> figures_of(const ReplayResult& result) {
+  const Sweep sweep = sweep_of(result);
+  std::vector<Figure> figures;
+  for (const auto make :
+       {budget_figure, oracle_figure, stream_figure, sizes_figure, residency_figure,
+        inclusion_figure, attention_figure, lifetime_figure, heads_figure}) {
+    Figure figure = make(sweep);
+    if (!figure.body.empty()) figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace kv

@@ -1,0 +1,25 @@
+// The figures of a report, each built from one trace's results.
+#pragma once
+
+#include <vector>
+
+#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/numbers/sweep.h"
+
+namespace kv {
+
+// All figures that the results have numbers for, in the report's order.
+std::vector<Figure> figures_of(const ReplayResult& result);
+
+// One each. A figure without a body has nothing to show.
+Figure budget_figure(const Sweep& sweep);     // retained mass and output error against budget
+Figure oracle_figure(const Sweep& sweep);     // the share of the optimum against budget
+Figure stream_figure(const Sweep& sweep);     // the same over the stream
+Figure sizes_figure(const Sweep& sweep);      // rows stored and visible over the stream
+Figure residency_figure(const Sweep& sweep);  // who was resident when, in one unit
+Figure inclusion_figure(const Sweep& sweep);  // who is resident at the end, against theory
+Figure attention_figure(const Sweep& sweep);  // one head's attention, and what of it was kept
+Figure lifetime_figure(const Sweep& sweep);   // how long tokens stay
+Figure heads_figure(const Sweep& sweep);      // retained mass by layer and head
+
+}  // namespace kv

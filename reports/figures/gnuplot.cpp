@@ -1,0 +1,108 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/reports/figures/figure.h"
+
+// POSIX leaves this declaration to the program; glibc happens to make it too.
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace kv {
+namespace {
+
+constexpr const char* script_name = ".figure.gp";
+constexpr const char* remarks_name = ".figure.log";
+
+std::string size_of(const Figure& figure, std::size_t scale) {
+  return std::to_string(figure.width * scale) + "," + std::to_string(figure.height * scale);
+}
+
+std::string script_of(const Figure& figure) {
+  const std::string common = "set encoding utf8\n" + figure.data;
+  const std::string svg = "set terminal svg size " + size_of(figure, 1) +
+                          " font 'Helvetica,Arial,sans-serif,14' background '#ffffff'\n"
+                          "title_font = ',12'\n"
+                          "set output '" +
+                          figure.name + ".svg'\n";
+  // Twice the pixels with everything scaled alike, so that both look the same.
+  const std::string png = "set terminal pngcairo size " + size_of(figure, 2) +
+                          " font 'Sans,10.5' fontscale 2 linewidth 2 pointscale 2\n"
+                          "title_font = ',9.2'\n"
+                          "set output '" +
+                          figure.name + ".png'\n";
+  const std::string close = "unset multiplot\nunset output\nreset\n";
+  return common + svg + figure.body + close + png + figure.body + close;
+}
+
+// Runs gnuplot on the script, without a shell and without the user's settings.
+Result<int> run_gnuplot(const std::string& folder) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&actions, 1, remarks_name, flags, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  std::string program = "gnuplot";
+  std::string defaults = "-d";
+  std::string script = script_name;
+  const std::array<char*, 4> words = {program.data(), defaults.data(), script.data(), nullptr};
+  pid_t child = 0;
+  const int failure =
+      ::posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure == ENOENT) {
+    return Error{Error::Kind::not_found, "gnuplot is not installed; there are no figures"};
+  }
+  if (failure != 0) return io_error(std::string("cannot run gnuplot: ") + std::strerror(failure));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return io_error("lost sight of gnuplot");
+  }
+  return status;
+}
+
+// gnuplot prints the offending line before it says what is wrong with it.
+std::string last_remark(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) return "";
+  std::string text(file.value().bytes().size(), '\0');
+  if (!text.empty()) std::memcpy(text.data(), file.value().bytes().data(), text.size());
+  const std::size_t end = text.find_last_not_of(" \n");
+  if (end == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
+}
+
+bool written(const std::string& path) {
+  return ::access(path.c_str(), R_OK) == 0;
+}
+
+}  // namespace
+
+Result<void> draw(const Figure& figure, const std::string& folder) {
+  const std::string script = folder + "/" + script_name;
+  const std::string remarks = folder + "/" + remarks_name;
+  if (const auto done = write_file(script, script_of(figure)); !done) return done.error();
+  const auto status = run_gnuplot(folder);
+  const std::string said = last_remark(remarks);
+  ::unlink(script.c_str());
+  ::unlink(remarks.c_str());
+  if (!status) return status.error();
+  const std::string base = folder + "/" + figure.name;
+  if (*status != 0 || !written(base + ".svg") || !written(base + ".png")) {
+    ::unlink((base + ".svg").c_str());
+    ::unlink((base + ".png").c_str());
+    return io_error("gnuplot could not draw " + figure.name + ": " +
+                    (said.empty() ? "it ended without a word" : said));
+  }
+  return {};
+}
+
+}  // namespace kv

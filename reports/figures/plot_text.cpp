@@ -1,0 +1,111 @@
+#include "kvcheck/reports/figures/plot_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/numbers/labels.h"
+
+namespace kv {
+namespace {
+
+constexpr double title_character = 6.3;  // mean width of one in a panel's title, CSS pixels
+
+std::string fraction(double part, std::size_t whole) {
+  return shortest(part / static_cast<double>(whole));
+}
+
+std::size_t columns_for(std::size_t panels) {
+  if (panels <= 4) return std::max<std::size_t>(1, panels);
+  return panels == 5 || panels == 6 || panels == 9 ? 3 : 4;
+}
+
+}  // namespace
+
+std::string plain_axes() {
+  return "set border 3 lc rgb '#444444' lw 1\n"
+         "set tics nomirror out scale 0.5 textcolor rgb '#222222'\n"
+         "set bars small\nset format '%g'\n"
+         "set pointsize 0.7\n";
+}
+
+std::string even_palette() {
+  return "set palette defined (0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', "
+         "5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 '#fde725')\n";
+}
+
+std::string line_style(const Look& look) {
+  return " lc rgb '" + std::string(look.colour) + "' dt " + std::string(look.dash) + " lw 2";
+}
+
+std::string point_style(const Look& look) {
+  return line_style(look) + " pt " + std::to_string(look.point) + " ps 0.8";
+}
+
+std::size_t Grid::width() const {
+  const auto n = static_cast<double>(columns);
+  return static_cast<std::size_t>(left + right + n * panel_width + (n - 1) * gap);
+}
+
+std::size_t Grid::height() const {
+  const auto n = static_cast<double>(rows());
+  return static_cast<std::size_t>(bottom + n * (panel_height + top) + (n - 1) * row_gap);
+}
+
+std::string Grid::place(std::size_t i) const {
+  const double x = left + static_cast<double>(i % columns) * (panel_width + gap);
+  const std::size_t row = i / columns;
+  const double above = static_cast<double>(row) * (panel_height + top + row_gap) + top;
+  const double y = static_cast<double>(height()) - above;
+  return "set lmargin at screen " + fraction(x, width()) + "\nset rmargin at screen " +
+         fraction(x + panel_width, width()) + "\nset tmargin at screen " + fraction(y, height()) +
+         "\nset bmargin at screen " + fraction(y - panel_height, height()) + "\n";
+}
+
+Grid small_multiples(std::size_t panels, double panel_width, double panel_height) {
+  return {.panels = panels,
+          .columns = columns_for(panels),
+          .panel_width = panel_width,
+          .panel_height = panel_height};
+}
+
+std::string grid_lines() {
+  return "set grid ytics lc rgb '#e4e4e4' lw 1\n";
+}
+
+std::string panel_title(const std::string& label, double pixels) {
+  const auto width = static_cast<std::size_t>(pixels / title_character);
+  return "set title " + gnuplot_quoted(shortened(label, width)) +
+         " noenhanced font title_font offset 0,-0.7\n";
+}
+
+std::string round_tics(char axis, double top, int most) {
+  double step = top > 0 ? std::pow(10.0, std::floor(std::log10(top / most))) : 1;
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (top / step > most) step *= factor;
+  }
+  return "set " + std::string(1, axis) + "tics 0," + shortest(step) + "\n";
+}
+
+std::string token_tics(char axis, std::size_t tokens, int most) {
+  return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
+}
+
+std::string axis_label(char axis, bool show, const std::string& text) {
+  const std::string name(1, axis);
+  if (!show) return "unset " + name + "label\nset format " + name + " ''\n";
+  return "set " + name + "label " + gnuplot_quoted(text) + " noenhanced\nset format " + name +
+         " '%g'\n";
+}
+
+std::string subject_of(const ReplayResult& result) {
+  const TraceInfo& trace = result.trace;
+  const std::string tokens = with_commas(trace.tokens) + " tokens";
+  const std::string name = short_name(trace);
+  return (name.ends_with(tokens) ? name : name + ", " + tokens) + ", " +
+         std::to_string(trace.layers.size()) + (trace.layers.size() == 1 ? " layer" : " layers") +
+         " of " + std::to_string(trace.query_heads) + " query heads";
+}
+
+}  // namespace kv

@@ -1,0 +1,40 @@
+// Perplexity against position: the plot that evaluations and logs of other programs share.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+
+// One line of the plot.
+struct PositionCurve {
+  std::string label;
+  Look look;
+  std::span<const LossPoint> series{};  // by first
+};
+
+// How many targets each point of the plot stands for: a multiple of `step`, such that `longest`
+// targets give at most 32 points.
+std::size_t targets_of_point(std::size_t longest, std::size_t step);
+
+// The series in runs of `width` targets' places. A last run that holds less than half of that is
+// left out: it would wobble more than the others.
+std::vector<LossPoint> runs_of(std::span<const LossPoint> series, std::size_t width);
+
+// The columns of the plot's numbers.
+std::vector<std::string> position_columns();
+
+// "plot ..." of all curves, without titles, on whatever axes are set; the numbers go to `data`,
+// under the word of the panel if there are several.
+std::string position_panel(std::span<const PositionCurve> curves,
+                           std::size_t width,
+                           FigureData& data,
+                           std::string_view panel = {});
+
+}  // namespace kv

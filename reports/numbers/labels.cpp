@@ -1,0 +1,123 @@
+#include "kvcheck/reports/numbers/labels.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/escape.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t longest_variant = 48;  // as wide as a legend
+constexpr std::size_t longest_name = 60;
+constexpr std::string_view generator_words = "kvcheck trace generate ";
+
+// A label without the policy's name.
+struct LabelPieces {
+  std::vector<std::string> fields;
+  std::vector<std::string> settings;
+};
+
+LabelPieces pieces_of(const Spec& spec) {
+  const std::string label = spec.label();
+  const std::vector<std::string_view> parts = split(label, ';');
+  std::string_view fields = parts.front().substr(spec.policy->name.size());
+  if (fields.starts_with(':')) fields.remove_prefix(1);
+  LabelPieces pieces;
+  for (const std::string_view field : split(fields, ',')) {
+    if (!field.empty()) pieces.fields.emplace_back(field);
+  }
+  pieces.settings.assign(parts.begin() + 1, parts.end());
+  return pieces;
+}
+
+// Words that say by themselves which setting they are of.
+std::string plain(std::string_view piece) {
+  for (const std::string_view name : {"timing=", "positions="}) {
+    if (piece.starts_with(name)) piece.remove_prefix(name.size());
+  }
+  return std::string(piece);
+}
+
+// The variants of one policy, by Spec::label().
+using Variants = std::map<std::string, LabelPieces>;
+
+std::vector<std::string> texts_of(std::string_view policy, const Variants& variants) {
+  std::map<std::string, std::size_t> uses;
+  for (const auto& [label, pieces] : variants) {
+    for (const std::string& field : pieces.fields) ++uses[field];
+  }
+  std::vector<std::string> texts;
+  for (const auto& [label, pieces] : variants) {
+    std::string text(policy);
+    for (const std::string& field : pieces.fields) {
+      if (uses[field] < variants.size()) text += " " + field;
+    }
+    for (const std::string& setting : pieces.settings) text += " " + plain(setting);
+    texts.push_back(std::move(text));
+  }
+  return shortened_apart(texts, longest_variant);
+}
+
+}  // namespace
+
+std::vector<std::string> labels_of(std::span<const Spec> specs) {
+  std::map<std::string_view, Variants> policies;
+  for (const Spec& spec : specs) policies[spec.policy->name].emplace(spec.label(), pieces_of(spec));
+  std::map<std::string, std::string> short_of;
+  for (const auto& [policy, variants] : policies) {
+    const std::vector<std::string> texts = texts_of(policy, variants);
+    std::size_t i = 0;
+    for (const auto& [label, pieces] : variants) {
+      short_of[label] = variants.size() == 1 ? label : texts[i];
+      ++i;
+    }
+  }
+  std::vector<std::string> labels;
+  for (const Spec& spec : specs) labels.push_back(short_of.at(spec.label()));
+  return labels;
+}
+
+std::vector<std::string> shortened_apart(std::span<const std::string> texts, std::size_t width) {
+  std::map<std::string, std::string> chosen;
+  std::set<std::string> used;
+  std::vector<std::string> out;
+  for (const std::string& text : texts) {
+    auto at = chosen.find(text);
+    if (at == chosen.end()) {
+      std::string cut = shortened(text, width);
+      for (std::size_t n = 2; used.contains(cut); ++n) {
+        const std::string mark = "#" + std::to_string(n);
+        if (mark.size() >= width) break;
+        cut = shortened(text, width - mark.size()) + mark;
+      }
+      used.insert(cut);
+      at = chosen.emplace(text, std::move(cut)).first;
+    }
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+bool generated(const TraceInfo& trace) {
+  return trace.source.starts_with(generator_words);
+}
+
+std::string short_name(const TraceInfo& trace) {
+  if (!generated(trace) || trace.source != std::string(generator_words) + trace.name) {
+    return shortened(trace.name, longest_name);
+  }
+  return shortened(trace.name.substr(0, trace.name.find(':')), longest_name) + ", " +
+         with_commas(trace.tokens) + (trace.tokens == 1 ? " token" : " tokens");
+}
+
+std::string with_commas(std::size_t value) {
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace kv

@@ -1,0 +1,125 @@
+#include "kvcheck/reports/numbers/statistics.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/random/rng.h"
+
+namespace kv {
+namespace {
+
+constexpr double upper_tail = 0.975;
+
+// Ranks from 1 on.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double mean = static_cast<double>(begin + 1 + end) / 2;
+    for (; begin < end; ++begin) ranks[order[begin]] = mean;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Interval t_interval(std::span<const double> values) {
+  if (values.empty()) return {};
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  if (!std::isfinite(mean) || values.size() < 2) return {.mean = mean};
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double t = boost::math::quantile(boost::math::students_t(n - 1), upper_tail);
+  const double half = t * std::sqrt(squares / (n - 1) / n);
+  return {.mean = mean, .low = mean - half, .high = mean + half};
+}
+
+Interval share_interval(std::uint64_t hits, std::uint64_t trials) {
+  KV_CHECK(hits <= trials);
+  if (trials == 0) return {};
+  static const double z = boost::math::quantile(boost::math::normal(), upper_tail);
+  const auto n = static_cast<double>(trials);
+  const double share = static_cast<double>(hits) / n;
+  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half =
+      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+}
+
+double paired_flips(std::span<const double> a, std::span<const double> b) {
+  KV_CHECK(a.size() == b.size());
+  constexpr std::size_t countable = 16;
+  constexpr std::uint32_t draws = 20000;
+  std::vector<double> differences(a.size());
+  std::ranges::transform(a, b, differences.begin(), std::minus<>());
+  const double seen = std::abs(std::accumulate(differences.begin(), differences.end(), 0.0));
+  const double slack = 1e-12 * std::max(1.0, seen);
+  const auto as_far = [&](const auto& sign_of) {
+    double sum = 0;
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      sum += sign_of(i) ? differences[i] : -differences[i];
+    }
+    return std::abs(sum) >= seen - slack;
+  };
+  std::uint64_t far = 0;
+  if (differences.size() <= countable) {
+    const std::uint64_t patterns = std::uint64_t{1} << differences.size();
+    for (std::uint64_t signs = 0; signs < patterns; ++signs) {
+      if (as_far([&](std::size_t i) { return (signs >> i & 1U) != 0; })) ++far;
+    }
+    return static_cast<double>(far) / static_cast<double>(patterns);
+  }
+  for (std::uint32_t draw = 0; draw < draws; ++draw) {
+    const Rng rng(1, draw);
+    const auto sign_of = [&](std::size_t i) { return rng.below(2, static_cast<Position>(i)) == 1; };
+    if (as_far(sign_of)) ++far;
+  }
+  return static_cast<double>(far + 1) / static_cast<double>(draws + 1);
+}
+
+std::vector<double> holm(std::span<const double> values) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i])) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> out(values.begin(), values.end());
+  double least = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const double worth = values[order[rank]] * static_cast<double>(order.size() - rank);
+    least = std::max(least, std::min(1.0, worth));
+    out[order[rank]] = least;
+  }
+  return out;
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  KV_CHECK(a.size() == b.size());
+  const std::vector<double> ranks_a = ranks_of(a);
+  const std::vector<double> ranks_b = ranks_of(b);
+  const double mean = static_cast<double>(a.size() + 1) / 2;
+  double both = 0;
+  double squares_a = 0;
+  double squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (ranks_a[i] - mean) * (ranks_b[i] - mean);
+    squares_a += (ranks_a[i] - mean) * (ranks_a[i] - mean);
+    squares_b += (ranks_b[i] - mean) * (ranks_b[i] - mean);
+  }
+  if (squares_a == 0 || squares_b == 0) return not_measured;
+  return both / std::sqrt(squares_a * squares_b);
+}
+
+}  // namespace kv

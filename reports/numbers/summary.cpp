@@ -1,0 +1,157 @@
+#include "kvcheck/reports/numbers/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kvcheck/reports/numbers/labels.h"
+
+namespace kv {
+namespace {
+
+using Metric = double HeadMetrics::*;
+
+double mean_over_heads(const CellResult& cell, Metric metric) {
+  double sum = 0;
+  for (const HeadResult& head : cell.heads) sum += head.metrics.*metric;
+  return cell.heads.empty() ? not_measured : sum / static_cast<double>(cell.heads.size());
+}
+
+// Cells of one spec may have different numbers of heads only in a file that was tampered with.
+Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  std::vector<double> means(result.cells[summary.cells[0]].heads.size());
+  for (const std::size_t index : summary.cells) {
+    const CellResult& cell = result.cells[index];
+    const std::size_t heads = std::min(means.size(), cell.heads.size());
+    for (std::size_t h = 0; h < heads; ++h) {
+      means[h] += cell.heads[h].metrics.*metric;
+    }
+  }
+  for (double& mean : means) mean /= static_cast<double>(summary.cells.size());
+  return t_interval(means);
+}
+
+Interval over_seeds(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  std::vector<double> means;
+  for (const std::size_t index : summary.cells) {
+    means.push_back(mean_over_heads(result.cells[index], metric));
+  }
+  return t_interval(means);
+}
+
+void add_sizes(SpecSummary& summary, const CellSizes& sizes) {
+  summary.visible_mean += sizes.visible_mean;
+  summary.stored_peak += static_cast<double>(sizes.stored_peak);
+  summary.evictions += static_cast<double>(sizes.evictions);
+  summary.bytes_peak +=
+      sizes.bytes_peak == 0 ? not_measured : static_cast<double>(sizes.bytes_peak);
+}
+
+void finish(const ReplayResult& result, SpecSummary& summary) {
+  summary.retained_mass = over_heads(result, summary, &HeadMetrics::retained_mass);
+  summary.retained_mass_seeds = over_seeds(result, summary, &HeadMetrics::retained_mass);
+  summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
+  summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
+  summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
+  summary.oracle = oracle_of(result.cells[summary.cells[0]]);
+  const double retained = summary.retained_mass.mean;
+  const OracleMeans& oracle = summary.oracle;
+  summary.optimum_share = optimum_share_of(summary.spec, retained, oracle.optimum);
+  const bool loose = summary.spec.budgets.shared() && std::isfinite(oracle.optimum);
+  summary.least_share = retained / (loose ? oracle.optimum : oracle.per_step);
+  summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
+  for (const std::size_t index : summary.cells) {
+    add_sizes(summary, sizes_of(result.cells[index]));
+  }
+  // Divided once: adding shares would make a mean of equal sizes differ from them.
+  for (double* mean :
+       {&summary.visible_mean, &summary.stored_peak, &summary.evictions, &summary.bytes_peak}) {
+    *mean /= static_cast<double>(summary.cells.size());
+  }
+}
+
+// What the bounds of a unit's pages weigh, in rows: the least and the greatest number of every
+// channel are as much as a key and a value.
+std::uint64_t bounds_rows(const Spec& spec, const UnitResult& unit) {
+  const TopPages& sizes = spec.top_pages;
+  if (!spec.chooses() || unit.layer < sizes.dense_layers) return 0;
+  return (unit.stored_peak + sizes.page - 1) / sizes.page;
+}
+
+}  // namespace
+
+CellSizes sizes_of(const CellResult& cell) {
+  if (cell.units.empty()) return {};
+  CellSizes sizes{.visible_mean = 0, .stored_mean = 0, .kept_at_end = 0};
+  double lived = 0;
+  std::uint64_t rows = 0;
+  for (const UnitResult& unit : cell.units) {
+    sizes.visible_mean += unit.visible_mean;
+    sizes.stored_mean += unit.stored_mean;
+    sizes.visible_peak = std::max(sizes.visible_peak, unit.visible_peak);
+    sizes.stored_peak = std::max(sizes.stored_peak, unit.stored_peak);
+    sizes.kept_at_end += static_cast<double>(unit.kept_at_end);
+    sizes.evictions += unit.evictions;
+    sizes.trims += unit.trims;
+    sizes.moved += unit.moved;
+    rows += unit.stored_peak + bounds_rows(cell.cell.spec, unit);
+    if (unit.evictions > 0) lived += unit.lifetime_mean * static_cast<double>(unit.evictions);
+  }
+  for (double* mean : {&sizes.visible_mean, &sizes.stored_mean, &sizes.kept_at_end}) {
+    *mean /= static_cast<double>(cell.units.size());
+  }
+  if (sizes.evictions > 0) sizes.lifetime_mean = lived / static_cast<double>(sizes.evictions);
+  sizes.bytes_peak = rows * cell.bytes_per_row;
+  return sizes;
+}
+
+OracleMeans oracle_of(const CellResult& cell) {
+  if (cell.bounds.empty()) return {};
+  OracleMeans means{.optimum = 0, .per_step = 0, .greedy = 0};
+  double heads = 0;
+  for (const UnitBounds& unit : cell.bounds) {
+    const auto weight = static_cast<double>(unit.heads);
+    means.optimum += weight * unit.optimum;
+    means.per_step += weight * unit.per_step;
+    means.greedy += weight * unit.greedy;
+    heads += weight;
+  }
+  for (double* const mean : {&means.optimum, &means.per_step, &means.greedy}) *mean /= heads;
+  return means;
+}
+
+HeadMetrics means_of(const CellResult& cell) {
+  return {.retained_mass = mean_over_heads(cell, &HeadMetrics::retained_mass),
+          .kl_to_dense = mean_over_heads(cell, &HeadMetrics::kl_to_dense),
+          .topk_overlap = mean_over_heads(cell, &HeadMetrics::topk_overlap),
+          .output_error = mean_over_heads(cell, &HeadMetrics::output_error)};
+}
+
+double optimum_share_of(const Spec& spec, double retained_mass, double optimum) {
+  return spec.budgets.shared() ? not_measured : retained_mass / optimum;
+}
+
+std::vector<SpecSummary> summarise(const ReplayResult& result) {
+  std::vector<SpecSummary> summaries;
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const Spec& spec = result.cells[i].cell.spec;
+    std::string canonical = spec.canonical();
+    const auto [at, added] = place.emplace(canonical, summaries.size());
+    if (added) {
+      summaries.push_back(
+          {.spec = spec, .label = {}, .canonical = std::move(canonical), .cells = {}});
+    }
+    summaries[at->second].cells.push_back(i);
+  }
+  std::vector<Spec> specs;
+  for (const SpecSummary& summary : summaries) specs.push_back(summary.spec);
+  const std::vector<std::string> labels = labels_of(specs);
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    summaries[i].label = labels[i];
+    finish(result, summaries[i]);
+  }
+  return summaries;
+}
+
+}  // namespace kv

@@ -1,0 +1,117 @@
+#include "kvcheck/reports/numbers/sweep.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace kv {
+namespace {
+
+// By place in the registry, where the first policy is the dense one.
+constexpr std::array<std::string_view, 8> colours = {"#000000", "#e69f00", "#56b4e9", "#009e73",
+                                                     "#0072b2", "#d55e00", "#cc79a7", "#8a7a00"};
+constexpr std::array<int, 8> points = {1, 5, 9, 13, 7, 11, 15, 3};
+constexpr std::array<std::string_view, 5> dashes = {"1", "(8,4)", "(2,3)", "(8,3,2,3)", "(14,4)"};
+
+std::size_t place_of(const PolicyEntry* policy) {
+  const auto registry = policy_registry();
+  for (std::size_t i = 0; i < registry.size(); ++i) {
+    if (registry[i].name == policy->name) return i;
+  }
+  return registry.size();
+}
+
+// Other variants open the marker and go on to the next shape in turn. In gnuplot a filled marker
+// has the number after its outline's.
+int marker_of(int own, std::size_t variant) {
+  if (variant == 0) return own;
+  constexpr std::array<int, 6> filled = {5, 7, 9, 11, 13, 15};
+  const auto at = std::ranges::find(filled, own);
+  const auto first = static_cast<std::size_t>(at == filled.end() ? 0 : at - filled.begin());
+  return filled[(first + variant / 2) % filled.size()] - static_cast<int>(variant % 2);
+}
+
+}  // namespace
+
+Look look_of(const PolicyEntry* policy, std::size_t variant) {
+  const std::size_t place = place_of(policy);
+  // Past the palette the colours come round again, told apart by the dash and the marker.
+  const std::size_t turn = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
+  const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
+  const std::size_t shape = turn == 0 ? slot : 1 + (slot - 1 + 2 * turn) % 7;
+  return {.colour = colours[slot],
+          .dash = dashes[(variant + 2 * turn) % dashes.size()],
+          .point = marker_of(points[shape], variant)};
+}
+
+std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels) {
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto line = std::ranges::find(lines, labels[i], &Line::label);
+    if (line == lines.end()) {
+      lines.push_back({.label = labels[i], .policy = specs[i].policy, .look = {}, .specs = {}});
+      line = lines.end() - 1;
+    }
+    line->specs.push_back(i);
+  }
+  const auto place = [](const Line& line) { return place_of(line.policy); };
+  std::ranges::stable_sort(lines, {}, place);
+  std::map<std::string_view, std::size_t> variants;
+  for (Line& line : lines) {
+    line.look = look_of(line.policy, variants[line.policy->name]++);
+    std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return specs[i].budget; });
+  }
+  return lines;
+}
+
+std::uint32_t middle_budget(std::span<const Spec> specs) {
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const Spec& spec : specs) {
+    if (spec.bounded()) ++uses[spec.budget];
+  }
+  std::size_t most = 0;
+  for (const auto& [budget, count] : uses) most = std::max(most, count);
+  std::vector<std::uint32_t> common;
+  for (const auto& [budget, count] : uses) {
+    if (count == most) common.push_back(budget);
+  }
+  return common.empty() ? 0 : common[(common.size() - 1) / 2];
+}
+
+const SpecSummary* Sweep::at_budget(const Line& line) const {
+  for (const std::size_t i : line.specs) {
+    if (!specs[i].spec.bounded() || specs[i].spec.budget == budget) return &specs[i];
+  }
+  return nullptr;
+}
+
+std::vector<const CellResult*> Sweep::cells(const SpecSummary& spec) const {
+  std::vector<const CellResult*> out;
+  for (const std::size_t i : spec.cells) out.push_back(&result->cells[i]);
+  return out;
+}
+
+bool covers(
+    const TraceInfo& trace, Unit kind, const Residency& unit, std::size_t layer, std::size_t head) {
+  if (kind == Unit::model) return true;
+  if (unit.layer != layer) return false;
+  if (kind == Unit::layer) return true;
+  const std::size_t kv_heads = std::max<std::size_t>(1, trace.kv_heads);
+  const std::size_t group = std::max<std::size_t>(1, trace.query_heads / kv_heads);
+  return kind == Unit::head ? unit.head == head : unit.head / group == head / group;
+}
+
+Sweep sweep_of(const ReplayResult& result) {
+  Sweep sweep{.result = &result, .specs = summarise(result), .lines = {}};
+  std::vector<Spec> specs;
+  std::vector<std::string> labels;
+  for (const SpecSummary& summary : sweep.specs) {
+    specs.push_back(summary.spec);
+    labels.push_back(summary.label);
+  }
+  sweep.lines = lines_of(specs, labels);
+  sweep.budget = middle_budget(specs);
+  return sweep;
+}
+
+}  // namespace kv

@@ -1,0 +1,48 @@
+// The report: a run, or the newest replay with the newest evaluation, as a folder of pages, figures
+// and tables.
+//
+//   DIR/index.html        self-contained: text, tables and figures, no other file needed
+//   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
+//   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
+//   DIR/trace-2/...       and so on for the run's other traces
+//   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
+//                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
+//   DIR/comparison/       where a trace and an evaluation have specs in common: comparison.csv and
+//                         .md, both loops and times in one table
+//   DIR/logs/             if logs of other programs are given: perplexity.svg, .png and .csv,
+//                         perplexities.csv and .md
+//   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,
+//                         mutants.csv, laws.csv
+//
+// The same run gives the same bytes (with the same gnuplot). Without gnuplot the report has no
+// figures and says so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/kill_matrix.h"
+#include "kvcheck/reports/tables/loss_log.h"
+
+namespace kv {
+
+// What a report tells beside its runs.
+struct ReportExtras {
+  const KillMatrix* matrix = nullptr;  // of the laws; null: nothing
+  std::vector<LossLogs> logs{};        // of other programs, a folder each
+  std::vector<StoredRun> compared{};   // what the comparison is of; empty: of the runs themselves
+};
+
+// Writes the report of a run of a results file; 0: of the newest run that holds traces together
+// with the newest that holds evaluations. The folder is written beside its place and moved there
+// whole; an older report in its place is replaced. Errors: those of read_run(), a place that holds
+// anything but a report, no permission, a full disk.
+Result<void> write_report(const std::string& results_path,
+                          std::int64_t run,
+                          const std::string& folder,
+                          const ReportExtras& extras = {});
+
+}  // namespace kv

@@ -1,0 +1,150 @@
+#include "kvcheck/reports/page/report_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/file.h"
+
+namespace kv {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool begins_as_report(const std::string& index) {
+  const auto file = MappedFile::open(index);
+  if (!file) return false;
+  const auto bytes = file.value().bytes();
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()),
+                              std::min<std::size_t>(bytes.size(), 512));
+  return head.find(report_mark) != std::string_view::npos;
+}
+
+bool report_file(const fs::path& path) {
+  constexpr std::array<std::string_view, 5> suffixes = {".svg", ".png", ".csv", ".md", ".jsonl"};
+  return std::ranges::find(suffixes, path.extension().string()) != suffixes.end();
+}
+
+bool section_folder(std::string_view name) {
+  if (name == "comparison" || name == "laws" || name == "logs") return true;
+  for (const std::string_view begin : {"trace-", "evaluation-", "timing-"}) {
+    if (!name.starts_with(begin)) continue;
+    const std::string_view number = name.substr(begin.size());
+    return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
+}
+
+// The first thing in the folder that no report has, or an empty text.
+Result<std::string> foreign_entry(const std::string& folder) {
+  std::error_code failure;
+  std::vector<fs::path> entries;
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const fs::path relative = at->path().lexically_relative(folder);
+    const std::string first = relative.begin()->string();
+    std::error_code ignored;
+    const bool is_folder = fs::is_directory(at->symlink_status(ignored));
+    const bool known = at.depth() == 0 ? (is_folder ? section_folder(first) : first == "index.html")
+                                       : at.depth() == 1 && !is_folder && report_file(relative);
+    if (!known) return relative.string();
+  }
+  if (failure) return io_error("cannot read '" + folder + "': " + failure.message());
+  return std::string();
+}
+
+Result<void> check_target(const std::string& target) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(target, failure);
+  if (!fs::exists(status)) return {};
+  if (!fs::is_directory(status)) {
+    return io_error("cannot write a report to '" + target + "': it is a file; expected a folder");
+  }
+  if (fs::is_empty(target, failure)) return {};
+  if (!begins_as_report(target + "/index.html")) {
+    return io_error("cannot write a report to '" + target +
+                    "': it is a folder with something else in it; name a new or empty one");
+  }
+  const auto foreign = foreign_entry(target);
+  if (!foreign) return foreign.error();
+  if (foreign->empty()) return {};
+  return io_error("cannot replace the report in '" + target + "': it also holds '" + *foreign +
+                  "', which no report has; move it away or name another folder");
+}
+
+// An absolute path without symbolic links or a slash at its end, so that it has a parent.
+Result<std::string> resolved(const std::string& target) {
+  std::error_code failure;
+  fs::path path = fs::weakly_canonical(fs::absolute(target, failure), failure);
+  if (failure) return io_error("cannot write '" + target + "': " + failure.message());
+  if (path.filename().empty()) path = path.parent_path();
+  return path.string();
+}
+
+}  // namespace
+
+ReportFolder::ReportFolder(std::string named, std::string target, std::string temporary)
+    : named_(std::move(named)), target_(std::move(target)), temporary_(std::move(temporary)) {}
+
+ReportFolder::ReportFolder(ReportFolder&& other) noexcept
+    : named_(std::move(other.named_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+ReportFolder::~ReportFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+Result<ReportFolder> ReportFolder::create(const std::string& target) {
+  if (target.empty()) return usage_error("the report's folder has no name");
+  if (const auto fits = check_target(target); !fits) return fits.error();
+  const auto place = resolved(target);
+  if (!place) return place.error();
+  const fs::path path(*place);
+  std::error_code failure;
+  fs::create_directories(path.parent_path(), failure);
+  if (failure) return io_error("cannot create '" + target + "': " + failure.message());
+  std::string temporary =
+      (path.parent_path() / ("." + path.filename().string() + ".partial-XXXXXX")).string();
+  if (::mkdtemp(temporary.data()) == nullptr) return system_error("create", target);
+  ::chmod(temporary.c_str(), 0755);
+  return ReportFolder(target, *place, std::move(temporary));
+}
+
+Result<void> ReportFolder::commit() {
+  if (::rename(temporary_.c_str(), target_.c_str()) == 0) {
+    temporary_.clear();
+    return {};
+  }
+  if (errno != ENOTEMPTY && errno != EEXIST) return system_error("write", target_);
+  // The older report changes places with the new one, and the destructor removes it.
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
+    return {};
+  }
+  std::error_code failure;
+  fs::remove_all(target_, failure);
+  if (failure) return io_error("cannot replace '" + target_ + "': " + failure.message());
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("write", target_);
+  temporary_.clear();
+  return {};
+}
+
+std::string ReportFolder::about_target(std::string text) const {
+  for (std::size_t at = text.find(temporary_); !temporary_.empty() && at != std::string::npos;
+       at = text.find(temporary_, at + named_.size())) {
+    text.replace(at, temporary_.size(), named_);
+  }
+  return text;
+}
+
+}  // namespace kv

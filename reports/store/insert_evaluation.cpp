@@ -1,0 +1,79 @@
+#include <string>
+#include <string_view>
+
+#include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/stored_names.h"
+
+namespace kv {
+namespace {
+
+Result<void> insert_about(Database& database,
+                          const RunPlace& place,
+                          const ClosedLoopResult& result) {
+  Statement insert(database,
+                   "INSERT INTO evaluations (run, ordinal, model, architecture, weight_bytes,"
+                   " trained_context, text, checksum, loop, storage, window, streams, tokens,"
+                   " longest, segment, series_width) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  const std::string checksum = hexadecimal(result.checksum);
+  const auto text = [](const std::string& words) { return std::string_view(words); };
+  return insert.run(place.run, place.ordinal, text(result.model), text(result.architecture),
+                    result.weight_bytes, result.context, text(result.text), text(checksum),
+                    std::string_view("closed"), text(result.storage), result.window, result.streams,
+                    result.tokens, result.longest, result.segment, result.series_width);
+}
+
+Result<void> insert_cell(Database& database,
+                         std::int64_t evaluation,
+                         std::int64_t ordinal,
+                         const ClosedLoopCell& result) {
+  Statement insert(database,
+                   "INSERT INTO eval_cells (evaluation, ordinal, spec, policy, label, budget, seed,"
+                   " kv_bytes, retained_mass) VALUES (?,?,?,?,?,?,?,?,?)");
+  const Spec& spec = result.cell.spec;
+  const std::string canonical = spec.canonical();
+  const std::string label = spec.label();
+  const std::string seed = std::to_string(result.cell.seed);
+  return insert.run(evaluation, ordinal, std::string_view(canonical), spec.policy->name,
+                    std::string_view(label), spec.budget, std::string_view(seed), result.kv_bytes,
+                    result.retained_mass);
+}
+
+Result<void> insert_series(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
+  Statement insert(database, "INSERT INTO eval_series VALUES (?,?,?,?,?)");
+  std::int64_t ordinal = 0;
+  for (const LossPoint& point : result.series) {
+    const auto done = insert.run(cell, ordinal++, point.first, point.targets, point.nats);
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+Result<void> insert_recall(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
+  Statement insert(database, "INSERT INTO eval_recall VALUES (?,?,?,?,?,?)");
+  std::int64_t ordinal = 0;
+  for (const RecallBin& bin : result.recall) {
+    const auto done = insert.run(cell, ordinal++, bin.first, bin.last, bin.asked, bin.right);
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> insert_evaluation(Database& database,
+                               const RunPlace& place,
+                               const ClosedLoopResult& result) {
+  if (const auto done = insert_about(database, place, result); !done) return done.error();
+  const std::int64_t evaluation = database.last_id();
+  std::int64_t ordinal = 0;
+  for (const ClosedLoopCell& cell : result.cells) {
+    const auto done = insert_cell(database, evaluation, ordinal++, cell);
+    if (!done) return done.error();
+    const std::int64_t id = database.last_id();
+    if (const auto rows = insert_series(database, id, cell); !rows) return rows.error();
+    if (const auto rows = insert_recall(database, id, cell); !rows) return rows.error();
+  }
+  return {};
+}
+
+}  // namespace kv

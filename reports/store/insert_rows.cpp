@@ -1,0 +1,159 @@
+#include <string>
+#include <string_view>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/store/blob.h"
+#include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/stored_names.h"
+
+namespace kv {
+namespace {
+
+std::string list_of(const std::vector<std::size_t>& numbers) {
+  std::vector<std::string> words;
+  words.reserve(numbers.size());
+  for (const std::size_t number : numbers) words.push_back(std::to_string(number));
+  return join(words, ",");
+}
+
+Result<void> insert_header(Database& database, const RunPlace& place, const ReplayResult& result) {
+  Statement insert(database,
+                   "INSERT INTO traces (run, ordinal, name, kind, model, source, licence, loop,"
+                   " tokens, query_heads, kv_heads, head_dim, layers, trained_context, rope_layout,"
+                   " rope_dims, rope_theta, number, checksum, top_k, series_width, map_layer,"
+                   " map_head, map_side, map_block, map_mass) VALUES"
+                   " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  const TraceInfo& trace = result.trace;
+  const AttentionMap& map = result.map;
+  const std::string layers = list_of(trace.layers);
+  const std::string checksum = hexadecimal(trace.checksum);
+  const auto text = [](const std::string& words) { return std::string_view(words); };
+  return insert.run(place.run, place.ordinal, text(trace.name), stored_word(trace.kind),
+                    text(trace.model), text(trace.source), text(trace.licence), text(trace.loop),
+                    trace.tokens, trace.query_heads, trace.kv_heads, trace.head_dim, text(layers),
+                    trace.trained_context, stored_word(trace.rope.layout), trace.rope.dims,
+                    trace.rope.theta, stored_word(trace.number), text(checksum), result.top_k,
+                    result.series_width, map.layer, map.head, map.side, map.block,
+                    as_blob(map.mass));
+}
+
+Result<void> insert_dense(Database& database, std::int64_t trace, const ReplayResult& result) {
+  Statement insert(database, "INSERT INTO dense VALUES (?,?,?,?,?,?,?,?)");
+  std::int64_t ordinal = 0;
+  for (const DenseFacts& head : result.dense) {
+    const auto done = insert.run(trace, ordinal++, head.layer, head.head, head.first_mass,
+                                 head.sinks_mass, head.recent_mass, head.entropy);
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+// The statements that every cell uses, prepared once per trace.
+class CellInserter {
+ public:
+  explicit CellInserter(Database& database)
+      : database_(database),
+        cell_(database,
+              "INSERT INTO cells (trace, ordinal, spec, policy, label, budget, seed, bytes_per_row,"
+              " kept, lifetimes) VALUES (?,?,?,?,?,?,?,?,?,?)"),
+        head_(database, "INSERT INTO heads VALUES (?,?,?,?,?,?,?,?)"),
+        unit_(database, "INSERT INTO units VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        point_(database, "INSERT INTO series VALUES (?,?,?,?,?,?,?,?,?,?)"),
+        residency_(database, "INSERT INTO residency VALUES (?,?,?,?,?)"),
+        bounds_(database, "INSERT INTO bounds VALUES (?,?,?,?,?,?,?,?)") {}
+
+  Result<void> insert(std::int64_t trace, std::int64_t ordinal, const CellResult& result) {
+    const Spec& spec = result.cell.spec;
+    const std::string canonical = spec.canonical();
+    const std::string label = spec.label();
+    const std::string seed = std::to_string(result.cell.seed);
+    const auto done =
+        cell_.run(trace, ordinal, std::string_view(canonical), spec.policy->name,
+                  std::string_view(label), spec.budget, std::string_view(seed),
+                  result.bytes_per_row, as_blob(result.kept), as_blob(result.lifetimes));
+    if (!done) return done.error();
+    const std::int64_t cell = database_.last_id();
+    if (const auto rows = insert_heads(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_units(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_series(cell, result); !rows) return rows.error();
+    if (const auto rows = insert_bounds(cell, result); !rows) return rows.error();
+    return insert_residency(cell, result);
+  }
+
+ private:
+  Result<void> insert_heads(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const HeadResult& head : result.heads) {
+      const HeadMetrics& m = head.metrics;
+      const auto done = head_.run(cell, ordinal++, head.layer, head.head, m.retained_mass,
+                                  m.kl_to_dense, m.topk_overlap, m.output_error);
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Result<void> insert_units(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const UnitResult& u : result.units) {
+      const auto done =
+          unit_.run(cell, ordinal++, u.layer, u.head, u.stored_mean, u.stored_peak, u.visible_mean,
+                    u.visible_peak, u.kept_at_end, u.evictions, u.trims, u.moved, u.lifetime_mean);
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Result<void> insert_series(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const SeriesPoint& p : result.series) {
+      const auto done = point_.run(cell, ordinal++, p.first_step, p.retained_mass, p.kl_to_dense,
+                                   p.topk_overlap, p.output_error, p.stored, p.kept, p.visible);
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Result<void> insert_bounds(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const UnitBounds& unit : result.bounds) {
+      const auto done = bounds_.run(cell, ordinal++, unit.layer, unit.head, unit.heads,
+                                    unit.optimum, unit.per_step, unit.greedy);
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Result<void> insert_residency(std::int64_t cell, const CellResult& result) {
+    std::int64_t ordinal = 0;
+    for (const Residency& unit : result.residency) {
+      const auto done =
+          residency_.run(cell, ordinal++, unit.layer, unit.head, as_blob(unit.evicted_at));
+      if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Database& database_;
+  Statement cell_;
+  Statement head_;
+  Statement unit_;
+  Statement point_;
+  Statement residency_;
+  Statement bounds_;
+};
+
+}  // namespace
+
+Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result) {
+  if (const auto done = insert_header(database, place, result); !done) return done.error();
+  const std::int64_t trace = database.last_id();
+  if (const auto done = insert_dense(database, trace, result); !done) return done.error();
+  CellInserter inserter(database);
+  std::int64_t ordinal = 0;
+  for (const CellResult& cell : result.cells) {
+    if (const auto done = inserter.insert(trace, ordinal++, cell); !done) return done.error();
+  }
+  return {};
+}
+
+}  // namespace kv

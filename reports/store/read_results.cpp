@@ -1,0 +1,175 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/schema.h"
+#include "kvcheck/reports/store/sqlite.h"
+
+namespace kv {
+namespace {
+
+Result<Database> open_results(const std::string& path) {
+  struct stat status {};
+
+  if (::stat(path.c_str(), &status) != 0) return system_error("open", path);
+  if (S_ISDIR(status.st_mode)) return io_error("cannot read '" + path + "': it is a directory");
+  if (!S_ISREG(status.st_mode))
+    return io_error("cannot read '" + path + "': it is not a regular file");
+  if (status.st_size == 0) {
+    return malformed("'" + path + "' is empty; expected a kvcheck results file");
+  }
+  auto database = Database::open(path);
+  if (!database) return database;
+  if (const auto known = check_schema(*database); !known) return known.error();
+  return database;
+}
+
+Result<std::vector<RunSummary>> runs_in(Database& database) {
+  Statement rows(database,
+                 "SELECT id, version, command, status = 'complete',"
+                 " (SELECT count(*) FROM traces WHERE traces.run = runs.id),"
+                 " (SELECT count(*) FROM evaluations WHERE evaluations.run = runs.id),"
+                 " (SELECT count(*) FROM cells JOIN traces ON traces.id = cells.trace"
+                 "  WHERE traces.run = runs.id) +"
+                 " (SELECT count(*) FROM eval_cells JOIN evaluations"
+                 "  ON evaluations.id = eval_cells.evaluation WHERE evaluations.run = runs.id) +"
+                 " (SELECT count(*) FROM timed_cells JOIN timings"
+                 "  ON timings.id = timed_cells.timing WHERE timings.run = runs.id),"
+                 " (SELECT count(*) FROM timings WHERE timings.run = runs.id)"
+                 " FROM runs ORDER BY id");
+  std::vector<RunSummary> runs;
+  while (true) {
+    const auto there = rows.next();
+    if (!there) return there.error();
+    if (!*there) return runs;
+    runs.push_back({.id = rows.integer(0),
+                    .version = rows.text(1),
+                    .command = rows.text(2),
+                    .complete = rows.integer(3) != 0,
+                    .traces = rows.count(4),
+                    .evaluations = rows.count(5),
+                    .timings = rows.count(7),
+                    .cells = rows.count(6)});
+  }
+}
+
+constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings};
+
+// The newest run that holds something of one of these kinds; null if there is none.
+const RunSummary* newest(const std::vector<RunSummary>& runs,
+                         std::span<std::size_t RunSummary::*const> wanted) {
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
+    return std::ranges::any_of(wanted, [&](auto kind) { return run.*kind > 0; });
+  });
+  return found == runs.rend() ? nullptr : &*found;
+}
+
+Error no_runs(const std::string& path) {
+  return {Error::Kind::not_found, "'" + path + "' holds no runs"};
+}
+
+Result<RunSummary> choose(const std::vector<RunSummary>& runs,
+                          const std::string& path,
+                          std::int64_t id) {
+  if (runs.empty()) return no_runs(path);
+  if (id == 0) {
+    const auto* const found = newest(runs, kinds);
+    return found == nullptr ? runs.back() : *found;
+  }
+  for (const RunSummary& run : runs) {
+    if (run.id == id) return run;
+  }
+  const std::string first = std::to_string(runs.front().id);
+  const std::string last = std::to_string(runs.back().id);
+  return Error{Error::Kind::not_found,
+               "'" + path + "' has no run " + std::to_string(id) + "; it holds " +
+                   (runs.size() == 1 ? "run " + first : "runs " + first + " to " + last)};
+}
+
+Result<std::vector<std::int64_t>> ids_of(Database& database, const char* sql, std::int64_t run) {
+  Statement rows(database, sql);
+  rows.bind_all(run);
+  std::vector<std::int64_t> ids;
+  while (true) {
+    const auto there = rows.next();
+    if (!there) return there.error();
+    if (!*there) return ids;
+    ids.push_back(rows.integer(0));
+  }
+}
+
+Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
+  StoredRun run{.summary = summary, .traces = {}, .evaluations = {}, .timings = {}};
+  const auto traces =
+      ids_of(database, "SELECT id FROM traces WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!traces) return traces.error();
+  for (const std::int64_t trace : *traces) {
+    auto result = select_trace(database, trace);
+    if (!result) return result.error();
+    run.traces.push_back(std::move(*result));
+  }
+  const auto evaluations =
+      ids_of(database, "SELECT id FROM evaluations WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!evaluations) return evaluations.error();
+  for (const std::int64_t evaluation : *evaluations) {
+    auto result = select_evaluation(database, evaluation);
+    if (!result) return result.error();
+    run.evaluations.push_back(std::move(*result));
+  }
+  const auto timings =
+      ids_of(database, "SELECT id FROM timings WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!timings) return timings.error();
+  for (const std::int64_t timing : *timings) {
+    auto result = select_timing(database, timing);
+    if (!result) return result.error();
+    run.timings.push_back(std::move(*result));
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<std::vector<RunSummary>> list_runs(const std::string& path) {
+  auto database = open_results(path);
+  if (!database) return database.error();
+  return runs_in(*database);
+}
+
+Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
+  auto database = open_results(path);
+  if (!database) return database.error();
+  const auto runs = runs_in(*database);
+  if (!runs) return runs.error();
+  const auto summary = choose(*runs, path, id);
+  if (!summary) return summary.error();
+  return read_whole(*database, *summary);
+}
+
+Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
+  auto database = open_results(path);
+  if (!database) return database.error();
+  const auto runs = runs_in(*database);
+  if (!runs) return runs.error();
+  if (runs->empty()) return no_runs(path);
+  std::vector<const RunSummary*> wanted;
+  for (const auto& kind : kinds) {
+    const RunSummary* const found = newest(*runs, std::span(&kind, 1));
+    if (found == nullptr || std::ranges::find(wanted, found) != wanted.end()) continue;
+    wanted.push_back(found);
+  }
+  if (wanted.empty()) wanted.push_back(&runs->back());
+  std::vector<StoredRun> stored;
+  for (const RunSummary* const summary : wanted) {
+    auto run = read_whole(*database, *summary);
+    if (!run) return run.error();
+    stored.push_back(*std::move(run));
+  }
+  return stored;
+}
+
+}  // namespace kv

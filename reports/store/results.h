@@ -1,0 +1,87 @@
+// The results file: runs, traces or evaluations, cells and series in one SQLite database.
+//
+// Written in transactions, so that a killed run leaves a readable file, and by one process at a
+// time. The schema is documented in reports/SCHEMA.md; every run carries the version, the command,
+// each trace's or text's checksum, and each cell's canonical spec and seed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/timing.h"
+
+struct sqlite3;
+
+namespace kv {
+
+class ResultsWriter {
+ public:
+  // Opens or creates the file and begins a run in it. Errors: not a results file, another schema
+  // version, being written by another process, no permission, disk full.
+  static Result<ResultsWriter> begin(const std::string& path, const std::string& command);
+
+  ResultsWriter(ResultsWriter&& other) noexcept;
+  ResultsWriter& operator=(ResultsWriter&&) = delete;
+  ResultsWriter(const ResultsWriter&) = delete;
+  ResultsWriter& operator=(const ResultsWriter&) = delete;
+  ~ResultsWriter();
+
+  // Adds one trace's results, in one transaction.
+  Result<void> add(const ReplayResult& result);
+
+  // The same for a text that a model read.
+  Result<void> add(const ClosedLoopResult& result);
+
+  // The same for what was timed.
+  Result<void> add(const TimingResult& result);
+
+  // How many traces were added.
+  [[nodiscard]] std::size_t traces() const;
+
+  // Takes the run back with all that was added, as when its input turned out to be bad: the file
+  // holds what it held before, is empty if it was, and is gone if begin() made it. The last call.
+  Result<void> discard();
+
+  // Marks the run complete. A run without this reads as interrupted.
+  Result<void> finish();
+
+ private:
+  struct State;
+  explicit ResultsWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct RunSummary {
+  std::int64_t id = 0;
+  std::string version;
+  std::string command;
+  bool complete = false;
+  std::size_t traces = 0;
+  std::size_t evaluations = 0;
+  std::size_t timings = 0;
+  std::size_t cells = 0;  // of all
+};
+
+struct StoredRun {
+  RunSummary summary;
+  std::vector<ReplayResult> traces;  // as add() got them, in order
+  std::vector<ClosedLoopResult> evaluations;
+  std::vector<TimingResult> timings;
+};
+
+// The runs in a results file, oldest first.
+Result<std::vector<RunSummary>> list_runs(const std::string& path);
+
+// One run, whole; id 0 means the newest that holds anything, or the newest if none does.
+Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
+
+// The newest run that holds a trace, the newest that holds an evaluation and the newest that holds
+// timings, as one to three runs in this order; if no run holds anything, the newest.
+Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
+
+}  // namespace kv

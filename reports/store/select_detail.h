@@ -1,0 +1,70 @@
+// What every reader of rows needs: doubts about columns, and loops over rows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/store/sqlite.h"
+
+namespace kv {
+
+// Collects what cannot be what was written; the first one becomes the error.
+class Doubts {
+ public:
+  explicit Doubts(std::string path) : path_(std::move(path)) {}
+
+  // `holds` is what must be so of the column.
+  void require(bool holds, std::string_view column) {
+    if (!holds && column_.empty()) column_ = column;
+  }
+
+  [[nodiscard]] bool any() const { return !column_.empty(); }
+
+  [[nodiscard]] Error error() const {
+    return malformed("'" + path_ + "' is damaged: column " + column_ +
+                     " does not hold what kvcheck writes there");
+  }
+
+ private:
+  std::string path_;
+  std::string column_;
+};
+
+// A whole column of text as a number.
+inline std::uint64_t number_at(std::string_view text, std::string_view name, Doubts& doubts) {
+  const auto value = parse_count(text, name, 0, std::numeric_limits<std::uint64_t>::max());
+  doubts.require(value.has_value(), name);
+  return value ? *value : 0;
+}
+
+// Sixteen hexadecimal digits.
+inline std::uint64_t from_hexadecimal(std::string_view text,
+                                      std::string_view name,
+                                      Doubts& doubts) {
+  std::uint64_t value = 0;
+  doubts.require(text.size() == 16, name);
+  for (const char c : text) {
+    const std::size_t digit = std::string_view("0123456789abcdef").find(c);
+    doubts.require(digit != std::string_view::npos, name);
+    value = value << 4 | (digit & 15);
+  }
+  return value;
+}
+
+// Calls `take` with every row of the statement.
+template <typename Take>
+Result<void> each(Statement& rows, Take take) {
+  while (true) {
+    const auto there = rows.next();
+    if (!there) return there.error();
+    if (!*there) return {};
+    take(rows);
+  }
+}
+
+}  // namespace kv

@@ -1,0 +1,106 @@
+#include <utility>
+
+#include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/select_detail.h"
+
+namespace kv {
+namespace {
+
+Result<ClosedLoopResult> select_about(Database& database, std::int64_t evaluation) {
+  Statement row(database,
+                "SELECT model, architecture, weight_bytes, trained_context, text, checksum,"
+                " storage, window, streams, tokens, longest, segment, series_width"
+                " FROM evaluations WHERE id = ?");
+  row.bind_all(evaluation);
+  if (const auto there = row.next(); !there) return there.error();
+  Doubts doubts(database.path());
+  ClosedLoopResult result;
+  result.model = row.text(0);
+  result.architecture = row.text(1);
+  result.weight_bytes = row.count(2);
+  result.context = row.count(3);
+  result.text = row.text(4);
+  result.checksum = from_hexadecimal(row.text(5), "evaluations.checksum", doubts);
+  result.storage = row.text(6);
+  result.window = row.count(7);
+  result.streams = row.count(8);
+  result.tokens = row.count(9);
+  result.longest = row.count(10);
+  result.segment = row.count(11);
+  result.series_width = row.count(12);
+  const bool steps = result.series_width > 0 && result.segment > 0;
+  doubts.require(steps && result.segment % result.series_width == 0, "evaluations.segment");
+  if (doubts.any()) return doubts.error();
+  return result;
+}
+
+Result<void> select_series(Database& database, std::int64_t cell, ClosedLoopCell& result) {
+  Statement rows(database,
+                 "SELECT first_target, targets, nats FROM eval_series WHERE cell = ?"
+                 " ORDER BY ordinal");
+  rows.bind_all(cell);
+  return each(rows, [&](const Statement& row) {
+    result.series.push_back({.first = row.count(0), .targets = row.count(1), .nats = row.real(2)});
+  });
+}
+
+Result<void> select_recall(Database& database, std::int64_t cell, ClosedLoopCell& result) {
+  Statement rows(database,
+                 "SELECT first_distance, last_distance, asked, answered FROM eval_recall"
+                 " WHERE cell = ? ORDER BY ordinal");
+  rows.bind_all(cell);
+  Doubts doubts(database.path());
+  const auto read = each(rows, [&](const Statement& row) {
+    result.recall.push_back({.first = row.count(0),
+                             .last = row.count(1),
+                             .asked = row.count(2),
+                             .right = row.count(3)});
+    doubts.require(result.recall.back().right <= result.recall.back().asked,
+                   "eval_recall.answered");
+  });
+  if (!read) return read.error();
+  if (doubts.any()) return doubts.error();
+  return {};
+}
+
+Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
+  Doubts doubts(database.path());
+  const auto spec = parse_spec(row.text(1));
+  if (!spec) {
+    doubts.require(false, "eval_cells.spec");
+    return doubts.error();
+  }
+  ClosedLoopCell cell;
+  cell.cell = {.spec = *spec, .seed = number_at(row.text(2), "eval_cells.seed", doubts)};
+  cell.kv_bytes = row.count(3);
+  cell.retained_mass = row.real(4);
+  doubts.require(!(cell.retained_mass < 0 || cell.retained_mass > 1.001),
+                 "eval_cells.retained_mass");
+  if (doubts.any()) return doubts.error();
+  const std::int64_t id = row.integer(0);
+  if (const auto read = select_series(database, id, cell); !read) return read.error();
+  if (const auto read = select_recall(database, id, cell); !read) return read.error();
+  return cell;
+}
+
+}  // namespace
+
+Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation) {
+  auto result = select_about(database, evaluation);
+  if (!result) return result;
+  Statement rows(
+      database,
+      "SELECT id, spec, seed, kv_bytes, retained_mass FROM eval_cells WHERE evaluation = ?"
+      " ORDER BY ordinal");
+  rows.bind_all(evaluation);
+  while (true) {
+    const auto there = rows.next();
+    if (!there) return there.error();
+    if (!*there) return result;
+    auto cell = select_cell(database, rows);
+    if (!cell) return cell.error();
+    result->cells.push_back(*std::move(cell));
+  }
+}
+
+}  // namespace kv

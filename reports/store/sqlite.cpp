@@ -1,0 +1,181 @@
+#include "kvcheck/reports/store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace kv {
+namespace {
+
+// How long to wait for a reader or a writer that is in the middle of a transaction.
+constexpr int patience_ms = 10'000;
+
+Result<sqlite3*> open_handle(const std::string& path, const char* name, int flags) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name, &handle, flags, nullptr);
+  if (code == SQLITE_OK) return handle;
+  const std::string reason = handle == nullptr ? "out of memory" : sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+  return io_error("cannot open '" + path + "': " + reason);
+}
+
+}  // namespace
+
+Database::Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {
+  sqlite3_busy_timeout(handle_, patience_ms);
+}
+
+Result<Database> Database::open(const std::string& path) {
+  // "./" keeps SQLite from reading a name such as ":memory:" or "file:x" as something else.
+  const std::string name = path.starts_with('/') ? path : "./" + path;
+  const auto handle = open_handle(path, name.c_str(), SQLITE_OPEN_READWRITE);
+  if (!handle) return handle.error();
+  return Database(*handle, path);
+}
+
+Result<Database> Database::in_memory() {
+  const auto handle = open_handle("", ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!handle) return handle.error();
+  return Database(*handle, "");
+}
+
+Database::Database(Database&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+
+Database::~Database() {
+  sqlite3_close(handle_);
+}
+
+Result<void> Database::execute(const char* sql) {
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return error();
+  return {};
+}
+
+Error Database::error() const {
+  const std::string file = "'" + path_ + "'";
+  switch (sqlite3_errcode(handle_) & 0xff) {  // without the extended code
+    case SQLITE_NOTADB:
+      return malformed(file + " is not a kvcheck results file");
+    case SQLITE_CORRUPT:
+      return malformed(file + " is damaged: " + sqlite3_errmsg(handle_));
+    case SQLITE_FULL:
+      return io_error("cannot write " + file + ": the disk is full");
+    case SQLITE_READONLY:
+      return io_error("cannot write " + file + ": it is read-only");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {Error::Kind::busy, file + " is in use by another process; try again when it is done"};
+    case SQLITE_IOERR:
+      return io_error("cannot read or write " + file + ": " + sqlite3_errmsg(handle_));
+    default:
+      break;
+  }
+  return io_error("cannot use " + file + ": " + sqlite3_errmsg(handle_));
+}
+
+std::int64_t Database::last_id() const {
+  return sqlite3_last_insert_rowid(handle_);
+}
+
+Statement::Statement(Database& database, const char* sql) : database_(database) {
+  check(sqlite3_prepare_v2(database_.handle(), sql, -1, &handle_, nullptr));
+}
+
+Statement::~Statement() {
+  sqlite3_finalize(handle_);
+}
+
+void Statement::check(int code) {
+  if (code != SQLITE_OK) failed_ = true;
+}
+
+void Statement::bind(int index, std::int64_t value) {
+  check(sqlite3_bind_int64(handle_, index, value));
+}
+
+void Statement::bind(int index, std::uint64_t value) {
+  bind(index, static_cast<std::int64_t>(value));
+}
+
+void Statement::bind(int index, std::uint32_t value) {
+  bind(index, static_cast<std::int64_t>(value));
+}
+
+void Statement::bind(int index, double value) {
+  check(sqlite3_bind_double(handle_, index, value));
+}
+
+void Statement::bind(int index, std::string_view value) {
+  const char* text = value.empty() ? "" : value.data();
+  check(sqlite3_bind_text64(handle_, index, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void Statement::bind(int index, std::span<const std::byte> value) {
+  const void* bytes = value.empty() ? static_cast<const void*>("") : value.data();
+  check(sqlite3_bind_blob64(handle_, index, bytes, value.size(), SQLITE_STATIC));
+}
+
+Result<bool> Statement::next() {
+  if (failed_) return database_.error();
+  const int code = sqlite3_step(handle_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return database_.error();
+}
+
+Result<void> Statement::finish() {
+  if (const auto row = next(); !row) {
+    const Error error = row.error();
+    sqlite3_reset(handle_);
+    return error;
+  }
+  sqlite3_reset(handle_);
+  return {};
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(handle_, column);
+}
+
+std::uint64_t Statement::count(int column) const {
+  return static_cast<std::uint64_t>(integer(column));
+}
+
+double Statement::real(int column) const {
+  if (sqlite3_column_type(handle_, column) == SQLITE_NULL) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return sqlite3_column_double(handle_, column);
+}
+
+std::string Statement::text(int column) const {
+  const std::span<const std::byte> bytes = blob(column);
+  std::string out(bytes.size(), '\0');
+  if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+std::span<const std::byte> Statement::blob(int column) const {
+  const void* bytes = sqlite3_column_blob(handle_, column);
+  const int size = sqlite3_column_bytes(handle_, column);
+  if (bytes == nullptr || size <= 0) return {};
+  return {static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
+}
+
+Transaction::Transaction(Database& database)
+    : database_(database), begun_(database.execute("BEGIN IMMEDIATE")), open_(begun_.has_value()) {}
+
+Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+Result<void> Transaction::commit() {
+  Result<void> done = database_.execute("COMMIT");
+  if (done) open_ = false;
+  return done;
+}
+
+}  // namespace kv

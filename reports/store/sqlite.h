@@ -1,0 +1,121 @@
+// A thin layer over SQLite's C interface: handles that close themselves, and errors as sentences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/base/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace kv {
+
+// An open database. Moves, does not copy.
+class Database {
+ public:
+  // Opens an existing file, for writing where its permissions allow it: a reader must be able to
+  // roll back what a killed writer left half done. Nothing is read yet.
+  static Result<Database> open(const std::string& path);
+
+  // An empty database in memory.
+  static Result<Database> in_memory();
+
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&&) = delete;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  // Runs statements that give no rows and take no parameters.
+  Result<void> execute(const char* sql);
+
+  // What went wrong in the last call, as one sentence about the file.
+  [[nodiscard]] Error error() const;
+
+  [[nodiscard]] sqlite3* handle() const { return handle_; }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  [[nodiscard]] std::int64_t last_id() const;
+
+ private:
+  Database(sqlite3* handle, std::string path);
+
+  sqlite3* handle_ = nullptr;
+  std::string path_;
+};
+
+// A prepared statement. Parameters are bound in order; a failure to prepare or bind shows at the
+// next step. Lives no longer than its database.
+class Statement {
+ public:
+  Statement(Database& database, const char* sql);
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  // Whether another row is there.
+  Result<bool> next();
+
+  // Binds the values to all parameters, runs to the end, and is ready for the next call. Text and
+  // blobs must live until the call returns. NaN is stored as NULL.
+  template <typename... Values>
+  Result<void> run(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+    return finish();
+  }
+
+  template <typename... Values>
+  void bind_all(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+  }
+
+  // The current row's columns, from 0. Views hold until the next step. NULL reads as 0, NaN or
+  // empty.
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::uint64_t count(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::span<const std::byte> blob(int column) const;
+
+ private:
+  void bind(int index, std::int64_t value);
+  void bind(int index, std::uint64_t value);
+  void bind(int index, std::uint32_t value);
+  void bind(int index, double value);
+  void bind(int index, std::string_view value);
+  void bind(int index, std::span<const std::byte> value);
+  void check(int code);
+  Result<void> finish();
+
+  Database& database_;
+  sqlite3_stmt* handle_ = nullptr;
+  bool failed_ = false;
+};
+
+// Begins a transaction, and rolls it back on destruction unless it was committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  // Ok when the transaction could begin.
+  [[nodiscard]] const Result<void>& begun() const { return begun_; }
+
+  Result<void> commit();
+
+ private:
+  Database& database_;
+  Result<void> begun_;
+  bool open_ = false;
+};
+
+}  // namespace kv

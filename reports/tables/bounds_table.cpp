@@ -1,0 +1,159 @@
+#include "kvcheck/reports/tables/bounds_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/summary.h"
+
+namespace kv {
+namespace {
+
+std::string four_digits(double value) {
+  if (!std::isfinite(value)) return "-";
+  std::array<char, 64> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.4f", value);
+  return {text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)};
+}
+
+Entry number(double value) {
+  return {four_digits(value), std::isfinite(value) ? shortest(value) : ""};
+}
+
+// What of a spec decides how many rows its queries can see, beside the budget.
+std::string setting_of(const Spec& spec) {
+  std::string text = "unit=" + std::string(word_of(spec.unit));
+  if (spec.chooses()) return text + ";visibility=" + spec.visibility_text();
+  if (spec.budgets.shared()) text += ";budgets=" + spec.budgets.text();
+  if (spec.visibility == Visibility::window) return text + ";visibility=window";
+  text += ";timing=" + std::string(word_of(spec.timing));
+  if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
+  if (spec.chunk != 1) text += ";chunk=" + std::to_string(spec.chunk);
+  return text;
+}
+
+// Specs that the same bounds hold for.
+struct Bounded {
+  std::string setting;
+  std::vector<const SpecSummary*> specs;
+};
+
+// How many rows a query may see, as the spec says it.
+std::uint32_t rows_of(const Spec& spec) {
+  return spec.chooses() ? spec.top_pages.attended : spec.budget;
+}
+
+bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
+  const bool neither = std::isnan(a.oracle.greedy) && std::isnan(b.oracle.greedy);
+  return rows_of(a.spec) == rows_of(b.spec) && a.oracle.per_step == b.oracle.per_step &&
+         (neither || a.oracle.greedy == b.oracle.greedy);
+}
+
+std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
+  std::vector<Bounded> groups;
+  for (const SpecSummary& summary : summaries) {
+    const bool bounds = summary.spec.bounded() || summary.spec.chooses();
+    if (!bounds || !std::isfinite(summary.oracle.per_step)) continue;
+    const std::string setting = setting_of(summary.spec);
+    const auto found = std::ranges::find_if(groups, [&](const Bounded& group) {
+      return group.setting == setting && same_bounds(*group.specs.front(), summary);
+    });
+    if (found == groups.end()) {
+      groups.push_back({setting, {&summary}});
+    } else {
+      found->specs.push_back(&summary);
+    }
+  }
+  // By setting in the order of their first, then by budget.
+  std::vector<std::string> settings;
+  for (const Bounded& group : groups) settings.push_back(group.setting);
+  std::ranges::stable_sort(groups, {}, [&](const Bounded& group) {
+    return std::pair(std::ranges::find(settings, group.setting) - settings.begin(),
+                     rows_of(group.specs.front()->spec));
+  });
+  return groups;
+}
+
+const SpecSummary& best_of(const Bounded& group) {
+  const auto mass = [](const SpecSummary* s) {
+    return std::isfinite(s->retained_mass.mean) ? s->retained_mass.mean : -1;
+  };
+  return **std::ranges::max_element(group.specs, {}, mass);
+}
+
+std::vector<std::string> sentences(const ReplayResult& result) {
+  std::vector<std::string> out = {
+      "Optimum: no cache that sees as many rows and never takes back what it evicted retains more.",
+      "Per step: each query sees its heaviest keys, whatever was evicted; never below the optimum.",
+      "Greedy: a cache that knows the future and drops what will weigh least; it is no bound."};
+  const auto any = [&](auto of) { return std::ranges::any_of(result.cells, of); };
+  if (any([](const CellResult& cell) { return cell.cell.spec.chooses(); })) {
+    out.emplace_back(
+        "Where queries choose pages nothing is evicted, so that there is no optimum: a share of it "
+        "(\u2265) is that of the per-step bound.");
+  }
+  if (any([](const CellResult& cell) { return cell.cell.spec.budgets.shared(); })) {
+    out.emplace_back(
+        "Where heads share their budgets each is bounded with the largest share that the others "
+        "may leave it: all cannot have that at once, and a share of it (\u2265) is at least that.");
+  }
+  if (any([](const CellResult& cell) {
+        const Spec& spec = cell.cell.spec;
+        return spec.bounded() && !cell.bounds.empty() && !std::isfinite(oracle_of(cell).optimum);
+      })) {
+    out.emplace_back(
+        "The trace is longer than --oracle-tokens: its optimum was not computed, and a share of it "
+        "(\u2265) is at least that of the per-step bound.");
+  }
+  return out;
+}
+
+}  // namespace
+
+bool has_bounds(const ReplayResult& result) {
+  return std::ranges::any_of(result.cells,
+                             [](const CellResult& cell) { return !cell.bounds.empty(); });
+}
+
+Table bounds_table(const ReplayResult& result) {
+  Table table{.columns = {{.title = "cache", .name = "setting"},
+                          {.title = "budget", .name = "budget", .number = true},
+                          {.title = "optimum", .name = "optimum", .number = true},
+                          {.title = "per step", .name = "per_step_bound", .number = true},
+                          {.title = "greedy", .name = "greedy_oracle", .number = true},
+                          {.title = "best policy", .name = "best_policy"},
+                          {.title = "retains", .name = "best_retained_mass", .number = true},
+                          {.title = "of optimum", .name = "best_optimum_share", .number = true}},
+              .rows = {}};
+  const std::vector<SpecSummary> summaries = summarise(result);
+  for (const Bounded& group : bounded_groups(summaries)) {
+    const SpecSummary& best = best_of(group);
+    const std::string budget = std::to_string(rows_of(best.spec));
+    table.rows.push_back({{group.setting, group.setting},
+                          {budget, budget},
+                          number(best.oracle.optimum),
+                          number(best.oracle.per_step),
+                          number(best.oracle.greedy),
+                          {best.label, best.label},
+                          number(best.retained_mass.mean),
+                          optimum_share_entry(best)});
+  }
+  return table;
+}
+
+std::string bounds_words(const ReplayResult& result) {
+  return join(sentences(result), " ");
+}
+
+std::string bounds_text(const ReplayResult& result, std::size_t width) {
+  if (!has_bounds(result)) return "";
+  const Table table = bounds_table(result);
+  if (table.rows.empty()) return "";
+  return "\n" + to_text(table, width) + join(sentences(result), "\n") + "\n";
+}
+
+}  // namespace kv

@@ -1,0 +1,25 @@
+// The oracle's numbers for readers: what any cache of a given size could have retained.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv {
+
+// Whether the replay was asked for bounds.
+bool has_bounds(const ReplayResult& result);
+
+// One row per budget and setting of the cache that bounds: the optimum, the greedy cache that knows
+// the future, the per-step bound, and the best policy with its share. By setting as the cells came,
+// then by budget.
+Table bounds_table(const ReplayResult& result);
+
+// What the columns mean, in two or three sentences.
+std::string bounds_words(const ReplayResult& result);
+
+// Both for a terminal; empty without bounds.
+std::string bounds_text(const ReplayResult& result, std::size_t width);
+
+}  // namespace kv

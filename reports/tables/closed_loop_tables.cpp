@@ -1,0 +1,255 @@
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/csv.h"
+#include "kvcheck/reports/numbers/labels.h"
+
+namespace kv {
+namespace {
+
+// Perplexities span three powers of ten in one table.
+std::string rounded(double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), value < 100 ? "%.3f" : "%.1f", value);
+  return text.data();
+}
+
+Entry share_entry(const RecallBin& bin) {
+  if (bin.asked == 0) return {"-", ""};
+  return {rounded(bin.share()), shortest(bin.share())};
+}
+
+// The columns with which every table begins, and their entries.
+std::vector<Column> spec_columns() {
+  return {{.title = "policy", .name = "policy"},
+          {.title = "", .name = "spec", .exact_only = true},
+          {.title = "budget", .name = "budget", .number = true}};
+}
+
+std::vector<Entry> spec_entries(const ClosedLoopCell& cell, const std::string& label) {
+  const Spec& spec = cell.cell.spec;
+  const std::string budget = std::to_string(spec.budget);
+  return {{label, label},
+          {"", spec.canonical()},
+          spec.bounded() ? Entry{budget, budget} : Entry{"-", ""}};
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell) {
+  const Spec& spec = cell.cell.spec;
+  JsonObject object;
+  object.add("type", "evaluation")
+      .add("loop", "closed")
+      .add("model", result.model)
+      .add("architecture", result.architecture)
+      .add("text", result.text)
+      .add("window", std::uint64_t{result.window})
+      .add("streams", std::uint64_t{result.streams})
+      .add("tokens", std::uint64_t{result.tokens})
+      .add("storage", result.storage)
+      .add("spec", spec.canonical())
+      .add("policy", spec.policy->name);
+  if (spec.bounded()) {
+    object.add("budget", std::uint64_t{spec.budget});
+  } else {
+    object.add_raw("budget", "null");
+  }
+  object.add("seed", cell.cell.seed)
+      .add("targets", std::uint64_t{cell.targets()})
+      .add("perplexity", cell.perplexity())
+      .add("kv_bytes", std::uint64_t{cell.kv_bytes})
+      .add("retained_mass", cell.retained_mass);
+  return object;
+}
+
+std::string json_segments(const ClosedLoopCell& cell, std::size_t width) {
+  std::vector<std::string> parts;
+  for (const Segment& segment : segments_of(cell.series, width)) {
+    parts.push_back(JsonObject()
+                        .add("first", std::uint64_t{segment.first})
+                        .add("last", std::uint64_t{segment.last})
+                        .add("targets", std::uint64_t{segment.targets})
+                        .add("perplexity", segment.perplexity())
+                        .text());
+  }
+  return "[" + join(parts, ",") + "]";
+}
+
+std::string json_recall(const ClosedLoopCell& cell) {
+  std::vector<std::string> parts;
+  for (const RecallBin& bin : cell.recall) {
+    parts.push_back(JsonObject()
+                        .add("first", std::uint64_t{bin.first})
+                        .add("last", std::uint64_t{bin.last})
+                        .add("asked", std::uint64_t{bin.asked})
+                        .add("right", std::uint64_t{bin.right})
+                        .text());
+  }
+  return "[" + join(parts, ",") + "]";
+}
+
+std::vector<std::string> csv_fields(const ClosedLoopResult& result, const ClosedLoopCell& cell) {
+  const Spec& spec = cell.cell.spec;
+  std::vector<std::string> fields = {
+      result.model,
+      result.architecture,
+      result.storage,
+      result.text,
+      "closed",
+      std::to_string(result.window),
+      spec.canonical(),
+      std::string(spec.policy->name),
+      spec.bounded() ? std::to_string(spec.budget) : "",
+      std::to_string(cell.cell.seed),
+      std::to_string(cell.targets()),
+      shortest(cell.perplexity()),
+      std::to_string(cell.kv_bytes),
+      std::isnan(cell.retained_mass) ? "" : shortest(cell.retained_mass)};
+  const bool asked = !cell.recall.empty();
+  for (const RecallBin& bin : asked ? cell.recall : recall_bins()) {
+    fields.push_back(asked ? std::to_string(bin.asked) : "");
+    fields.push_back(asked ? std::to_string(bin.right) : "");
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::vector<std::string> labels_of_cells(const ClosedLoopResult& result) {
+  std::vector<Spec> specs;
+  for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  return labels_of(specs);
+}
+
+Entry perplexity_entry(double value) {
+  return {rounded(value), shortest(value)};
+}
+
+Table perplexity_table(const ClosedLoopResult& result) {
+  Table table{.columns = spec_columns(), .rows = {}};
+  table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});
+  table.columns.push_back({.title = "perplexity", .name = "perplexity", .number = true});
+  const auto segments = result.cells.empty()
+                            ? std::vector<Segment>()
+                            : segments_of(result.cells.front().series, result.segment);
+  for (const Segment& segment : segments) {
+    const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
+    table.columns.push_back({.title = range, .name = "perplexity_" + range, .number = true});
+  }
+  const bool asks = result.asks();
+  if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
+  table.columns.push_back({.title = "KiB", .name = "kv_kib", .number = true});
+  const std::vector<std::string> labels = labels_of_cells(result);
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const ClosedLoopCell& cell = result.cells[i];
+    std::vector<Entry> row = spec_entries(cell, labels[i]);
+    row.push_back({"", std::to_string(cell.cell.seed)});
+    row.push_back(perplexity_entry(cell.perplexity()));
+    for (const Segment& segment : segments_of(cell.series, result.segment)) {
+      row.push_back(perplexity_entry(segment.perplexity()));
+    }
+    if (asks) row.push_back(share_entry(cell.recall_in_all()));
+    const std::string kib = std::to_string((cell.kv_bytes + 1023) / 1024);
+    row.push_back({kib, kib});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table recall_table(const ClosedLoopResult& result) {
+  Table table{.columns = spec_columns(), .rows = {}};
+  if (!result.asks()) return table;
+  std::vector<std::size_t> shown;  // the text asks every policy the same
+  const std::vector<RecallBin>& bins = result.cells.front().recall;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].asked == 0) continue;
+    shown.push_back(i);
+    table.columns.push_back({.title = bins[i].label() + " (" + std::to_string(bins[i].asked) + ")",
+                             .name = "recall_" + bins[i].label(),
+                             .number = true});
+  }
+  const std::vector<std::string> labels = labels_of_cells(result);
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    std::vector<Entry> row = spec_entries(result.cells[i], labels[i]);
+    for (const std::size_t bin : shown) row.push_back(share_entry(result.cells[i].recall[bin]));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string text_of(const ClosedLoopResult& result) {
+  const std::string name = std::filesystem::path(result.text).filename().string();
+  const std::string size = name + ", " + counted(result.tokens, "token") + " in ";
+  if (result.window == 0) return size + counted(result.streams, "stream");
+  return size + counted(result.streams, "window") + " of at most " + with_commas(result.window);
+}
+
+namespace {
+
+// How weights, keys and values are stored, where that is not as the model came.
+std::string notes_of(const ClosedLoopResult& result) {
+  std::vector<std::string> notes;
+  const std::size_t note = result.architecture.find("; ");
+  if (note != std::string::npos) notes.push_back(result.architecture.substr(note + 2));
+  if (result.storage != "f32") notes.push_back("keys and values as " + result.storage);
+  return notes.empty() ? "" : " (" + join(notes, "; ") + ")";
+}
+
+}  // namespace
+
+std::string closed_loop_line(const ClosedLoopResult& result) {
+  return result.model + notes_of(result) + " on " + text_of(result) +
+         "; closed loop: the model sees only what the policy kept\n";
+}
+
+std::string closed_loop_csv(std::span<const ClosedLoopResult> results) {
+  std::vector<std::string> header = {"model",   "architecture", "storage",  "text",         "loop",
+                                     "window",  "spec",         "policy",   "budget",       "seed",
+                                     "targets", "perplexity",   "kv_bytes", "retained_mass"};
+  for (const RecallBin& bin : recall_bins()) {
+    header.push_back("asked_" + bin.label());
+    header.push_back("right_" + bin.label());
+  }
+  std::string out = csv_line(header);
+  for (const ClosedLoopResult& result : results) {
+    for (const ClosedLoopCell& cell : result.cells) out += csv_line(csv_fields(result, cell));
+  }
+  return out;
+}
+
+std::string closed_loop_series_csv(const ClosedLoopResult& result) {
+  std::string out = "spec,seed,first_target,targets,nats,perplexity\n";
+  for (const ClosedLoopCell& cell : result.cells) {
+    for (const LossPoint& point : cell.series) {
+      const std::vector<std::string> fields = {
+          cell.cell.spec.canonical(),  std::to_string(cell.cell.seed),
+          std::to_string(point.first), std::to_string(point.targets),
+          shortest(point.nats),        shortest(perplexity_of(point.nats, point.targets))};
+      out += csv_line(fields);
+    }
+  }
+  return out;
+}
+
+std::string closed_loop_json(const ClosedLoopResult& result) {
+  std::string out;
+  for (const ClosedLoopCell& cell : result.cells) {
+    out += json_cell(result, cell)
+               .add_raw("segments", json_segments(cell, result.segment))
+               .add_raw("recall", json_recall(cell))
+               .text() +
+           "\n";
+  }
+  return out;
+}
+
+}  // namespace kv

@@ -1,0 +1,275 @@
+#include "kvcheck/reports/tables/comparison_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/sim/spec/presets.h"
+
+namespace kv {
+namespace {
+
+// Distances of recall, in tokens, as columns.
+constexpr std::array<std::pair<std::size_t, std::size_t>, 4> distances = {
+    {{1, 32}, {32, 64}, {64, 128}, {128, 65536}}};
+
+// A spec's row before it is text.
+struct Contestant {
+  const SpecSummary* open = nullptr;
+  std::vector<const ClosedLoopCell*> closed{};  // a seed each
+  const TimedCell* timed = nullptr;             // of the longest prompt
+  std::vector<double> heads{};                  // retained mass, seeds averaged
+  double moved = 0;                             // rows, mean over seeds
+  double next_p = not_measured;                 // against the next row
+};
+
+std::vector<const ClosedLoopCell*> cells_of(const ClosedLoopResult& result, const Spec& spec) {
+  std::vector<const ClosedLoopCell*> cells;
+  for (const ClosedLoopCell& cell : result.cells) {
+    if (cell.cell.spec == spec) cells.push_back(&cell);
+  }
+  return cells;
+}
+
+// As `kvcheck record` names a trace's model: the last part of its path.
+bool of_one_model(const ReplayResult& open, const ClosedLoopResult& closed) {
+  const std::string& model = open.trace.model;
+  return !model.empty() && std::filesystem::path(closed.model).filename() == model;
+}
+
+std::size_t common_specs(const ReplayResult& open, const ClosedLoopResult& closed) {
+  if (!of_one_model(open, closed)) return 0;
+  std::size_t count = 0;
+  for (const SpecSummary& summary : summarise(open)) {
+    if (!cells_of(closed, summary.spec).empty()) ++count;
+  }
+  return count;
+}
+
+const TimedCell* timed_of(const TimingResult* result, const Spec& spec) {
+  const TimedCell* longest = nullptr;
+  if (result == nullptr) return nullptr;
+  for (const TimedCell& cell : result->cells) {
+    const bool longer = longest == nullptr || cell.length > longest->length;
+    if (cell.cell.spec == spec && longer) longest = &cell;
+  }
+  return longest;
+}
+
+std::size_t timed_specs(const ReplayResult& open, const TimingResult& timed) {
+  std::size_t count = 0;
+  for (const SpecSummary& summary : summarise(open)) {
+    if (timed_of(&timed, summary.spec) != nullptr) ++count;
+  }
+  return count;
+}
+
+std::vector<double> heads_of(const ReplayResult& result, const SpecSummary& summary) {
+  std::vector<double> heads(result.cells[summary.cells.front()].heads.size());
+  for (const std::size_t cell : summary.cells) {
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      heads[i] += result.cells[cell].heads[i].metrics.retained_mass /
+                  static_cast<double>(summary.cells.size());
+    }
+  }
+  return heads;
+}
+
+std::vector<Contestant> contestants_of(const ComparedRuns& runs,
+                                       const std::vector<SpecSummary>& summaries) {
+  std::vector<Contestant> all;
+  for (const SpecSummary& summary : summaries) {
+    Contestant one{.open = &summary, .closed = cells_of(*runs.closed, summary.spec)};
+    if (one.closed.empty()) continue;
+    one.timed = timed_of(runs.timed, summary.spec);
+    one.heads = heads_of(*runs.open, summary);
+    for (const std::size_t cell : summary.cells) {
+      one.moved += static_cast<double>(sizes_of(runs.open->cells[cell]).moved) /
+                   static_cast<double>(summary.cells.size());
+    }
+    all.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(all, std::less<>(), [](const Contestant& one) {
+    const double mass = one.open->retained_mass.mean;
+    return std::pair(one.open->spec.budget, std::isfinite(mass) ? -mass : 2.0);
+  });
+  return all;
+}
+
+// Against whom comes next at the same budget.
+void compare_neighbours(std::vector<Contestant>& all) {
+  std::vector<double> values(all.size(), not_measured);
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    const bool same = all[i].open->spec.budget == all[i + 1].open->spec.budget;
+    const double sums = std::accumulate(all[i].heads.begin(), all[i].heads.end(), 0.0) +
+                        std::accumulate(all[i + 1].heads.begin(), all[i + 1].heads.end(), 0.0);
+    if (same && std::isfinite(sums)) values[i] = paired_flips(all[i].heads, all[i + 1].heads);
+  }
+  const std::vector<double> worth = holm(values);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].next_p = worth[i];
+}
+
+Entry p_of(double p) {
+  if (p < 1e-3) return {"< 0.001", shortest(p)};
+  return number_entry(p, p < 0.1 ? 3 : 2);
+}
+
+// Of all seeds: exp of the mean of the logarithms.
+double perplexity_of(const Contestant& one) {
+  double logs = 0;
+  for (const ClosedLoopCell* cell : one.closed) logs += std::log(cell->perplexity());
+  return std::exp(logs / static_cast<double>(one.closed.size()));
+}
+
+RecallBin recall_of(const Contestant& one, std::size_t first, std::size_t last) {
+  RecallBin sum{.first = first, .last = last};
+  for (const ClosedLoopCell* cell : one.closed) {
+    for (const RecallBin& bin : cell->recall) {
+      if (bin.first < first || bin.last > last) continue;
+      sum.asked += bin.asked;
+      sum.right += bin.right;
+    }
+  }
+  return sum;
+}
+
+// Those of the distances at which anything is asked.
+std::vector<std::pair<std::size_t, std::size_t>> asked_distances(const Contestant& one) {
+  std::vector<std::pair<std::size_t, std::size_t>> asked;
+  for (const auto& [first, last] : distances) {
+    if (recall_of(one, first, last).asked > 0) asked.emplace_back(first, last);
+  }
+  return asked;
+}
+
+std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
+  std::vector<Column> all = {{.title = "policy", .name = "policy"},
+                             {.title = "", .name = "spec", .exact_only = true},
+                             {.title = "budget", .name = "budget", .number = true},
+                             {.title = "stored", .name = "stored_peak", .number = true},
+                             {.title = "retained mass", .name = "retained_mass", .number = true},
+                             {.title = "of optimum", .name = "optimum_share", .number = true},
+                             {.title = "p", .name = "p_next", .number = true},
+                             {.title = "output error", .name = "output_error", .number = true},
+                             {.title = "perplexity", .name = "perplexity", .number = true}};
+  for (const auto& [first, last] : asked_distances(any)) {
+    const bool open = last == distances.back().second;
+    const std::string span = std::to_string(first) + (open ? "+" : "-" + std::to_string(last));
+    all.push_back({.title = "recall " + span,
+                   .name = "recall_" + std::to_string(first) + "_" + std::to_string(last),
+                   .number = true});
+  }
+  all.push_back({.title = "KiB", .name = "kv_kib", .number = true});
+  all.push_back({.title = "rows moved", .name = "rows_moved", .number = true});
+  if (runs.timed != nullptr) {
+    all.push_back({.title = "attention \xC2\xB5s", .name = "attention_us", .number = true});
+  }
+  return all;
+}
+
+// The preset that the spec is at this budget; else the label that it has elsewhere.
+std::string name_of(const SpecSummary& summary) {
+  const Spec& spec = summary.spec;
+  if (spec.label() == spec.policy->name) return summary.label;
+  for (const Preset& preset : presets()) {
+    std::string words = "@" + std::string(preset.name);
+    if (spec.bounded()) words += ":budget=" + std::to_string(spec.budget);
+    const auto same = parse_spec(words);
+    if (same && *same == spec) return "@" + std::string(preset.name);
+  }
+  return summary.label;
+}
+
+std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
+  const SpecSummary& open = *one.open;
+  const std::string budget = std::to_string(open.spec.budget);
+  const std::string name = name_of(open);
+  std::vector<Entry> row = {{name, name},
+                            {"", open.canonical},
+                            open.spec.bounded() ? Entry{budget, budget} : Entry{"-", ""},
+                            number_entry(open.stored_peak, 0),
+                            interval_entry(open.retained_mass),
+                            optimum_share_entry(open),
+                            p_of(one.next_p),
+                            number_entry(open.output_error.mean, 4),
+                            perplexity_entry(perplexity_of(one))};
+  for (const auto& [first, last] : asked_distances(one)) {
+    row.push_back(number_entry(recall_of(one, first, last).share(), 3));
+  }
+  std::size_t bytes = 0;
+  for (const ClosedLoopCell* cell : one.closed) bytes = std::max(bytes, cell->kv_bytes);
+  row.push_back(number_entry(static_cast<double>(bytes) / 1024, 1));
+  row.push_back(number_entry(one.moved, 0));
+  if (runs.timed != nullptr) {
+    row.push_back(one.timed == nullptr ? Entry{"-", ""}
+                                       : number_entry(1e6 * one.timed->attention_s, 1));
+  }
+  return row;
+}
+
+}  // namespace
+
+ComparedRuns runs_to_compare(std::span<const StoredRun> runs) {
+  std::vector<const ReplayResult*> traces;
+  std::vector<const ClosedLoopResult*> evaluations;
+  std::vector<const TimingResult*> timings;
+  for (const StoredRun& run : runs) {
+    for (const ReplayResult& trace : run.traces) traces.push_back(&trace);
+    for (const ClosedLoopResult& evaluation : run.evaluations) evaluations.push_back(&evaluation);
+    for (const TimingResult& timing : run.timings) timings.push_back(&timing);
+  }
+  ComparedRuns best;
+  std::size_t most = 1;
+  for (const ReplayResult* trace : traces) {
+    for (const ClosedLoopResult* evaluation : evaluations) {
+      const std::size_t common = common_specs(*trace, *evaluation);
+      if (common <= most) continue;
+      most = common;
+      best = {.open = trace, .closed = evaluation};
+    }
+  }
+  if (best.open == nullptr) return best;
+  std::size_t timed = 0;
+  for (const TimingResult* timing : timings) {
+    const std::size_t common = timed_specs(*best.open, *timing);
+    if (common <= timed) continue;
+    timed = common;
+    best.timed = timing;
+  }
+  return best;
+}
+
+Table comparison_table(const ComparedRuns& runs) {
+  const std::vector<SpecSummary> summaries = summarise(*runs.open);
+  std::vector<Contestant> all = contestants_of(runs, summaries);
+  compare_neighbours(all);
+  Table table{.columns = columns(runs, all.front()), .rows = {}};
+  for (const Contestant& one : all) table.rows.push_back(row_of(runs, one));
+  return table;
+}
+
+std::string comparison_words(const ComparedRuns& runs) {
+  std::string words =
+      "By budget, then by retained mass. Stored (the most rows of a unit), mass, its share of the "
+      "optimum, p, output error and rows moved (what contiguous storage would have copied) are of "
+      "the replay of " +
+      short_name(runs.open->trace) +
+      "; perplexity, recall by tokens since the fact was told, and " +
+      "KiB of keys and values are of " + runs.closed->model + " on " + text_of(*runs.closed) +
+      ". Both are of one model. \xC2\xB1: 95 % t-interval "
+      "of the mean over heads, which says nothing of other texts. p: the mass against the next "
+      "row's, in pairs over heads by random signs, corrected for all pairs (Holm).";
+  if (runs.timed == nullptr) return words;
+  return words + " \xC2\xB5s: attention of one token after the longest prompt, bookkeeping " +
+         "included, on this machine.";
+}
+
+}  // namespace kv

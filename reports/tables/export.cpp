@@ -1,0 +1,181 @@
+#include "kvcheck/reports/tables/export.h"
+
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/csv.h"
+#include "kvcheck/reports/numbers/summary.h"
+
+namespace kv {
+namespace {
+
+// One object's fields in order, for either format.
+class Record {
+ public:
+  Record& add(std::string_view name, std::string_view value) {
+    return put(name, json_string(value), std::string(value));
+  }
+
+  Record& add(std::string_view name, double value) {
+    return put(name, shortest(value), std::isfinite(value) ? shortest(value) : "");
+  }
+
+  Record& add(std::string_view name, std::uint64_t value) {
+    return put(name, std::to_string(value), std::to_string(value));
+  }
+
+  // 0 stands for something that is not there.
+  Record& add_unless_zero(std::string_view name, std::uint64_t value) {
+    return value == 0 ? put(name, "null", "") : add(name, value);
+  }
+
+  [[nodiscard]] std::string json() const {
+    JsonObject object;
+    for (std::size_t i = 0; i < names_.size(); ++i) object.add_raw(names_[i], json_[i]);
+    return object.text() + "\n";
+  }
+
+  [[nodiscard]] std::string header() const { return csv_line(names_); }
+
+  [[nodiscard]] std::string line() const { return csv_line(plain_); }
+
+ private:
+  Record& put(std::string_view name, std::string json, std::string plain) {
+    names_.emplace_back(name);
+    json_.push_back(std::move(json));
+    plain_.push_back(std::move(plain));
+    return *this;
+  }
+
+  std::vector<std::string> names_;
+  std::vector<std::string> json_;
+  std::vector<std::string> plain_;
+};
+
+// What every kind of record begins with: which cell on which trace.
+Record record_of(std::string_view type, const ReplayResult& result, const CellResult& cell) {
+  const Spec& spec = cell.cell.spec;
+  Record record;
+  record.add("type", type)
+      .add("trace", result.trace.name)
+      .add("spec", spec.canonical())
+      .add("policy", spec.policy->name)
+      .add_unless_zero("budget", spec.budget)
+      .add("seed", cell.cell.seed)
+      .add("loop", result.trace.loop);
+  return record;
+}
+
+void add_metrics(Record& record, const HeadMetrics& metrics) {
+  record.add("retained_mass", metrics.retained_mass)
+      .add("kl_to_dense", metrics.kl_to_dense)
+      .add("topk_overlap", metrics.topk_overlap)
+      .add("output_error", metrics.output_error);
+}
+
+Record cell_record(const ReplayResult& result, const CellResult& cell) {
+  Record record = record_of("cell", result, cell);
+  const HeadMetrics means = means_of(cell);
+  add_metrics(record, means);
+  const OracleMeans oracle = oracle_of(cell);
+  record.add("optimum", oracle.optimum)
+      .add("optimum_share", optimum_share_of(cell.cell.spec, means.retained_mass, oracle.optimum))
+      .add("per_step_bound", oracle.per_step)
+      .add("greedy_oracle", oracle.greedy);
+  const CellSizes sizes = sizes_of(cell);
+  record.add("visible_mean", sizes.visible_mean)
+      .add("visible_peak", sizes.visible_peak)
+      .add("stored_mean", sizes.stored_mean)
+      .add("stored_peak", sizes.stored_peak)
+      .add("kept_at_end", sizes.kept_at_end)
+      .add("evictions", sizes.evictions)
+      .add("lifetime_mean", sizes.lifetime_mean)
+      .add("trims", sizes.trims)
+      .add("moved", sizes.moved)
+      .add_unless_zero("bytes_peak", sizes.bytes_peak)
+      .add("heads", cell.heads.size())
+      .add("units", cell.units.size())
+      .add("tokens", result.trace.tokens)
+      .add("top_k", result.top_k);
+  return record;
+}
+
+Record head_record(const ReplayResult& result, const CellResult& cell, const HeadResult& head) {
+  Record record = record_of("head", result, cell);
+  record.add("layer", head.layer).add("head", head.head);
+  add_metrics(record, head.metrics);
+  return record;
+}
+
+Record point_record(const ReplayResult& result, const CellResult& cell, const SeriesPoint& point) {
+  Record record;
+  record.add("spec", cell.cell.spec.canonical())
+      .add("seed", cell.cell.seed)
+      .add("first_step", std::uint64_t{point.first_step})
+      .add("width", result.series_width)
+      .add("retained_mass", point.retained_mass)
+      .add("kl_to_dense", point.kl_to_dense)
+      .add("topk_overlap", point.topk_overlap)
+      .add("output_error", point.output_error)
+      .add("stored", point.stored)
+      .add("kept", point.kept)
+      .add("visible", point.visible);
+  return record;
+}
+
+// Lines under the header of a record of the same kind, which says the names even without lines.
+template <typename Lines>
+std::string csv_of(const Record& empty, const ReplayResult& result, Lines lines) {
+  std::string out = empty.header();
+  for (const CellResult& cell : result.cells) lines(cell, out);
+  return out;
+}
+
+// A cell of nothing: only its field names are used.
+CellResult nameless_cell() {
+  static const PolicyEntry nobody{};
+  CellResult cell;
+  cell.cell.spec.policy = &nobody;
+  return cell;
+}
+
+}  // namespace
+
+std::string json_lines(const ReplayResult& result, bool per_head) {
+  std::string out;
+  for (const CellResult& cell : result.cells) {
+    out += cell_record(result, cell).json();
+    if (!per_head) continue;
+    for (const HeadResult& head : cell.heads) out += head_record(result, cell, head).json();
+  }
+  return out;
+}
+
+std::string cells_csv(const ReplayResult& result) {
+  return csv_of(
+      cell_record({}, nameless_cell()), result,
+      [&](const CellResult& cell, std::string& out) { out += cell_record(result, cell).line(); });
+}
+
+std::string heads_csv(const ReplayResult& result) {
+  return csv_of(head_record({}, nameless_cell(), {}), result,
+                [&](const CellResult& cell, std::string& out) {
+                  for (const HeadResult& head : cell.heads) {
+                    out += head_record(result, cell, head).line();
+                  }
+                });
+}
+
+std::string series_csv(const ReplayResult& result) {
+  return csv_of(point_record({}, nameless_cell(), {}), result,
+                [&](const CellResult& cell, std::string& out) {
+                  for (const SeriesPoint& point : cell.series) {
+                    out += point_record(result, cell, point).line();
+                  }
+                });
+}
+
+}  // namespace kv

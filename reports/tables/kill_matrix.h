@@ -1,0 +1,77 @@
+// The kill matrix: which law kills which mutant, after how many cases. As kvcheck selftest --json
+// wrote it; and as tables and a page. Its figure is
+// reports/figures/figure_kills.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv {
+
+struct MatrixLaw {
+  std::string id;
+  bool statistical = false;  // measured on streams, not tried on cases
+};
+
+// One law that kills a mutant.
+struct MatrixCell {
+  std::size_t law = 0;      // index into KillMatrix::laws
+  std::uint64_t cases = 0;  // that it took; 1 of a statistical law
+};
+
+struct MatrixRow {
+  std::string mutant;
+  std::string wrong;               // what is wrong with it
+  std::string source;              // where it was seen
+  std::string equivalent;          // why no law can kill it; empty: one must
+  std::string verdict;             // "killed", "LIVES", "equivalent" or "KILLED"
+  std::string smallest;            // the smallest counterexample of the quickest law
+  std::vector<MatrixCell> killed;  // in the order of the laws
+};
+
+struct KillMatrix {
+  bool passed = false;
+  bool whole = false;  // all mutants were tried, so that a law without a cell is idle
+  std::uint64_t seed = 0;
+  std::uint64_t right_subjects = 0;
+  std::uint64_t right_batteries = 0;  // run on them
+  std::vector<MatrixLaw> laws;
+  std::vector<MatrixRow> rows;
+  std::vector<std::string> idle;     // laws that killed nothing
+  std::vector<std::string> accused;  // "SUBJECT of LAW, seed N"
+};
+
+// Errors name the field.
+Result<KillMatrix> parse_kill_matrix(std::string_view json);
+
+// The same for a file; errors name it.
+Result<KillMatrix> read_kill_matrix(const std::string& path);
+
+// The cell whose law needed the fewest cases, a law that tries cases before one that measures;
+// nothing of a row without cells.
+const MatrixCell* quickest_cell(const KillMatrix& matrix, const MatrixRow& row);
+
+// "3", or "statistics".
+std::string cases_text(const KillMatrix& matrix, const MatrixCell& cell);
+
+// "171 mutants, all killed; 93 laws, all kill; 78 right subjects, ...".
+std::string kill_summary(const KillMatrix& matrix);
+
+// One row per mutant: what is wrong, where it was seen, how many laws kill it, the quickest of
+// them, its cases and its smallest counterexample.
+Table mutants_table(const KillMatrix& matrix);
+
+// One row per law: how many mutants it kills, and those that no other law kills.
+Table killing_laws_table(const KillMatrix& matrix);
+
+// The matrix as a page in Markdown, with all laws that kill each mutant. `figure`: the path of the
+// drawing from the page's place; empty: there is none.
+std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure);
+
+}  // namespace kv

@@ -1,0 +1,92 @@
+#include "kvcheck/reports/tables/loops_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+
+namespace kv {
+namespace {
+
+std::string three_places(double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  return text.data();
+}
+
+Entry entry_of(double value) {
+  return {three_places(value), shortest(value)};
+}
+
+// Of retained mass and minus perplexity.
+struct Pairs {
+  std::vector<double> mass{};
+  std::vector<double> gain{};
+
+  void add(const ClosedLoopCell& cell) {
+    mass.push_back(cell.retained_mass);
+    gain.push_back(-cell.perplexity());
+  }
+
+  [[nodiscard]] std::string words() const {
+    const double rho = rank_correlation(mass, gain);
+    return std::isnan(rho) ? "none" : three_places(rho);
+  }
+};
+
+}  // namespace
+
+bool has_open_loop(const ClosedLoopResult& result) {
+  return !result.cells.empty() && !std::isnan(result.cells.front().retained_mass);
+}
+
+Table loops_table(const ClosedLoopResult& result) {
+  Table table{.columns = {{.title = "policy", .name = "policy"},
+                          {.title = "", .name = "spec", .exact_only = true},
+                          {.title = "budget", .name = "budget", .number = true},
+                          {.title = "retained mass", .name = "retained_mass", .number = true},
+                          {.title = "perplexity", .name = "perplexity", .number = true}},
+              .rows = {}};
+  const bool asks = result.asks();
+  if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
+  const std::vector<std::string> labels = labels_of_cells(result);
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const ClosedLoopCell& cell = result.cells[i];
+    const Spec& spec = cell.cell.spec;
+    const std::string budget = spec.bounded() ? std::to_string(spec.budget) : "";
+    table.rows.push_back({{labels[i], labels[i]},
+                          {"", spec.canonical()},
+                          {spec.bounded() ? budget : "-", budget},
+                          entry_of(cell.retained_mass),
+                          entry_of(cell.perplexity())});
+    if (asks) table.rows.back().push_back(entry_of(cell.recall_in_all().share()));
+  }
+  return table;
+}
+
+std::string loops_words(const ClosedLoopResult& result) {
+  Pairs all;
+  std::map<std::uint32_t, Pairs> by_budget;
+  for (const ClosedLoopCell& cell : result.cells) {
+    all.add(cell);
+    if (cell.cell.spec.bounded()) by_budget[cell.cell.spec.budget].add(cell);
+  }
+  std::string words =
+      "Spearman's rank correlation of retained mass (a replay of the dense run: open loop) and "
+      "perplexity (closed loop), 1 where more mass always goes with less perplexity: " +
+      all.words() + " over all " + std::to_string(result.cells.size());
+  for (const auto& [budget, pairs] : by_budget) {
+    if (pairs.mass.size() < 3) continue;
+    words += ", " + pairs.words() + " over the " + std::to_string(pairs.mass.size()) +
+             " at budget " + std::to_string(budget);
+  }
+  return words + ".";
+}
+
+}  // namespace kv

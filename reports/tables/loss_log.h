@@ -1,0 +1,48 @@
+// Per-token logs of other programs: how surprised a model that cannot be run here was by each token
+// of a text, to be drawn as evaluations are.
+//
+// A log is a CSV file whose header names the columns input_length (tokens that the model had read,
+// so 1 for the first target) and nll (-ln of the target's probability); others are not looked at.
+// The benchmark of github.com/tomaarsen/attention_sinks writes such files. A folder holds the logs
+// of one model, each with its file's name as label. A label that is a policy's name is drawn as
+// that policy is, and so are that benchmark's names: transformers (dense), windowed (window) and
+// attention_sinks (streaming).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+
+struct LossLog {
+  std::string label;
+  std::vector<LossPoint> series{};  // of one target each, by position; never empty
+
+  // One past the number of the last target.
+  [[nodiscard]] std::size_t length() const { return series.back().first + 1; }
+};
+
+// The logs of one model.
+struct LossLogs {
+  std::string name;             // the folder's
+  std::vector<LossLog> logs{};  // by label; never empty
+};
+
+// Errors name the line, what was found and what was expected: a missing column, no number, a count
+// of tokens that does not grow, a loss that is negative or above 700, no targets.
+Result<std::vector<LossPoint>> parse_loss_log(std::string_view csv);
+
+// Every *.csv of the folder. Errors name the folder, or the file; no such file is one.
+Result<LossLogs> read_loss_logs(const std::string& folder);
+
+// A row per log: perplexity in all, and over targets 0-1024, 1024-2048, 2048-4096 and so on.
+Table loss_log_table(std::span<const LossLogs> models);
+
+}  // namespace kv

@@ -1,0 +1,70 @@
+// Tables: rows of text for the terminal, Markdown, HTML and CSV, from one source.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv {
+
+struct Interval;
+struct SpecSummary;
+
+struct Column {
+  std::string title;        // with its unit, for readers
+  std::string name;         // for CSV: lower case with underscores
+  bool number = false;      // aligned to the right
+  bool exact_only = false;  // in CSV only: what the other formats show inside another column
+};
+
+// One cell in its two forms: rounded for readers, and exact for CSV.
+struct Entry {
+  std::string text;
+  std::string exact;
+};
+
+// Every row has one entry per column.
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<Entry>> rows;
+};
+
+// RFC 4180: a header line, fields quoted where they must be, lines ended by LF.
+std::string to_csv(const Table& table);
+
+// A GitHub-style pipe table; pipes and line breaks in the text are escaped.
+std::string to_markdown(const Table& table);
+
+// A <table> with <thead> and <tbody>, its text escaped; numbers carry their exact value in
+// data-value, for sorting.
+std::string to_html(const Table& table);
+
+// Aligned columns for a terminal of `width` characters, 0 for any width. When it is too narrow, the
+// first column is shortened a little, then columns are left out from the right.
+std::string to_text(const Table& table, std::size_t width);
+
+// One row per spec, its seeds averaged, by retained mass, highest first: policy, budget, retained
+// mass with its 95 % interval over heads, KL to dense, top-k overlap, output error, rows visible
+// and stored, evictions, KiB. See reports/numbers/summary.h for what each number is.
+Table summary_table(const ReplayResult& result);
+
+// A number with so many decimals; "-" and nothing where there is none.
+Entry number_entry(double value, int digits);
+
+// "0.9213 +- 0.0114", exactly the mean; a single head has no interval.
+Entry interval_entry(const Interval& interval);
+
+// What a spec retains as a share of the optimum, or where that is not known "≥" at least so much of
+// it: bounds are never below.
+Entry optimum_share_entry(const SpecSummary& summary);
+
+// What each label stands for, in the order of the cells: policy, budget, number of seeds, full
+// spec.
+Table specs_table(const ReplayResult& result);
+
+// summary_table as text for a terminal, with one line under it that says what the interval is.
+std::string summary_text(const ReplayResult& result, std::size_t width = 0);
+
+}  // namespace kv

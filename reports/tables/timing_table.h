@@ -1,0 +1,19 @@
+// Timings as a table for readers and as CSV.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/timing.h"
+
+namespace kv {
+
+// A row per cell: times of the first token, of one after it and of its attention, KiB of keys and
+// values, and the largest memory of the process. The columns are described in reports/SCHEMA.md.
+Table timing_table(const TimingResult& result);
+
+// "MODEL: 123 bytes of weights; medians of 32 tokens"
+std::string timing_line(const TimingResult& result);
+
+}  // namespace kv

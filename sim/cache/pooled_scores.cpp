@@ -1,0 +1,68 @@
+#include "kvcheck/sim/cache/pooled_scores.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "kvcheck/base/check.h"
+
+namespace kv {
+namespace {
+
+struct Candidate {
+  double score;
+  Position position;
+  std::size_t unit;
+  std::size_t index;
+
+  [[nodiscard]] bool goes_before(const Candidate& other) const {
+    return std::tuple(score, position, other.unit) < std::tuple(other.score, other.position, unit);
+  }
+};
+
+bool goes_before(const Candidate& a, const Candidate& b) {
+  return a.goes_before(b);
+}
+
+// The unit's candidates without its `floor` highest.
+void add_contested(const PooledUnit& unit,
+                   std::size_t number,
+                   std::size_t floor,
+                   std::vector<Candidate>& contested) {
+  const std::size_t n = unit.scores.size();
+  KV_CHECK(unit.positions.size() == n);
+  if (n <= floor) return;
+  const auto begin = static_cast<std::ptrdiff_t>(contested.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    contested.push_back({unit.scores[i], unit.positions[i], number, i});
+  }
+  if (floor == 0) return;
+  const auto first = contested.begin() + begin;
+  std::nth_element(first, contested.end() - static_cast<std::ptrdiff_t>(floor), contested.end(),
+                   goes_before);
+  contested.resize(contested.size() - floor);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> lowest_of_pool(std::span<const PooledUnit> units,
+                                                     std::size_t mean,
+                                                     std::size_t floor) {
+  KV_CHECK(floor <= mean);
+  std::vector<std::vector<std::size_t>> going(units.size());
+  std::size_t all = 0;
+  for (const PooledUnit& unit : units) all += unit.scores.size();
+  const std::size_t seats = mean * units.size();
+  if (all <= seats) return going;
+  std::vector<Candidate> contested;
+  contested.reserve(all);
+  for (std::size_t i = 0; i < units.size(); ++i) add_contested(units[i], i, floor, contested);
+  const auto end = contested.begin() + static_cast<std::ptrdiff_t>(all - seats);
+  if (end != contested.end()) {
+    std::nth_element(contested.begin(), end, contested.end(), goes_before);
+  }
+  for (auto it = contested.begin(); it != end; ++it) going[it->unit].push_back(it->index);
+  for (std::vector<std::size_t>& unit : going) std::ranges::sort(unit);
+  return going;
+}
+
+}  // namespace kv

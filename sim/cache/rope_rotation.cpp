@@ -1,0 +1,46 @@
+#include "kvcheck/sim/cache/rope_rotation.h"
+
+#include <cmath>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+
+namespace kv {
+namespace {
+
+// By how much turns that lie `frequency` apart shorten each other in the mean of `count`.
+double shortening(double frequency, std::size_t count) {
+  const double half = frequency / 2;
+  const auto n = static_cast<double>(count);
+  if (count == 1 || std::sin(half) == 0) return 1;
+  return std::sin(n * half) / (n * std::sin(half));
+}
+
+}  // namespace
+
+RopeRotation::RopeRotation(const Rope& rope) : RopeRotation(rope, plain_frequencies(rope)) {}
+
+RopeRotation::RopeRotation(const Rope& rope, std::vector<double> frequencies)
+    : rope_(rope), frequencies_(std::move(frequencies)) {
+  KV_CHECK(frequencies_.size() == pairs_of(rope));
+}
+
+void RopeRotation::mean_turns(Position first,
+                              std::size_t count,
+                              std::vector<PairTurn>& turns) const {
+  KV_CHECK(count >= 1);
+  turns.clear();
+  const bool interleaved = rope_.layout == RopeLayout::interleaved;
+  const std::size_t pairs = frequencies_.size();
+  const double middle = static_cast<double>(first) + static_cast<double>(count - 1) / 2;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const double angle = middle * frequencies_[pair];
+    const double share = shortening(frequencies_[pair], count);
+    turns.push_back({.x = interleaved ? 2 * pair : pair,
+                     .y = interleaved ? 2 * pair + 1 : pair + pairs,
+                     .cosine = std::cos(angle) * share,
+                     .sine = std::sin(angle) * share});
+  }
+}
+
+}  // namespace kv

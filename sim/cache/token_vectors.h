@@ -1,0 +1,44 @@
+// What one token brings to a unit's policy, gathered head by head.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kvcheck/policies/policy.h"
+
+namespace kv {
+
+class TokenVectors {
+ public:
+  // Forgets what it holds. Vectors added from now on have `dim` numbers.
+  void clear(std::size_t dim) {
+    dim_ = dim;
+    keys_.clear();
+    values_.clear();
+    queries_.clear();
+  }
+
+  // Vectors of the next heads, one after another; keys and queries before rotation.
+  void add_keys(const float* numbers, std::size_t heads) { add(keys_, numbers, heads); }
+
+  void add_values(const float* numbers, std::size_t heads) { add(values_, numbers, heads); }
+
+  void add_queries(const float* numbers, std::size_t heads) { add(queries_, numbers, heads); }
+
+  // Adds those that are asked for to what is shown; they hold until this is changed.
+  void show(const Needs& needs, Observation& shown) const {
+    if (needs.keys) shown.keys = {keys_, dim_};
+    if (needs.values) shown.values = {values_, dim_};
+    if (needs.queries) shown.queries = {queries_, dim_};
+  }
+
+ private:
+  void add(std::vector<float>& into, const float* numbers, std::size_t heads) const {
+    into.insert(into.end(), numbers, numbers + heads * dim_);
+  }
+
+  std::size_t dim_ = 0;
+  std::vector<float> keys_, values_, queries_;
+};
+
+}  // namespace kv

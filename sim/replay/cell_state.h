@@ -1,0 +1,156 @@
+// One cell's caches and sums over one group of heads, while a replay runs.
+//
+// A group is a set of query heads that are replayed together because some cell shares residents
+// over them, or their budget: a (layer, kv-head), a layer, or the whole model. Lanes are the
+// group's query heads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/token_vectors.h"
+#include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/replay/dense_rows.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/seen_rows.h"
+
+namespace kv {
+
+// One query head of the group, by index into the trace's recorded layers.
+struct Lane {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+
+  bool operator==(const Lane&) const = default;
+};
+
+// How one cell cuts the group's lanes into units.
+struct UnitShape {
+  std::vector<std::size_t> lanes;  // indices into the group's lanes
+  std::size_t kv_heads = 0;        // how many kv-heads' rows one resident holds
+};
+
+// The units that `unit` makes of these lanes, in order of their first lane.
+std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit);
+
+// The layers and kv-heads that a spec's budgets are dealt to, and the lane's place among them.
+HeadGrid grid_of(const TraceInfo& info);
+KvHead kv_head_of(const TraceInfo& info, const Lane& lane);
+
+// Whose draws the unit of this lane makes: keyed by the model's number of its layer and by its head
+// or kv-head, so they do not depend on which layers were recorded. Wider units take the number past
+// all heads.
+std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit);
+
+// Running sums of one SeriesPoint.
+struct SeriesSums {
+  double retained_mass = 0;
+  double kl_to_dense = 0;
+  double topk_overlap = 0;
+  double output_error = 0;
+  double stored = 0;
+  double kept = 0;
+  double visible = 0;
+  std::uint64_t rows = 0;   // lanes times queries
+  std::uint64_t steps = 0;  // units times queries
+
+  SeriesSums& operator+=(const SeriesSums& other);
+};
+
+// What a group's replay leaves of one cell, to be joined over the groups.
+struct CellPart {
+  std::vector<HeadResult> heads;  // in lane order
+  std::vector<UnitResult> units;
+  // Per kv-head of the group, then per point: sums over wider sets would depend on what else is
+  // replayed with the cell, since that decides the groups.
+  std::vector<std::vector<SeriesSums>> series;
+  std::vector<std::uint32_t> kept;
+  std::vector<std::uint64_t> lifetimes;
+  std::vector<Residency> residency;  // of the first units, as many as are kept
+};
+
+class CellState {
+ public:
+  // Keeps the residency of the first `residencies` units. `classes` are the tokens'; empty if the
+  // policy does not ask for them. They and `rotation`, what positions turn, outlive this.
+  CellState(const Trace& trace,
+            const std::vector<Lane>& lanes,
+            const Cell& cell,
+            std::span<const TokenClass> classes,
+            const Rotation& rotation,
+            std::size_t series_width,
+            std::size_t residencies);
+
+  // Before the rows of `query`: begins a chunk where one starts and derives the visible sets.
+  void begin_query(Position query);
+
+  // The row of one lane.
+  void add_row(std::size_t lane, const DenseRow& row, const DenseRows& source, SeenRows& seen);
+
+  // After the rows of `query`: policies observe, and a chunk that is complete ends.
+  void end_query(Position query);
+
+  // Closes the books. Call once, after the last query.
+  CellPart finish();
+
+ private:
+  struct UnitState {
+    UnitState(UnitShape its_shape, UnitCache its_cache, std::size_t tokens, Positions positions)
+        : shape(std::move(its_shape)), cache(std::move(its_cache)), gone(tokens) {
+      view.gone = gone;  // where they stand does not change when the unit moves
+      view.positions = positions;
+      view.wants_row = cache.wants_rows();
+    }
+
+    // What the policy is shown of the query at hand.
+    [[nodiscard]] Observation shown(std::span<const float> mass) const;
+
+    // Whether several query heads vote together.
+    [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
+
+    UnitShape shape;
+    UnitCache cache;
+    View view;                       // of the query at hand
+    std::vector<std::uint8_t> gone;  // [tokens]
+    std::vector<float> mass;         // the sum of its lanes' rows for the query at hand
+    TokenVectors vectors;            // of the query at hand, if the policy asks for any
+    TokenClass token_class = TokenClass::content;
+    double stored = 0;  // sums over queries
+    double seen = 0;
+    std::uint64_t stored_peak = 0;
+    std::uint64_t seen_peak = 0;
+    double lifetimes = 0;
+    std::uint64_t evicted = 0;
+    std::size_t stored_now = 0;
+    Visible chosen{};  // by the head at hand, where queries choose
+  };
+
+  SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
+
+  View choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
+  void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
+  void note_evictions(UnitState& unit, std::size_t index, Position seen);
+  [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
+
+  const TraceInfo& info_;
+  const std::vector<Lane>& lanes_;
+  const Spec& spec_;
+  std::span<const TokenClass> classes_;
+  std::size_t series_width_;
+  std::size_t point_ = 0;  // the query's, in each of part_.series
+  std::vector<UnitState> units_;
+  std::vector<CacheGroup> groups_;  // of the units' caches
+  std::vector<std::size_t> unit_of_lane_;
+  std::vector<std::size_t> series_of_lane_;  // into part_.series
+  std::vector<HeadMetrics> sums_;            // per lane
+  std::vector<PageChoice> pages_;            // where queries choose: per kv-head, as part_.series
+  std::vector<float> vector_;                // scratch: one head's
+  CellPart part_;
+};
+
+}  // namespace kv

@@ -1,0 +1,37 @@
+// What a trace's attention looks like before anything is evicted.
+#pragma once
+
+#include <cstddef>
+
+#include "kvcheck/sim/replay/dense_rows.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv {
+
+// Gathers the DenseFacts of one query head, row by row.
+class DenseFactsSums {
+ public:
+  // `tokens` is the trace's; entropy is taken at 32 evenly spaced queries (a logarithm per key).
+  explicit DenseFactsSums(std::size_t tokens);
+
+  void add(const DenseRow& row);
+
+  [[nodiscard]] DenseFacts mean(std::size_t layer, std::size_t head) const;
+
+ private:
+  std::size_t entropy_stride_;
+  double first_ = 0;
+  double sinks_ = 0;
+  double recent_ = 0;
+  double entropy_ = 0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t entropy_rows_ = 0;
+};
+
+// The head above layer 0 with the most mass on position 0; any head if only layer 0 was recorded.
+const DenseFacts& most_sink(std::span<const DenseFacts> facts);
+
+// The map of one head, at most `side` blocks a side. `rows` is that head's.
+Result<AttentionMap> attention_map(DenseRows& rows, std::size_t tokens, std::size_t side);
+
+}  // namespace kv

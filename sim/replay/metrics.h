@@ -1,0 +1,101 @@
+// What a replay measures, per query head and per unit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kvcheck/base/position.h"
+
+namespace kv {
+
+inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+
+// Means over all queries of one query head.
+//
+// p is the dense row at absolute positions; q the row over the visible set V at the spec's
+// positions.
+struct HeadMetrics {
+  // The sum of p over V: the share of dense attention whose keys were still there. In [0, 1].
+  double retained_mass = 0;
+
+  // KL(q || p) in nats: sum over V of q ln(q / p). With absolute positions this is -ln(retained
+  // mass).
+  double kl_to_dense = 0;
+
+  // |top-k of q, intersected with top-k of p| / k, k the smaller of ReplayOptions::top_k and the
+  // number of keys that have any mass in the dense row; ties go to the older key.
+  double topk_overlap = 0;
+
+  // |o_q - o_p| / |o_p| (2-norms), o the attention output sum of q v. Only with values (q/k/v
+  // traces).
+  double output_error = not_measured;
+
+  bool operator==(const HeadMetrics&) const = default;
+};
+
+// One query head of one cell.
+struct HeadResult {
+  std::size_t layer = 0;  // the model's number
+  std::size_t head = 0;   // the query head
+  HeadMetrics metrics;
+};
+
+// One unit of one cell: sizes in rows (tokens), times in tokens.
+struct UnitResult {
+  std::size_t layer = 0;   // of its first head
+  std::size_t head = 0;    // its first query head
+  double stored_mean = 0;  // rows in memory while attending, mean over queries
+  std::uint64_t stored_peak = 0;
+  double visible_mean = 0;  // rows seen by a query, its own included
+  std::uint64_t visible_peak = 0;
+  std::uint64_t kept_at_end = 0;  // residents after the last chunk
+  std::uint64_t evictions = 0;
+  std::uint64_t trims = 0;
+  std::uint64_t moved = 0;              // TrimCounts::moved
+  double lifetime_mean = not_measured;  // tokens between arrival and eviction, over evicted tokens
+};
+
+// What caches of one unit could have retained: means over queries of the mean over the unit's query
+// heads, as retained_mass. sim/oracle/oracle.h says of which caches. They hold for absolute and in-cache
+// positions alike, since retained_mass does not depend on them.
+struct UnitBounds {
+  std::size_t layer = 0;  // of its first head
+  std::size_t head = 0;   // its first query head
+  std::size_t heads = 0;  // query heads that share its residents
+
+  // The most that any irrevocable cache can retain; not measured in streams that are too long.
+  double optimum = not_measured;
+
+  // A looser bound: every query sees its heaviest keys, whatever was evicted before.
+  double per_step = not_measured;
+
+  // What a cache retains that knows the future and drops what will weigh least. No bound.
+  double greedy = not_measured;
+
+  bool operator==(const UnitBounds&) const = default;
+};
+
+// Means over all heads (or units) and over the queries first_step ... first_step + width - 1.
+struct SeriesPoint {
+  Position first_step = 0;
+  double retained_mass = 0;
+  double kl_to_dense = 0;
+  double topk_overlap = 0;
+  double output_error = not_measured;
+  double stored = 0;   // rows in memory while attending
+  double kept = 0;     // rows in memory after the chunk was trimmed
+  double visible = 0;  // rows seen
+};
+
+// Who was resident when, in one unit.
+struct Residency {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  // [tokens]: tokens seen when the position was evicted; tokens + 1 if it never was. Position p was
+  // a resident of the queries p ... evicted_at[p] - 1.
+  std::vector<Position> evicted_at;
+};
+
+}  // namespace kv

@@ -1,0 +1,144 @@
+#include "kvcheck/sim/replay/replay.h"
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/sim/replay/dense_facts.h"
+#include "kvcheck/sim/replay/replay_join.h"
+#include "kvcheck/sim/replay/replay_oracle.h"
+#include "kvcheck/sim/replay/replay_task.h"
+#include "kvcheck/sim/replay/serves.h"
+#include "kvcheck/sim/replay/workers.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t map_side = 128;
+
+// The widest sharing that a cell asks for, of residents or of a budget, decides which heads go
+// together.
+Unit widest_unit(std::span<const Cell> cells) {
+  Unit widest = Unit::kv_head;
+  for (const Cell& cell : cells) {
+    widest = std::max(widest, cell.spec.budgets.shared() ? Unit::layer : cell.spec.unit);
+  }
+  return widest;
+}
+
+std::vector<Task> make_tasks(const Plan& plan, std::size_t threads) {
+  const TraceInfo& info = plan.trace.info();
+  std::vector<Lane> all;
+  for (std::size_t layer = 0; layer < info.layers.size(); ++layer) {
+    for (std::size_t head = 0; head < info.query_heads; ++head) all.push_back({layer, head});
+  }
+  const std::vector<UnitShape> groups = units_of(info, all, widest_unit(plan.cells));
+  // With fewer groups than threads the cells are split too; then rows are loaded once per share.
+  const std::size_t shares = std::clamp<std::size_t>(threads / groups.size(), 1, plan.cells.size());
+  std::vector<Task> tasks;
+  for (const UnitShape& group : groups) {
+    for (std::size_t share = 0; share < shares; ++share) {
+      Task task;
+      for (const std::size_t lane : group.lanes) task.lanes.push_back(all[lane]);
+      task.first_cell = plan.cells.size() * share / shares;
+      task.last_cell = plan.cells.size() * (share + 1) / shares;
+      task.first_of_group = share == 0;
+      tasks.push_back(std::move(task));
+    }
+  }
+  return tasks;
+}
+
+// Residency is kept once per spec, for its first seed.
+std::vector<bool> residency_choice(std::span<const Cell> cells) {
+  std::vector<bool> keep;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto same = [&](const Cell& other) { return other.spec == cells[i].spec; };
+    keep.push_back(std::ranges::none_of(cells.first(i), same));
+  }
+  return keep;
+}
+
+// The class of every token, if a cell's policy asks for it.
+std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> cells) {
+  const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
+  return std::ranges::any_of(cells, asks) ? token_classes(trace) : std::vector<TokenClass>();
+}
+
+Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOptions& options) {
+  const TraceInfo& info = trace.info();
+  const std::size_t positions = info.kind == TraceKind::qkv ? info.tokens : 0;
+  return {.trace = trace,
+          .cells = cells,
+          .options = options,
+          .rope = RopeTable(info.rope, positions),
+          .rotation = RopeRotation(info.rope),
+          .classes = classes_for(trace, cells),
+          .series_width = (info.tokens + options.series_points - 1) / options.series_points,
+          .keep_residency = residency_choice(cells),
+          .all_residency =
+              info.tokens * info.layers.size() * info.query_heads <= options.residency_entries};
+}
+
+Result<void> check_cells(const Trace& trace, std::span<const Cell> cells) {
+  for (const Cell& cell : cells) {
+    if (Result<void> served = check_serves(trace, cell.spec); !served) return served;
+  }
+  return {};
+}
+
+Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
+  const TraceInfo& info = plan.trace.info();
+  const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
+  const Lane lane = {static_cast<std::size_t>(layer), facts.head};
+  DenseRows rows = open_rows(plan, lane, open_key_values(plan, lane));
+  Result<AttentionMap> map = attention_map(rows, info.tokens, map_side);
+  if (map) {
+    map->layer = facts.layer;
+    map->head = facts.head;
+  }
+  return map;
+}
+
+}  // namespace
+
+Result<ReplayResult> replay(const Trace& trace,
+                            std::span<const Cell> cells,
+                            const ReplayOptions& options) {
+  KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
+  if (Result<void> fits = check_cells(trace, cells); !fits) return fits.error();
+  const Plan plan = make_plan(trace, cells, options);
+  const std::size_t machine = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = options.threads > 0 ? options.threads : machine;
+  std::vector<Task> tasks = make_tasks(plan, threads);
+  std::vector<OracleTask> oracle = make_oracle_tasks(plan);
+  Progress progress(options.progress,
+                    tasks.size() * trace.info().tokens + oracle_work(plan, oracle));
+
+  Joiner joiner(plan, tasks);
+  // In order, so that what is early for the joiner stays little.
+  run_in_order(tasks.size(), threads, progress, [&](std::size_t i) {
+    run_task(plan, tasks[i], progress);
+    joiner.finished(i);
+  });
+  run_in_order(oracle.size(), threads, progress,
+               [&](std::size_t i) { run_oracle_task(plan, oracle[i], progress); });
+  for (const Task& task : tasks) {
+    if (task.error) return *task.error;
+  }
+  for (const OracleTask& task : oracle) {
+    if (task.error) return *task.error;
+  }
+  if (progress.stopped()) return Error{Error::Kind::busy, "stopped before the replay was finished"};
+
+  ReplayResult result = joiner.result();
+  add_bounds(oracle, result.cells);
+  Result<AttentionMap> map = map_of(plan, most_sink(result.dense));
+  if (!map) return map.error();
+  result.map = std::move(*map);
+  return result;
+}
+
+}  // namespace kv

@@ -1,0 +1,94 @@
+// Replay: one pass over a trace feeds every cell of a sweep.
+//
+// A cell is a spec (with its budget) and a seed. Each row of attention is read or computed once and
+// handed to every cell. Open loop: what was recorded does not react to what a cell evicts, so the
+// numbers are exact for layer 0 and first order above it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/sim/replay/metrics.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+
+struct Cell {
+  Spec spec;
+  std::uint64_t seed = 0;
+
+  bool operator==(const Cell&) const = default;
+};
+
+struct CellResult {
+  Cell cell;
+  std::vector<HeadResult> heads;    // by layer, then query head
+  std::vector<UnitResult> units;    // by layer, then first head
+  std::vector<SeriesPoint> series;  // over the stream
+  std::vector<std::uint32_t>
+      kept;  // [tokens]: in how many units the position was resident at the end
+  std::vector<std::uint64_t> lifetimes;  // [tokens + 1]: how many evicted tokens lived that long
+  std::vector<Residency> residency;      // of the units that were asked for
+  std::vector<UnitBounds> bounds;        // by unit; empty unless asked for
+  std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
+};
+
+// The dense attention of one head, for pictures: the mean of p over blocks of queries and keys.
+struct AttentionMap {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  std::size_t side = 0;     // blocks per axis
+  std::size_t block = 0;    // queries and keys per block
+  std::vector<float> mass;  // [side, side]: mean over the block's queries of the sum over its keys
+};
+
+// What the trace itself looks like, per query head.
+struct DenseFacts {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  double first_mass = 0;   // mean over queries of the attention on position 0
+  double sinks_mass = 0;   // ... on the first four positions
+  double recent_mass = 0;  // ... on the last 64, the query's own key included
+  double entropy = 0;      // mean entropy of the row, nats
+};
+
+struct ReplayResult {
+  TraceInfo trace;
+  std::size_t top_k = 0;
+  std::size_t series_width = 0;  // queries per SeriesPoint
+  std::vector<CellResult> cells;
+  std::vector<DenseFacts> dense;  // by layer, then head
+  AttentionMap map;               // of the head above layer 0 with the most mass on position 0
+};
+
+struct ReplayOptions {
+  unsigned threads = 0;  // 0: as many as the machine has
+  std::size_t top_k = 16;
+  std::size_t series_points = 1024;  // at most so many points per series
+
+  // Residency is kept for the first seed of each (spec, budget), in units up to this many entries
+  // (tokens times units) per cell; beyond it in the last layer's first unit only.
+  std::size_t residency_entries = std::size_t{1} << 20;
+
+  // Whether to compute what caches of the cells' sizes could have retained at most. The optimum of
+  // streams of up to oracle_tokens tokens; it takes seconds a unit and 4 * tokens^2 bytes a thread.
+  bool oracle = false;
+  std::size_t oracle_tokens = 2048;
+
+  // Called now and then, from any thread but never from two at once, with the share that is done;
+  // false stops the replay, which then returns an Error that says so. May be empty.
+  std::function<bool(double done)> progress;
+};
+
+// Errors name the trace, layer, head and row that are wrong (a row that does not sum to one, a
+// NaN), or the cell that does not fit the trace.
+Result<ReplayResult> replay(const Trace& trace,
+                            std::span<const Cell> cells,
+                            const ReplayOptions& options);
+
+}  // namespace kv

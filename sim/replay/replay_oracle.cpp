@@ -1,0 +1,235 @@
+#include "kvcheck/sim/replay/replay_oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/oracle/future_mass.h"
+#include "kvcheck/sim/oracle/oracle.h"
+
+namespace kv {
+namespace {
+
+// An optimum takes about as long as so many passes over the unit's rows.
+constexpr std::uint64_t passes_per_optimum = 64;
+
+// The mean row of a unit's query heads, each scaled to sum to one in double precision.
+class UnitRows {
+ public:
+  UnitRows(const Plan& plan, const std::vector<Lane>& lanes) : rows_(open_lanes(plan, lanes)) {}
+
+  // [query + 1]; holds until the next call.
+  Result<std::span<const double>> load(Position query) {
+    mean_.assign(query + std::size_t{1}, 0);
+    for (DenseRows& rows : rows_) {
+      const Result<DenseRow> row = rows.load(query);
+      if (!row) return row.error();
+      double sum = 0;
+      for (const float mass : row->mass) sum += static_cast<double>(mass);
+      const double scale = 1 / (sum * static_cast<double>(rows_.size()));
+      for (std::size_t i = 0; i < mean_.size(); ++i) {
+        mean_[i] += scale * static_cast<double>(row->mass[i]);
+      }
+    }
+    return std::span<const double>(mean_);
+  }
+
+ private:
+  std::vector<DenseRows> rows_;
+  std::vector<double> mean_;
+};
+
+// One step of a pass over a unit's rows. True if it should go on.
+bool advanced(std::size_t query, Progress& progress) {
+  constexpr std::size_t report_every = 64;
+  return (query + 1) % report_every != 0 || progress.advance(report_every);
+}
+
+// What all queries pay to each token; `masses`, if any, receives the rows. Unfinished if progress
+// is stopped, as is all that follows.
+Result<std::vector<double>> read_future(UnitRows& rows,
+                                        std::size_t tokens,
+                                        FutureMass* masses,
+                                        Progress& progress) {
+  std::vector<double> future(tokens);
+  for (std::size_t query = 0; query < tokens && advanced(query, progress); ++query) {
+    const auto row = rows.load(static_cast<Position>(query));
+    if (!row) return row.error();
+    for (std::size_t i = 0; i < row->size(); ++i) future[i] += (*row)[i];
+    if (masses != nullptr) masses->set_row(static_cast<Position>(query), *row);
+  }
+  if (masses != nullptr) masses->close();
+  return future;
+}
+
+// The bounds that one pass over the rows gives.
+Result<void> bound_by_rows(UnitRows& rows,
+                           const std::vector<double>& future,
+                           OracleTask& task,
+                           Progress& progress) {
+  PerStepTop top;
+  std::vector<GreedyCache> caches;
+  for (OracleTask::Limited& limited : task.limited) {
+    caches.emplace_back(future, *limited.limits);
+    limited.bounds.per_step = 0;
+    if (!limited.chooses) limited.bounds.greedy = 0;
+  }
+  for (std::size_t query = 0; query < future.size() && advanced(query, progress); ++query) {
+    const auto row = rows.load(static_cast<Position>(query));
+    if (!row) return row.error();
+    for (std::size_t i = 0; i < caches.size(); ++i) {
+      OracleTask::Limited& limited = task.limited[i];
+      limited.bounds.per_step += top.retained(*row, (*limited.limits)[query]);
+      if (!limited.chooses) limited.bounds.greedy += caches[i].next(*row);
+    }
+  }
+  return {};
+}
+
+// Sums to means. Rows sum to one but for rounding, which must not show as more than everything.
+void divide(UnitBounds& bounds, std::size_t tokens) {
+  for (double* const sum : {&bounds.optimum, &bounds.per_step, &bounds.greedy}) {
+    if (std::isfinite(*sum)) *sum = std::min(*sum / static_cast<double>(tokens), 1.0);
+  }
+}
+
+Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) {
+  const std::size_t tokens = plan.trace.info().tokens;
+  const bool exact = tokens <= plan.options.oracle_tokens;
+  UnitRows rows(plan, task.lanes);
+  std::optional<FutureMass> masses;
+  if (exact) masses.emplace(tokens);
+  const auto future = read_future(rows, tokens, exact ? &*masses : nullptr, progress);
+  if (!future) return future.error();
+  if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
+  if (progress.stopped()) return {};
+  for (OracleTask::Limited& limited : task.limited) {
+    if (exact && !limited.chooses) {
+      const auto optimum =
+          irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
+      if (!optimum) return {};
+      limited.bounds.optimum = optimum->bound;
+      if (!progress.advance(passes_per_optimum * tokens)) return {};
+    }
+    divide(limited.bounds, tokens);
+  }
+  return {};
+}
+
+// Limits by spec, each computed once and equal ones shared.
+class KnownLimits {
+ public:
+  using Limits = std::shared_ptr<const std::vector<std::uint32_t>>;
+
+  explicit KnownLimits(std::size_t tokens) : tokens_(tokens) {}
+
+  Limits of(const Spec& spec) {
+    Limits& known = by_spec_[spec.canonical()];
+    if (!known) {
+      auto limits =
+          std::make_shared<const std::vector<std::uint32_t>>(visible_limits(spec, tokens_));
+      known = by_content_.emplace(*limits, limits).first->second;
+    }
+    return known;
+  }
+
+ private:
+  std::size_t tokens_;
+  std::map<std::string, Limits> by_spec_;  // seeds share what their spec sets
+  std::map<std::vector<std::uint32_t>, Limits> by_content_;
+};
+
+// What a spec's bounds are of: its units; where each query head chooses for itself, single heads,
+// whose bound a choice made by all of a unit together would not hold for.
+Unit bounded_unit(const Spec& spec) {
+  return spec.chooses() ? Unit::head : spec.unit;
+}
+
+// The cells that cut heads into units this way, those that set the unit of `first` the same limits
+// together.
+std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
+                                               Unit unit,
+                                               const Lane& first,
+                                               KnownLimits& known) {
+  const TraceInfo& info = plan.trace.info();
+  std::vector<OracleTask::Limited> limited;
+  for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
+    const Spec& spec = plan.cells[cell].spec;
+    if (bounded_unit(spec) != unit) continue;
+    const auto limits = known.of(roomiest_unit_spec(spec, grid_of(info), kv_head_of(info, first)));
+    auto place = std::ranges::find_if(limited, [&](const OracleTask::Limited& other) {
+      return other.limits == limits && other.chooses == spec.chooses();
+    });
+    if (place == limited.end()) {
+      limited.push_back({.limits = limits, .cells = {}, .chooses = spec.chooses(), .bounds = {}});
+      place = limited.end() - 1;
+    }
+    place->cells.push_back(cell);
+  }
+  return limited;
+}
+
+}  // namespace
+
+std::vector<OracleTask> make_oracle_tasks(const Plan& plan) {
+  if (!plan.options.oracle) return {};
+  const TraceInfo& info = plan.trace.info();
+  std::vector<Lane> all;
+  for (std::size_t layer = 0; layer < info.layers.size(); ++layer) {
+    for (std::size_t head = 0; head < info.query_heads; ++head) all.push_back({layer, head});
+  }
+  std::vector<OracleTask> tasks;
+  KnownLimits known(info.tokens);
+  for (const Unit unit : {Unit::head, Unit::kv_head, Unit::layer, Unit::model}) {
+    for (const UnitShape& shape : units_of(info, all, unit)) {
+      OracleTask task{.lanes = {},
+                      .limited = limited_cells(plan, unit, all[shape.lanes.front()], known),
+                      .error = {}};
+      if (task.limited.empty()) break;
+      for (const std::size_t lane : shape.lanes) task.lanes.push_back(all[lane]);
+      const Lane& first = task.lanes.front();
+      for (OracleTask::Limited& group : task.limited) {
+        group.bounds.layer = info.layers[first.layer];
+        group.bounds.head = first.head;
+        group.bounds.heads = task.lanes.size();
+      }
+      tasks.push_back(std::move(task));
+    }
+  }
+  return tasks;
+}
+
+std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks) {
+  const std::size_t tokens = plan.trace.info().tokens;
+  const bool exact = tokens <= plan.options.oracle_tokens;
+  std::uint64_t work = 0;
+  for (const OracleTask& task : tasks) {
+    work += tokens * (2 + (exact ? passes_per_optimum * task.limited.size() : 0));
+  }
+  return work;
+}
+
+void run_oracle_task(const Plan& plan, OracleTask& task, Progress& progress) {
+  const Result<void> done = bound_unit(plan, task, progress);
+  if (done) return;
+  task.error = done.error();
+  progress.stop();
+}
+
+void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& cells) {
+  for (const OracleTask& task : tasks) {
+    for (const OracleTask::Limited& limited : task.limited) {
+      for (const std::size_t cell : limited.cells) {
+        UnitBounds& bounds = cells[cell].bounds.emplace_back(limited.bounds);
+        // Every unit is given its largest share, which they never have all at once: bounds still,
+        // but nothing that a cache could do.
+        if (cells[cell].cell.spec.budgets.shared()) bounds.greedy = not_measured;
+      }
+    }
+  }
+}
+
+}  // namespace kv

@@ -1,0 +1,44 @@
+// The oracle's part of a replay: bounds for every unit of every cell. Private to sim/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/sim/replay/metrics.h"
+#include "kvcheck/sim/replay/replay_task.h"
+
+namespace kv {
+
+// One unit under all the limits that cells set it. Cells that differ only in their policy or seed
+// have the same limits, and the same bounds.
+struct OracleTask {
+  struct Limited {
+    std::shared_ptr<const std::vector<std::uint32_t>> limits;  // [tokens], for all units
+    std::vector<std::size_t> cells;                            // whose bounds these are
+    bool chooses = false;  // queries choose anew: only the per-step bound holds for them
+    UnitBounds bounds;
+  };
+
+  std::vector<Lane> lanes;
+  std::vector<Limited> limited;
+  std::optional<Error> error;
+};
+
+// One per unit, for each way in which cells cut the heads into units; none if the plan's options do
+// not ask for the oracle.
+std::vector<OracleTask> make_oracle_tasks(const Plan& plan);
+
+// What they will advance the progress by.
+std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks);
+
+// Computes the task's bounds; on an error, leaves it in the task and stops the others.
+void run_oracle_task(const Plan& plan, OracleTask& task, Progress& progress);
+
+// Gives each cell the bounds of its units.
+void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& cells);
+
+}  // namespace kv

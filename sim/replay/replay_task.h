@@ -1,0 +1,88 @@
+// One piece of a replay: some heads fed to some cells, on one thread. Private to sim/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/sim/cache/rope.h"
+#include "kvcheck/sim/cache/rope_rotation.h"
+#include "kvcheck/sim/replay/cell_state.h"
+#include "kvcheck/sim/replay/dense_rows.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv {
+
+// Everything that the groups of one replay share.
+struct Plan {
+  const Trace& trace;
+  std::span<const Cell> cells;
+  const ReplayOptions& options;
+  RopeTable rope;
+  RopeRotation rotation;              // what policies are told of it
+  std::vector<TokenClass> classes{};  // the tokens'; empty if no cell's policy asks for them
+  std::size_t series_width = 1;
+  std::vector<bool> keep_residency{};  // per cell
+  bool all_residency = true;           // of all units; else of the last layer's first only
+};
+
+// One piece of work: some heads, some cells; and what came of it.
+struct Task {
+  std::vector<Lane> lanes;
+  std::size_t first_cell = 0;
+  std::size_t last_cell = 0;
+  bool first_of_group = false;  // gathers the dense facts
+  std::vector<CellPart> parts;
+  std::vector<DenseFacts> facts;
+  std::optional<Error> error;
+};
+
+// Counts finished queries over all tasks, tells the caller, and carries the wish to stop.
+class Progress {
+ public:
+  Progress(const std::function<bool(double)>& report, std::uint64_t total)
+      : report_(report), total_(total) {}
+
+  // True if the replay should go on.
+  bool advance(std::uint64_t queries) {
+    const std::uint64_t done = done_.fetch_add(queries) + queries;
+    if (report_ && !stopped_) {
+      const std::lock_guard lock(mutex_);
+      if (!stopped_ && !report_(static_cast<double>(done) / static_cast<double>(total_))) {
+        stopped_ = true;
+      }
+    }
+    return !stopped_;
+  }
+
+  void stop() { stopped_ = true; }
+
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  const std::function<bool(double)>& report_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+};
+
+// The keys and values that a lane reads; null for attention traces.
+std::shared_ptr<const KeyValues> open_key_values(const Plan& plan, const Lane& lane);
+
+// The dense rows of one lane.
+DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const KeyValues> shared);
+
+// The rows of every lane; lanes of one kv-head share its keys and values.
+std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes);
+
+// Replays the task; on an error, leaves it in the task and stops the others.
+void run_task(const Plan& plan, Task& task, Progress& progress);
+
+}  // namespace kv

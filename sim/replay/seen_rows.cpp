@@ -1,0 +1,198 @@
+#include "kvcheck/sim/replay/seen_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
+
+namespace kv {
+namespace {
+
+// A recorded row whose visible keys had no more dense mass than this says nothing of what a model
+// would do with them: its KL counts as that of this share, and policies see the even row.
+constexpr float least_mass = 1e-9F;
+
+// Everything is visible: every scheme's positions are the dense ones, and no rounding is added.
+HeadMetrics nothing_lost(const DenseRow& dense) {
+  return {1, 0, 1, dense.output.empty() ? not_measured : 0};
+}
+
+// How many of `top` are still there.
+std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8_t> gone) {
+  std::size_t count = 0;
+  for (const Position position : top) count += gone[position] == 0 ? 1U : 0U;
+  return count;
+}
+
+// How many of `top` the query chose.
+std::size_t count_chosen(std::span<const Position> top, const Visible& visible) {
+  const auto sees = [&](Position p) {
+    return p < visible.sinks.last || (visible.recent.first <= p && p < visible.recent.last) ||
+           std::ranges::binary_search(visible.middle, p);
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(top, sees));
+}
+
+Position position_of(std::size_t rank, const Visible& visible) {
+  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
+  rank -= visible.sinks.size();
+  if (rank < visible.middle.size()) return visible.middle[rank];
+  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
+}
+
+double distance_ratio(std::span<const float> a, std::span<const float> reference) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double step = static_cast<double>(a[i]) - static_cast<double>(reference[i]);
+    difference += step * step;
+    norm += static_cast<double>(reference[i]) * static_cast<double>(reference[i]);
+  }
+  if (difference == 0) return 0;
+  return norm > 0 ? std::sqrt(difference / norm) : 1;
+}
+
+}  // namespace
+
+SeenRows::SeenRows(std::size_t top_k) : top_k_(top_k) {}
+
+HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, const View& view) {
+  const Visible& visible = *view.visible;
+  size_ = visible.size();
+  if (mass_.size() < size_) mass_.resize(size_ * 2);
+  const bool computed = !dense.logits.empty();
+  const bool needs_row = view.wants_row || computed;
+  if (needs_row) gather(dense.mass.data(), visible, mass_.data());
+  if (size_ == dense.mass.size()) return nothing_lost(dense);
+
+  const float retained = std::min(sum_visible(dense, visible, needs_row), 1.0F);
+  HeadMetrics metrics;
+  metrics.retained_mass = static_cast<double>(retained);
+  const std::size_t kept =
+      view.chosen ? count_chosen(dense.top, visible) : count_kept(dense.top, view.gone);
+  metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
+  if (!computed) {
+    if (needs_row) renormalise(retained);
+    metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
+    return metrics;
+  }
+  const bool moved = are_ranks(view.positions);
+  compute_row(dense, source, view);
+  metrics.kl_to_dense = std::max(dense.log_sum - log_sum_, 0.0);
+  if (moved) metrics.kl_to_dense = kl_of_moved(dense, visible);
+  if (moved) metrics.topk_overlap = overlap_of_row(dense, visible);
+  metrics.output_error = error_of_output(dense, *source.key_values(), visible);
+  return metrics;
+}
+
+// The softmax of the visible keys' logits: exact also where hardly any dense mass is left to
+// renormalise.
+void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
+  logits_.resize(std::max(logits_.size(), size_));
+  if (are_ranks(view.positions)) {
+    in_cache_logits(dense, source, *view.visible);
+  } else {
+    gather(dense.logits.data(), *view.visible, logits_.data());
+  }
+  std::copy_n(logits_.data(), size_, mass_.data());
+  log_sum_ = kernels().softmax(mass_.data(), size_);
+}
+
+// The three runs are summed apart, wherever their numbers stand, so that every cell that sees the
+// same tokens gets the same sum.
+float SeenRows::sum_visible(const DenseRow& dense, const Visible& visible, bool gathered) {
+  const Kernels& kernel = kernels();
+  const std::size_t sinks = visible.sinks.size();
+  const std::size_t middle = visible.middle.size();
+  const float* mass = dense.mass.data();
+  const float* middle_mass = mass_.data() + sinks;
+  if (!gathered) {
+    kernel.gather(mass, visible.middle.data(), middle, mass_.data());
+    middle_mass = mass_.data();
+  }
+  return kernel.sum(mass, sinks) + kernel.sum(middle_mass, middle) +
+         kernel.sum(mass + visible.recent.first, visible.recent.size());
+}
+
+void SeenRows::gather(const float* values, const Visible& visible, float* out) const {
+  out = std::copy_n(values, visible.sinks.size(), out);
+  kernels().gather(values, visible.middle.data(), visible.middle.size(), out);
+  out += visible.middle.size();
+  std::copy_n(values + visible.recent.first, visible.recent.size(), out);
+}
+
+void SeenRows::renormalise(float retained) {
+  if (retained < least_mass) {
+    std::fill_n(mass_.data(), size_, 1.0F / static_cast<float>(size_));
+  } else {
+    kernels().scale(mass_.data(), 1.0F / retained, size_);
+  }
+}
+
+// A resident at position p with rank r is turned by r where the dense key was turned by p. Turning
+// the query by (its rank - (r - p)) instead of its own position has the same effect on the angle
+// between them, and r - p is constant over runs of residents, so no key is touched: one query
+// rotation a run. The recent run includes the query itself, whose turn is then its own position:
+// the dense logits.
+void SeenRows::in_cache_logits(const DenseRow& dense,
+                               const DenseRows& source,
+                               const Visible& visible) {
+  const KeyValues& held = *source.key_values();
+  const std::size_t dim = held.dim();
+  query_.resize(dim);
+  const auto dot_run = [&](Position first, std::size_t count, std::size_t rank) {
+    const std::size_t turn = size_ - 1 - rank + first;
+    source.rotated_query(dense.query, static_cast<Position>(turn), query_.data());
+    kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, source.logit_scale(),
+                       logits_.data() + rank);
+  };
+  const std::size_t sinks = visible.sinks.size();
+  if (sinks > 0) dot_run(0, sinks, 0);
+  const auto& middle = visible.middle;
+  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
+    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
+    dot_run(middle[i], end - i, sinks + i);
+  }
+  std::copy_n(dense.logits.data() + visible.recent.first, visible.recent.size(),
+              logits_.data() + sinks + middle.size());
+}
+
+// KL(q || p) = sum of q (log q - log p), each log as its logit minus its row's log sum, so that a p
+// too small for a float does no harm. Where logits did not move, only the log sums differ.
+double SeenRows::kl_of_moved(const DenseRow& dense, const Visible& visible) {
+  scratch_.resize(std::max(scratch_.size(), size_));
+  gather(dense.logits.data(), visible, scratch_.data());
+  double kl = dense.log_sum - log_sum_;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const double moved = static_cast<double>(logits_[i]) - static_cast<double>(scratch_[i]);
+    kl += static_cast<double>(mass_[i]) * moved;
+  }
+  return std::max(kl, 0.0);
+}
+
+double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
+  const std::span<const Position> ranks = top_k_.find(mass());
+  std::size_t shared = 0;
+  for (const Position rank : ranks) {
+    shared += std::ranges::binary_search(dense.top, position_of(rank, visible)) ? 1U : 0U;
+  }
+  return static_cast<double>(shared) / static_cast<double>(dense.top.size());
+}
+
+double SeenRows::error_of_output(const DenseRow& dense,
+                                 const KeyValues& held,
+                                 const Visible& visible) {
+  if (positions_.size() < size_) positions_.resize(2 * size_);
+  const auto middle = positions_.begin() + visible.sinks.last;
+  std::iota(positions_.begin(), middle, Position{0});
+  const auto recent = std::ranges::copy(visible.middle, middle).out;
+  std::iota(recent, positions_.begin() + static_cast<std::ptrdiff_t>(size_), visible.recent.first);
+  output_.resize(held.dim());
+  kernels().weigh_rows_at(mass_.data(), held.values(), positions_.data(), size_, held.dim(),
+                          output_.data());
+  return distance_ratio(output_, dense.output);
+}
+
+}  // namespace kv

@@ -1,0 +1,69 @@
+#include "kvcheck/sim/replay/serves.h"
+
+#include <string>
+#include <string_view>
+
+#include "kvcheck/sim/replay/cell_state.h"
+
+namespace kv {
+namespace {
+
+std::string vectors_asked(const Needs& needs) {
+  if (needs.keys) return "keys";
+  return needs.values ? "values" : "queries";
+}
+
+}  // namespace
+
+Result<void> check_serves(const Trace& trace, const Spec& spec) {
+  const TraceInfo& info = trace.info();
+  const Needs needs = needs_of(spec);
+  if (info.kind == TraceKind::attention) {
+    // Rows of probabilities hold for the positions they were recorded at; others need q and k.
+    if (spec.positions != Positions::absolute) {
+      return usage_error("'" + spec.label() + "' asks for in-cache positions, but '" + info.name +
+                         "' records attention rows, which hold for " +
+                         (policy_recorded(info).empty() ? "absolute positions only"
+                                                        : "the positions they were recorded at") +
+                         "; record q/k/v, or add ;positions=absolute to take them as they are");
+    }
+    if (spec.chooses()) {
+      return usage_error("'" + spec.label() + "' ranks pages by keys and queries, but '" +
+                         info.name + "' records attention rows only; record q/k/v");
+    }
+    if (needs.vectors()) {
+      return usage_error("'" + spec.label() + "' looks at " + vectors_asked(needs) + ", but '" +
+                         info.name + "' records attention rows only; record q/k/v");
+    }
+  }
+  if (spec.chooses() && info.layers.back() < spec.top_pages.dense_layers) {
+    return usage_error("'" + spec.label() + "' leaves the first " +
+                       std::to_string(spec.top_pages.dense_layers) + " layers dense, and '" +
+                       info.name + "' has no other; expected fewer, as in visibility=top-pages:" +
+                       std::to_string(spec.top_pages.attended) + "/" +
+                       std::to_string(spec.top_pages.page) + "/0");
+  }
+  if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
+    return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
+  }
+  if (needs.token_classes && trace.transcript().text_ends.empty()) {
+    return usage_error("'" + spec.label() + "' looks at the words that tokens are, but '" +
+                       info.name + "' has no text; record it with 'text' and 'text_ends'");
+  }
+  return {};
+}
+
+std::vector<TokenClass> token_classes(const Trace& trace) {
+  const Transcript& transcript = trace.transcript();
+  const std::string_view text = transcript.text;
+  std::vector<TokenClass> classes;
+  std::size_t begin = 0;
+  for (const std::int64_t at : transcript.text_ends) {
+    const auto end = static_cast<std::size_t>(at);
+    classes.push_back(token_class_of(text.substr(begin, end - begin)));
+    begin = end;
+  }
+  return classes;
+}
+
+}  // namespace kv

@@ -1,0 +1,33 @@
+// How fast a model goes on what each policy leaves, over growing lengths: what `kvcheck speed`
+// measures. Times depend on the machine and on what else it does.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv {
+
+// One spec after a prompt of one length.
+struct TimedCell {
+  Cell cell;
+  std::size_t length = 0;      // tokens of the prompt
+  double first_token_s = 0;    // from the empty cache to the prompt's last logits
+  double token_s = 0;          // median time of a token after it
+  double attention_s = 0;      // median time that such a token spends in attention
+  std::size_t kv_bytes = 0;    // of keys and values at their peak
+  std::size_t peak_bytes = 0;  // of the process while it ran; 0 where the system does not say
+};
+
+struct TimingResult {
+  std::string model;    // its path, as given
+  std::string weights;  // how the layers' weights were stored: as-is, f32, int8 or nf4
+  std::size_t weight_bytes = 0;
+  std::string storage;             // of keys and values
+  std::size_t tokens = 0;          // timed one by one after each prompt
+  std::vector<TimedCell> cells{};  // by spec, then length, as given
+};
+
+}  // namespace kv

@@ -1,0 +1,40 @@
+// The k largest entries of an attention row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/position.h"
+
+namespace kv {
+
+// Finds the indices of the k largest values above 0; of equals, the lower index is taken. Nobody is
+// among the heaviest who weighs nothing, though that leave fewer than k. Rows that follow each
+// other look alike, so the smallest of this row's values at the last answer's indices is a lower
+// bound that few entries reach: one vector scan, and a selection among a few dozen. Where many
+// reach it, the k-th largest of the maxima of 32 interleaved parts of the row is tried too. The
+// answer never depends on what came before.
+class TopK {
+ public:
+  // Requires k > 0.
+  explicit TopK(std::size_t k) : k_(k) {}
+
+  // Strictly increasing indices, as many as there are values above 0, at most k. The span holds
+  // until the next call. Requires values >= 0 without NaN.
+  std::span<const Position> find(std::span<const float> values);
+
+ private:
+  void find_largest(std::span<const float> values);
+  [[nodiscard]] float bound_by_last(std::span<const float> values) const;
+  [[nodiscard]] float bound_by_parts(std::span<const float> values) const;
+  void keep_largest(std::span<const float> values, std::span<const Position> enough);
+
+  std::size_t k_;
+  std::vector<Position> found_;
+  std::vector<Position> at_;         // scratch
+  std::vector<std::uint64_t> keys_;  // scratch
+};
+
+}  // namespace kv

@@ -1,0 +1,129 @@
+#include "kvcheck/sim/spec/spec.h"
+
+#include "kvcheck/sim/spec/setting_names.h"
+#include "kvcheck/sim/spec/spec_sizes.h"
+
+namespace kv {
+namespace {
+
+// Appends "name=value" after the separator that its place asks for.
+class FieldText {
+ public:
+  explicit FieldText(std::string_view policy) : text_(policy) {}
+
+  void field(std::string_view name, std::string_view value) {
+    add(fields_++ == 0 ? ':' : ',', name, value);
+  }
+
+  void field(std::string_view name, std::uint32_t value) { field(name, std::to_string(value)); }
+
+  void setting(std::string_view name, std::string_view value) { add(';', name, value); }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void add(char separator, std::string_view name, std::string_view value) {
+    text_ += separator;
+    text_.append(name).append("=").append(value);
+  }
+
+  std::string text_;
+  int fields_ = 0;
+};
+
+std::string timing_text(const Spec& spec) {
+  std::string text(word_of(spec.timing));
+  if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
+  return text;
+}
+
+// Without what is left out where it is as by default.
+std::string short_visibility(const Spec& spec) {
+  const TopPages usual;
+  const TopPages& own = spec.top_pages;
+  std::string text(word_of(spec.visibility));
+  if (!spec.chooses()) return text;
+  text += ":" + std::to_string(own.attended);
+  const bool dense = own.dense_layers != usual.dense_layers;
+  if (dense || own.page != usual.page) text += "/" + std::to_string(own.page);
+  if (dense) text += "/" + std::to_string(own.dense_layers);
+  return text;
+}
+
+}  // namespace
+
+std::string_view word_of(Timing timing) {
+  return timing_words[static_cast<std::size_t>(timing)];
+}
+
+std::string_view word_of(Visibility visibility) {
+  return visibility_words[static_cast<std::size_t>(visibility)];
+}
+
+std::string_view word_of(Positions positions) {
+  return positions_words[static_cast<std::size_t>(positions)];
+}
+
+std::string_view word_of(Unit unit) {
+  return unit_words[static_cast<std::size_t>(unit)];
+}
+
+std::string_view word_of(Vectors vectors) {
+  return vectors_words[static_cast<std::size_t>(vectors)];
+}
+
+std::string Spec::visibility_text() const {
+  std::string text(word_of(visibility));
+  if (!chooses()) return text;
+  return text + ":" + std::to_string(top_pages.attended) + "/" + std::to_string(top_pages.page) +
+         "/" + std::to_string(top_pages.dense_layers);
+}
+
+std::string Spec::canonical() const {
+  const Protection& protection = policy->protection;
+  const bool has_sizes = protection.middle != Protection::Middle::unbounded;
+  FieldText out(policy->name);
+  if (has_sizes && protection.takes_sinks) out.field("sinks", sinks);
+  if (has_sizes) out.field("recent", recent);
+  if (protection.middle == Protection::Middle::some) out.field("budget", budget);
+  for (const Parameter& parameter : policy->parameters) {
+    out.field(parameter.name, options.at(parameter.name));
+  }
+  out.setting("timing", timing_text(*this));
+  out.setting("visibility", visibility_text());
+  out.setting("positions", word_of(positions));
+  out.setting("unit", word_of(unit));
+  out.setting("budgets", budgets.text());
+  out.setting("vectors", word_of(vectors));
+  out.setting("chunk", std::to_string(chunk));
+  return out.text();
+}
+
+std::string Spec::label() const {
+  const Protection& protection = policy->protection;
+  const Spec usual;
+  FieldText out(policy->name);
+  if (sinks != (protection.takes_sinks ? protection.sinks : 0)) out.field("sinks", sinks);
+  if (protection.middle == Protection::Middle::some &&
+      recent != default_recent(*policy, sinks, budget)) {
+    out.field("recent", recent);
+  }
+  for (const Parameter& parameter : policy->parameters) {
+    const std::string& value = options.at(parameter.name);
+    if (value != parameter.default_value) out.field(parameter.name, value);
+  }
+  if (timing != usual.timing) out.setting("timing", timing_text(*this));
+  if (visibility != usual.visibility) out.setting("visibility", short_visibility(*this));
+  if (positions != usual.positions) out.setting("positions", word_of(positions));
+  if (unit != usual.unit) out.setting("unit", word_of(unit));
+  if (budgets != usual.budgets) out.setting("budgets", budgets.text());
+  if (vectors != usual.vectors) out.setting("vectors", word_of(vectors));
+  if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
+  return out.text();
+}
+
+Needs needs_of(const Spec& spec) {
+  return spec.policy->make(spec.options)->needs();
+}
+
+}  // namespace kv

@@ -1,0 +1,136 @@
+#include "kvcheck/tests/tidy/rooms.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+namespace kv::tidy {
+namespace {
+
+// A folder may use those with a lower number, and itself.
+const std::map<std::string_view, int> heights = {
+    {"base", 0},  {"traces", 1},     {"policies", 1}, {"sim", 2},
+    {"model", 3}, {"properties", 3}, {"reports", 4},  {"cli", 5},
+};
+
+// What stands between "kv_room(" and ")"; empty where there is no call.
+std::string room_call(std::string_view text) {
+  const std::size_t begin = text.find("kv_room(");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin + 8, text.find(')', begin) - begin - 8));
+}
+
+bool may_use(const std::string& from, const std::string& to) {
+  const std::string_view lower = folder_of(to).empty() ? to : folder_of(to);
+  const std::string_view upper = folder_of(from).empty() ? from : folder_of(from);
+  if (lower == upper) return true;
+  return heights.contains(lower) && heights.contains(upper) &&
+         heights.at(lower) < heights.at(upper);
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
+  const auto found = std::ranges::find(files, path, &SourceFile::path);
+  return found == files.end() ? nullptr : &*found;
+}
+
+// Headers, and sources that have none.
+bool is_entrance(const SourceFile& file, const std::vector<SourceFile>& files) {
+  if (file.path.ends_with(".h")) return true;
+  if (!file.path.ends_with(".cpp")) return false;
+  return find(files, file.path.substr(0, file.path.size() - 4) + ".h") == nullptr;
+}
+
+}  // namespace
+
+Rooms rooms_in(const std::vector<SourceFile>& files) {
+  Rooms rooms;
+  for (const SourceFile& file : files) {
+    if (!file.path.ends_with("/CMakeLists.txt") || room_call(file.text).empty()) continue;
+    std::set<std::string>& uses = rooms[std::string(room_of(file.path))];
+    std::istringstream words(room_call(file.text));
+    bool listed = false;
+    for (std::string word; words >> word;) {
+      const bool keyword = word == "USES" || word == "LIBRARIES" || word == "PRIVATE_LIBRARIES";
+      if (keyword) listed = word == "USES";
+      if (!keyword && listed) uses.insert(word);
+    }
+  }
+  return rooms;
+}
+
+std::string_view room_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+Findings room_arrows(const Rooms& rooms) {
+  Findings findings;
+  enum class State { fresh, open, closed };
+  std::map<std::string_view, State> states;
+  const std::function<void(const std::string&)> visit = [&](const std::string& room) {
+    states[room] = State::open;
+    for (const std::string& used : rooms.at(room)) {
+      if (!rooms.contains(used)) {
+        findings.push_back(room + ": there is no room '" + used + "'");
+        continue;
+      }
+      if (!may_use(room, used)) {
+        findings.push_back(room + " may not use " + used + "; arrows point down only");
+      }
+      const State state = states[rooms.find(used)->first];
+      if (state == State::open) findings.push_back(room + " uses " + used + ", and it " + room);
+      if (state == State::fresh) visit(used);
+    }
+    states[room] = State::closed;
+  };
+  for (const auto& [room, uses] : rooms) {
+    if (states[room] == State::fresh) visit(room);
+  }
+  return findings;
+}
+
+Findings crowded_folders(const std::set<std::string>& paths) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const std::string& path : paths) {
+    const bool folder = paths.lower_bound(path + "/") != paths.end() &&
+                        paths.lower_bound(path + "/")->starts_with(path + "/");
+    if (!folder && !path.starts_with("tests/")) ++counts[room_of(path)];
+  }
+  Findings findings;
+  for (const auto& [folder, count] : counts) {
+    if (count <= most_files) continue;
+    findings.push_back(std::string(folder) + ": " + std::to_string(count) + " files; at most " +
+                       std::to_string(most_files));
+  }
+  return findings;
+}
+
+Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files) {
+  Findings findings;
+  for (const auto& [room, uses] : rooms) {
+    const SourceFile* const page = find(files, room + "/README.md");
+    if (page == nullptr) {
+      findings.push_back(room + ": there is no README.md");
+      continue;
+    }
+    const std::size_t lines = lines_of(page->text).size();
+    if (lines > most_readme_lines) {
+      findings.push_back(page->path + ": " + std::to_string(lines) + " lines; at most " +
+                         std::to_string(most_readme_lines));
+    }
+    for (const SourceFile& file : files) {
+      if (room_of(file.path) != room || !is_entrance(file, files)) continue;
+      const std::string_view name = name_of(file.path);
+      const std::string_view stem = name.substr(0, name.find('.'));
+      if (has_word(page->text, stem)) continue;
+      findings.push_back(page->path + ": does not name " + std::string(name));
+    }
+  }
+  return findings;
+}
+
+}  // namespace kv::tidy

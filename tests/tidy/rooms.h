@@ -1,0 +1,42 @@
+// The rooms of the source tree and what each may use, as their CMakeLists.txt files say.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/tests/tidy/source_tree.h"
+
+namespace kv::tidy {
+
+// A rule returns one sentence per violation: "path:line: what is wrong".
+using Findings = std::vector<std::string>;
+
+// Each room ("sim/cache") with those that the kv_room() of its CMakeLists.txt lists under USES.
+using Rooms = std::map<std::string, std::set<std::string>, std::less<>>;
+
+// `files` are those of read_tree().
+Rooms rooms_in(const std::vector<SourceFile>& files);
+
+// The folder of a path, whole: "sim/cache" for "sim/cache/slots.h".
+std::string_view room_of(std::string_view path);
+
+// A room uses rooms that exist, of its own layer or of a lower one, and none uses itself through
+// others. The layers, lowest first: base; traces and policies; sim; model and properties; reports;
+// cli.
+Findings room_arrows(const Rooms& rooms);
+
+inline constexpr std::size_t most_files = 30;
+inline constexpr std::size_t most_readme_lines = 20;
+
+// `folder` ends without a slash; `paths` are those of paths_in(). A folder outside tests/ holds at
+// most 30 files.
+Findings crowded_folders(const std::set<std::string>& paths);
+
+// Every room has a README.md of at most 20 lines that names each of its headers, and each source
+// without a header of its own.
+Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
+
+}  // namespace kv::tidy

@@ -1,0 +1,52 @@
+// Members of a .npz archive, which is a zip file of .npy files, stored or deflated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kvcheck/base/error.h"
+
+namespace kv {
+
+// True when `bytes` begins like a zip archive.
+bool is_zip(std::span<const std::byte> bytes);
+
+// More bytes in one member than this are refused, because they would have to be held in memory; an
+// .npy file of any size is mapped instead.
+inline constexpr std::uint64_t archive_member_limit = std::uint64_t{4} << 30;
+
+// Reads, from first to last byte, the member of a mapped archive that holds attention: the one
+// named attention.npy, or the only one. Messages name the member but not the file.
+class ArchiveMember {
+ public:
+  // `bytes` must outlive the result.
+  static Result<ArchiveMember> open(std::span<const std::byte> bytes);
+
+  ArchiveMember(ArchiveMember&&) noexcept;
+  ArchiveMember& operator=(ArchiveMember&&) = delete;
+  ArchiveMember(const ArchiveMember&) = delete;
+  ArchiveMember& operator=(const ArchiveMember&) = delete;
+  ~ArchiveMember();
+
+  [[nodiscard]] const std::string& name() const;
+
+  // As the archive declares it, which may be a lie; at most archive_member_limit.
+  [[nodiscard]] std::uint64_t size() const;
+
+  // At most the archive's bytes; size() is at most 1032 times as much.
+  [[nodiscard]] std::uint64_t compressed_size() const;
+
+  // Fills `into` with the next bytes, or fewer at the end; their number.
+  Result<std::size_t> read(std::span<std::byte> into);
+
+ private:
+  struct State;
+  explicit ArchiveMember(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kv

@@ -1,0 +1,194 @@
+#include "kvcheck/traces/files/schema.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/traces/files/transcript.h"
+#include "kvcheck/traces/metadata.h"
+
+namespace kv {
+namespace {
+
+enum Part : std::size_t { attention, q, k, v };
+
+constexpr std::array<std::string_view, 4> part_names{"attention", "q", "k", "v"};
+
+// The tensors of one layer, by Part; null where missing.
+using Parts = std::array<const SafetensorsTensor*, 4>;
+using Layers = std::map<std::size_t, Parts>;
+
+std::string layer_tensor(std::size_t layer, Part part) {
+  return "'layers." + std::to_string(layer) + "." + std::string(part_names[part]) + "'";
+}
+
+// "layers.3.q" -> (3, q).
+std::optional<std::pair<std::size_t, Part>> layer_and_part(std::string_view name) {
+  constexpr std::string_view prefix = "layers.";
+  if (!name.starts_with(prefix)) return {};
+  name.remove_prefix(prefix.size());
+  std::size_t layer = 0;
+  const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), layer);
+  const auto digits = static_cast<std::size_t>(end - name.data());
+  // "00" would be a second name of layer 0.
+  if (status != std::errc() || digits != std::to_string(layer).size()) return {};
+  if (layer > largest_dimension) return {};
+  name.remove_prefix(digits);
+  for (const Part part : {attention, q, k, v}) {
+    if (name.starts_with('.') && name.substr(1) == part_names[part]) return {{layer, part}};
+  }
+  return {};
+}
+
+Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
+  Layers layers;
+  for (const SafetensorsTensor& tensor : file.tensors) {
+    if (is_transcript_tensor(tensor.name)) continue;
+    const auto place = layer_and_part(tensor.name);
+    if (!place || (place->second == attention) != (kind == TraceKind::attention)) {
+      return malformed("unexpected tensor " + shown(tensor.name) +
+                       "; expected tokens, text, text_ends, nll and " +
+                       (kind == TraceKind::attention
+                            ? "layers.N.attention in a trace of kind attention"
+                            : "layers.N.q, .k and .v in a trace of kind qkv"));
+    }
+    layers[place->first][place->second] = &tensor;
+  }
+  for (const auto& [number, parts] : layers) {
+    if (kind == TraceKind::attention) continue;
+    for (const Part part : {q, k, v}) {
+      if (parts[part] != nullptr) continue;
+      return malformed("tensor " + layer_tensor(number, part) +
+                       " is missing; expected q, k and v of each recorded layer");
+    }
+  }
+  if (layers.empty())
+    return malformed("there is no tensor of a layer; expected at least one layer");
+  return layers;
+}
+
+// Sizes that metadata left out come from the first layer; what it says is checked against all.
+Result<void> complete_sizes(TraceInfo& info, const Parts& first) {
+  const bool rows = info.kind == TraceKind::attention;
+  const SafetensorsTensor& queries = *first[rows ? attention : q];
+  for (const SafetensorsTensor* tensor : first) {
+    if (tensor == nullptr || tensor->shape.size() == 3) continue;
+    return malformed("tensor " + shown(tensor->name) + " has shape " + shown_shape(tensor->shape) +
+                     "; expected " + (rows ? "[heads, queries, keys]" : "[heads, tokens, dims]"));
+  }
+  info.tokens = queries.shape[1];
+  if (info.query_heads == 0) info.query_heads = queries.shape[0];
+  if (info.kv_heads == 0) info.kv_heads = rows ? info.query_heads : first[k]->shape[0];
+  if (info.head_dim == 0 && !rows) info.head_dim = queries.shape[2];
+  return {};
+}
+
+Result<void> check_sizes(const TraceInfo& info) {
+  const auto bad = [](std::string_view what, std::size_t found, const std::string& expected) {
+    return malformed("the trace has " + std::to_string(found) + " " + std::string(what) +
+                     "; expected " + expected);
+  };
+  const std::string dimension = "1 to " + std::to_string(largest_dimension);
+  constexpr auto most_tokens = std::size_t{std::numeric_limits<std::int32_t>::max()};
+  if (info.tokens == 0 || info.tokens > most_tokens) {
+    return bad("tokens", info.tokens, "1 to " + std::to_string(most_tokens));
+  }
+  if (info.query_heads == 0 || info.query_heads > largest_dimension) {
+    return bad("query heads", info.query_heads, dimension);
+  }
+  if (info.kv_heads == 0 || info.query_heads % info.kv_heads != 0) {
+    return bad("kv-heads", info.kv_heads,
+               "a divisor of the " + std::to_string(info.query_heads) + " query heads");
+  }
+  if (info.kind == TraceKind::qkv && (info.head_dim == 0 || info.head_dim > largest_dimension)) {
+    return bad("dimensions per head", info.head_dim, dimension);
+  }
+  if (info.head_dim > 0 && info.rope.dims > info.head_dim) {
+    return bad("rope_dims", info.rope.dims, "at most head_dim, " + std::to_string(info.head_dim));
+  }
+  return {};
+}
+
+std::optional<Number> number_of(Dtype dtype) {
+  if (dtype == Dtype::f32) return Number::f32;
+  if (dtype == Dtype::f16) return Number::f16;
+  if (dtype == Dtype::bf16) return Number::bf16;
+  return {};
+}
+
+// The tensor as a view, once it has the type and shape that all its peers have.
+Result<TensorView> view_of(const SafetensorsTensor& tensor,
+                           Dtype dtype,
+                           const std::vector<std::size_t>& shape) {
+  const std::string name = "tensor " + shown(tensor.name);
+  const std::optional<Number> number = number_of(tensor.dtype);
+  if (!number) {
+    return malformed(name + " is " + std::string(dtype_name(tensor.dtype)) +
+                     "; expected F16, BF16 or F32");
+  }
+  if (tensor.dtype != dtype) {
+    return malformed(name + " is " + std::string(dtype_name(tensor.dtype)) + "; expected " +
+                     std::string(dtype_name(dtype)) + ", as in the first recorded layer");
+  }
+  if (tensor.shape != shape) {
+    return malformed(name + " has shape " + shown_shape(tensor.shape) + "; expected " +
+                     shown_shape(shape));
+  }
+  return TensorView{*number, shape, tensor.data.data()};
+}
+
+Result<Trace::Layer> view_layer(const TraceInfo& info, const Parts& parts, Dtype dtype) {
+  const std::vector<std::size_t> square{info.query_heads, info.tokens, info.tokens};
+  const std::vector<std::size_t> queries{info.query_heads, info.tokens, info.head_dim};
+  const std::vector<std::size_t> keys{info.kv_heads, info.tokens, info.head_dim};
+  Trace::Layer layer;
+  const std::array views{&layer.attention, &layer.q, &layer.k, &layer.v};
+  const std::array shapes{&square, &queries, &keys, &keys};
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (parts[part] == nullptr) continue;
+    Result<TensorView> view = view_of(*parts[part], dtype, *shapes[part]);
+    if (!view) return view.error();
+    *views[part] = std::move(*view);
+  }
+  return layer;
+}
+
+}  // namespace
+
+Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin) {
+  Result<TraceMetadata> metadata = read_trace_metadata(file.metadata);
+  if (!metadata) return metadata.error();
+  auto [info, layer_count] = std::move(metadata).value();
+  const Result<Layers> parts = sort_tensors(file, info.kind);
+  if (!parts) return parts.error();
+  if (layer_count != 0 && layer_count != parts->size()) {
+    return malformed("__metadata__: layers is " + std::to_string(layer_count) +
+                     ", but the tensors are those of " + std::to_string(parts->size()));
+  }
+  const Parts& first = parts->begin()->second;
+  if (auto sizes = complete_sizes(info, first); !sizes) return sizes.error();
+  if (auto sizes = check_sizes(info); !sizes) return sizes.error();
+
+  const Dtype dtype = first[info.kind == TraceKind::attention ? attention : q]->dtype;
+  std::vector<Trace::Layer> layers;
+  for (const auto& [number, tensors] : *parts) {
+    Result<Trace::Layer> layer = view_layer(info, tensors, dtype);
+    if (!layer) return layer.error();
+    layers.push_back(std::move(*layer));
+    info.layers.push_back(number);
+  }
+  Result<TranscriptTensors> beside = read_transcript(file, info.tokens);
+  if (!beside) return beside.error();
+  auto [token_ids, transcript] = std::move(beside).value();
+  info.number = *number_of(dtype);
+  info.name = std::move(origin.name);
+  info.checksum = origin.checksum;
+  return Trace(std::move(info), std::move(layers), std::move(token_ids), std::move(origin.owner),
+               std::move(transcript));
+}
+
+}  // namespace kv

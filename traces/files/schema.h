@@ -1,0 +1,24 @@
+// From a safetensors container to a Trace: names, shapes and metadata must agree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/traces/files/safetensors.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+
+// What a Trace keeps of the file that it was read from.
+struct TraceOrigin {
+  std::string name;
+  std::uint64_t checksum = 0;
+  std::shared_ptr<const void> owner;  // of the bytes that views point into
+};
+
+// Messages name the metadata entry or tensor but not the file.
+Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin);
+
+}  // namespace kv

@@ -1,0 +1,74 @@
+#include "kvcheck/traces/files/transcript.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "kvcheck/base/text/describe.h"
+
+namespace kv {
+namespace {
+
+template <typename T>
+std::vector<T> copy_of(const SafetensorsTensor& tensor) {
+  std::vector<T> values(tensor.data.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+  return values;
+}
+
+// `size` is what the shape must hold, or any size when it is npos.
+Result<void> check_vector(const SafetensorsTensor& tensor, Dtype dtype, std::size_t size) {
+  const bool fits = tensor.dtype == dtype && tensor.shape.size() == 1 &&
+                    (size == std::string::npos || tensor.shape[0] == size);
+  if (fits) return {};
+  const std::string expected = size == std::string::npos ? "[bytes]" : shown_shape({&size, 1});
+  return malformed("tensor " + shown(tensor.name) + " is " + std::string(dtype_name(tensor.dtype)) +
+                   " " + shown_shape(tensor.shape) + "; expected " +
+                   std::string(dtype_name(dtype)) + " " + expected);
+}
+
+Result<void> check_ends(const Transcript& transcript) {
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < transcript.text_ends.size(); ++i) {
+    const std::int64_t end = transcript.text_ends[i];
+    if (end < before || std::cmp_greater(end, transcript.text.size())) {
+      return malformed("tensor 'text_ends' has " + std::to_string(end) + " at token " +
+                       std::to_string(i) + "; expected a number from " + std::to_string(before) +
+                       " to " + std::to_string(transcript.text.size()) +
+                       ", the end of that token in 'text'");
+    }
+    before = end;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_transcript_tensor(std::string_view name) {
+  return name == "tokens" || name == "text" || name == "text_ends" || name == "nll";
+}
+
+Result<TranscriptTensors> read_transcript(const Safetensors& file, std::size_t tokens) {
+  TranscriptTensors result;
+  Transcript& transcript = result.transcript;
+  if (const auto* tensor = file.find("tokens")) {
+    if (auto fits = check_vector(*tensor, Dtype::i32, tokens); !fits) return fits.error();
+    result.token_ids = copy_of<std::int32_t>(*tensor);
+  }
+  if (const auto* tensor = file.find("text")) {
+    if (auto fits = check_vector(*tensor, Dtype::u8, std::string::npos); !fits) return fits.error();
+    transcript.text.assign(reinterpret_cast<const char*>(tensor->data.data()), tensor->data.size());
+  }
+  if (const auto* tensor = file.find("text_ends")) {
+    if (auto fits = check_vector(*tensor, Dtype::i64, tokens); !fits) return fits.error();
+    transcript.text_ends = copy_of<std::int64_t>(*tensor);
+    if (auto fits = check_ends(transcript); !fits) return fits.error();
+  }
+  if (const auto* tensor = file.find("nll")) {
+    if (auto fits = check_vector(*tensor, Dtype::f32, tokens); !fits) return fits.error();
+    transcript.nll = copy_of<float>(*tensor);
+  }
+  return result;
+}
+
+}  // namespace kv

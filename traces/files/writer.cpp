@@ -1,0 +1,211 @@
+#include "kvcheck/traces/files/writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/traces/files/safetensors.h"
+#include "kvcheck/traces/metadata.h"
+
+namespace kv {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t header_length_bytes = 8;
+constexpr std::size_t piece = 16384;  // numbers converted at a time
+
+struct Part {
+  std::string_view name;
+  std::vector<std::size_t> shape;
+};
+
+std::vector<Part> parts_of(const TraceInfo& info) {
+  if (info.kind == TraceKind::attention) {
+    return {{"attention", {info.query_heads, info.tokens, info.tokens}}};
+  }
+  const std::vector<std::size_t> keys{info.kv_heads, info.tokens, info.head_dim};
+  return {{"q", {info.query_heads, info.tokens, info.head_dim}}, {"k", keys}, {"v", keys}};
+}
+
+std::uint64_t numbers_in(const std::vector<std::size_t>& shape) {
+  std::uint64_t numbers = 0;
+  KV_CHECK(product(shape, numbers));
+  return numbers;
+}
+
+Dtype dtype_of(Number number) {
+  if (number == Number::f32) return Dtype::f32;
+  return number == Number::f16 ? Dtype::f16 : Dtype::bf16;
+}
+
+// Collects the header's entries while their offsets grow.
+class HeaderText {
+ public:
+  explicit HeaderText(const TraceInfo& info) {
+    JsonObject metadata;
+    for (const auto& [name, value] : trace_metadata(info)) metadata.add(name, value);
+    header_.add_raw("__metadata__", metadata.text());
+  }
+
+  void add(std::string_view name, Dtype dtype, const std::vector<std::size_t>& shape) {
+    // Entries come in an order of falling alignment, so none needs filling before it.
+    KV_CHECK(offset_ % dtype_bytes(dtype) == 0);
+    std::uint64_t end = 0;
+    KV_CHECK(!__builtin_mul_overflow(numbers_in(shape), std::uint64_t{dtype_bytes(dtype)}, &end));
+    KV_CHECK(!__builtin_add_overflow(end, offset_, &end));
+    const std::array<std::size_t, 2> offsets{offset_, end};
+    JsonObject entry;
+    entry.add("dtype", dtype_name(dtype));
+    entry.add_raw("shape", shown_shape(shape)).add_raw("data_offsets", shown_shape(offsets));
+    header_.add_raw(name, entry.text());
+    offset_ = end;
+  }
+
+  // The length, then the text, padded with spaces so that data begins on a boundary.
+  [[nodiscard]] std::string text() const {
+    std::string json = header_.text();
+    while ((header_length_bytes + json.size()) % alignment != 0) json += ' ';
+    std::string length(header_length_bytes, '\0');
+    for (std::size_t i = 0; i < length.size(); ++i)
+      length[i] = static_cast<char>(json.size() >> 8 * i & 0xff);
+    return length + json;
+  }
+
+ private:
+  JsonObject header_;
+  std::uint64_t offset_ = 0;
+};
+
+void check_requirements(const TraceInfo& info) {
+  KV_CHECK(info.tokens > 0 && info.query_heads > 0 && info.kv_heads > 0 && !info.layers.empty());
+  KV_CHECK(info.query_heads % info.kv_heads == 0);
+  KV_CHECK(info.kind == TraceKind::attention || info.head_dim > 0);
+  KV_CHECK(info.head_dim == 0 || info.rope.layout == RopeLayout::none ||
+           info.rope.dims <= info.head_dim);
+  KV_CHECK(std::ranges::is_sorted(info.layers, std::less_equal{}));
+}
+
+void put(std::vector<std::byte>& bytes, Number number, float value) {
+  const std::size_t at = bytes.size();
+  if (number == Number::f32) {
+    bytes.resize(at + sizeof value);
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+    return;
+  }
+  const std::uint16_t bits = number == Number::f16 ? f32_to_f16(value) : f32_to_bf16(value);
+  bytes.resize(at + sizeof bits);
+  std::memcpy(bytes.data() + at, &bits, sizeof bits);
+}
+
+// The first value that is not finite once it is stored, or the number of values.
+std::size_t first_unfit(std::span<const float> values,
+                        std::span<const std::byte> stored,
+                        Number number) {
+  std::array<float, piece> read;
+  kernels().widen(number, stored.data(), values.size(), read.data());
+  const std::span<const float> back(read.data(), values.size());
+  const auto at = std::ranges::find_if(back, [](float v) { return !std::isfinite(v); });
+  return static_cast<std::size_t>(at - back.begin());
+}
+
+}  // namespace
+
+std::uint64_t trace_numbers(const TraceInfo& info) {
+  std::uint64_t per_layer = 0;
+  for (const Part& part : parts_of(info)) per_layer += numbers_in(part.shape);
+  const std::array<std::size_t, 2> both{per_layer, info.layers.size()};
+  return numbers_in({both.begin(), both.end()});
+}
+
+TraceWriter::TraceWriter(AtomicFile file, const TraceInfo& info, std::string text)
+    : file_(std::move(file)), info_(info), text_(std::move(text)) {}
+
+Result<TraceWriter> TraceWriter::create(const std::string& path,
+                                        const TraceInfo& info,
+                                        std::span<const std::int32_t> token_ids,
+                                        const Transcript& transcript) {
+  check_requirements(info);
+  const auto fits = [&](std::size_t size) { return size == 0 || size == info.tokens; };
+  KV_CHECK(fits(token_ids.size()) && fits(transcript.text_ends.size()));
+  KV_CHECK(fits(transcript.nll.size()));
+
+  HeaderText header(info);
+  const std::vector<std::size_t> per_token{info.tokens};
+  if (!transcript.text_ends.empty()) header.add("text_ends", Dtype::i64, per_token);
+  if (!token_ids.empty()) header.add("tokens", Dtype::i32, per_token);
+  if (!transcript.nll.empty()) header.add("nll", Dtype::f32, per_token);
+  for (const std::size_t layer : info.layers) {
+    for (const Part& part : parts_of(info)) {
+      header.add("layers." + std::to_string(layer) + "." + std::string(part.name),
+                 dtype_of(info.number), part.shape);
+    }
+  }
+  if (!transcript.text.empty()) header.add("text", Dtype::u8, {transcript.text.size()});
+
+  const std::string begin = header.text();
+  if (begin.size() - header_length_bytes > safetensors_header_limit) {
+    return malformed("the header would have " + std::to_string(begin.size() - header_length_bytes) +
+                     " bytes; a trace file may have " + std::to_string(safetensors_header_limit) +
+                     " (fewer layers or shorter texts make it fit)");
+  }
+  Result<AtomicFile> file = AtomicFile::create(path);
+  if (!file) return file.error();
+  TraceWriter writer(std::move(file).value(), info, transcript.text);
+  if (auto done = writer.file_.write(begin); !done) return done.error();
+  for (const auto bytes : {std::as_bytes(std::span(transcript.text_ends)), std::as_bytes(token_ids),
+                           std::as_bytes(std::span(transcript.nll))}) {
+    if (auto done = writer.file_.write(bytes); !done) return done.error();
+  }
+  return writer;
+}
+
+Result<void> TraceWriter::write(std::span<const float> values) {
+  KV_CHECK(values.size() <= trace_numbers(info_) - written_);
+  while (!values.empty()) {
+    const std::size_t count = std::min(piece, values.size());
+    if (auto done = write_piece(values.first(count)); !done) return done;
+    values = values.subspan(count);
+  }
+  return {};
+}
+
+Result<void> TraceWriter::write_piece(std::span<const float> values) {
+  buffer_.clear();
+  for (const float value : values) put(buffer_, info_.number, value);
+  if (const std::size_t at = first_unfit(values, buffer_, info_.number); at < values.size()) {
+    return malformed(place_of(written_ + at) + " is " + std::to_string(values[at]) +
+                     "; expected a finite number that " + std::string(number_name(info_.number)) +
+                     " can hold");
+  }
+  written_ += values.size();
+  return file_.write(buffer_);
+}
+
+std::string TraceWriter::place_of(std::uint64_t number) const {
+  const std::uint64_t per_layer = trace_numbers(info_) / info_.layers.size();
+  const std::size_t layer = info_.layers[number / per_layer];
+  number %= per_layer;
+  for (const Part& part : parts_of(info_)) {
+    const std::uint64_t size = numbers_in(part.shape);
+    if (number < size) {
+      return "number " + std::to_string(number) + " of tensor 'layers." + std::to_string(layer) +
+             "." + std::string(part.name) + "'";
+    }
+    number -= size;
+  }
+  return {};
+}
+
+Result<void> TraceWriter::commit() {
+  KV_CHECK(written_ == trace_numbers(info_));
+  if (auto done = file_.write(text_); !done) return done;
+  return file_.commit();
+}
+
+}  // namespace kv

@@ -1,0 +1,60 @@
+// Writes a trace file: header first, then the tensors in order, in bounded memory.
+//
+// The file is what traces/FORMAT.md describes: data from a 64-byte boundary, every tensor on its
+// natural alignment, no holes. It appears whole when commit() returns, or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/base/file.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+
+// Usage: create, then write() all numbers, then commit(). The numbers are, for each layer of
+// info.layers in order,
+//   kind attention: attention [query_heads, tokens, tokens]
+//   kind qkv:       q [query_heads, tokens, head_dim], then k and v [kv_heads, tokens, head_dim]
+// row-major, in pieces of any length, which need not end where a tensor ends.
+class TraceWriter {
+ public:
+  // Writes the header. Of `info`, name and checksum are not stored. Requires what open_trace
+  // checks: sizes that agree, increasing layers, at least one token; token_ids, text_ends and nll
+  // are empty or have one entry per token. An error if the header would be longer than readers
+  // take.
+  static Result<TraceWriter> create(const std::string& path,
+                                    const TraceInfo& info,
+                                    std::span<const std::int32_t> token_ids = {},
+                                    const Transcript& transcript = {});
+
+  // The next numbers, rounded to info.number (nearest, ties to even). The error names the first one
+  // that is not finite or that info.number cannot hold. Writing more numbers than the layers have
+  // fails a KV_CHECK.
+  Result<void> write(std::span<const float> values);
+
+  // Requires that all numbers were written.
+  Result<void> commit();
+
+ private:
+  TraceWriter(AtomicFile file, const TraceInfo& info, std::string text);
+
+  Result<void> write_piece(std::span<const float> values);
+  [[nodiscard]] std::string place_of(std::uint64_t number) const;
+
+  AtomicFile file_;
+  TraceInfo info_;
+  std::string text_;           // goes last: its length is arbitrary, and numbers stay aligned
+  std::uint64_t written_ = 0;  // numbers so far
+  std::vector<std::byte> buffer_;
+};
+
+// How many numbers the layers of such a trace hold, all together. Requires that 64 bits count the
+// bytes.
+std::uint64_t trace_numbers(const TraceInfo& info);
+
+}  // namespace kv

@@ -1,0 +1,140 @@
+#include "kvcheck/traces/synthetic/synthetic.h"
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/half.h"
+#include "kvcheck/traces/synthetic/rows.h"
+
+namespace kv {
+namespace {
+
+// The numbers of one trace, handed out tensor by tensor.
+class Buffer {
+ public:
+  Buffer(std::size_t numbers, Number number)
+      : number_(number),
+        bytes_(
+            std::make_shared<std::vector<std::byte>>(numbers * (number == Number::f32 ? 4 : 2))) {}
+
+  TensorView take(std::vector<std::size_t> shape) {
+    TensorView view{number_, std::move(shape), bytes_->data() + used_};
+    std::size_t size = view.bytes_per_number();
+    for (const std::size_t extent : view.shape) size *= extent;
+    used_ += size;
+    KV_CHECK(used_ <= bytes_->size());
+    return view;
+  }
+
+  // Rounds `values` into the tensor from its offset-th number on.
+  void put(const TensorView& view, std::size_t offset, std::span<const double> values) {
+    const std::size_t width = view.bytes_per_number();
+    const auto tensor = static_cast<std::size_t>(view.data - bytes_->data());
+    std::byte* to = bytes_->data() + tensor + offset * width;
+    for (const double value : values) {
+      const auto rounded = static_cast<float>(value);
+      const std::uint16_t half = f32_to_f16(rounded);
+      std::memcpy(to, number_ == Number::f32 ? static_cast<const void*>(&rounded) : &half, width);
+      to += width;
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<const void> owner() const { return bytes_; }
+
+ private:
+  Number number_;
+  std::shared_ptr<std::vector<std::byte>> bytes_;
+  std::size_t used_ = 0;
+};
+
+std::size_t numbers_of(const SyntheticSpec& spec) {
+  const std::size_t layer = spec.kind == TraceKind::attention
+                                ? spec.heads * spec.tokens * spec.tokens
+                                : (spec.heads + 2 * spec.kv_heads) * spec.tokens * spec.head_dim;
+  return layer * spec.layers;
+}
+
+Trace::Layer make_rows(const SyntheticSpec& spec, std::size_t layer, Buffer& buffer) {
+  Trace::Layer out;
+  out.attention = buffer.take({spec.heads, spec.tokens, spec.tokens});
+  std::vector<double> row(spec.tokens);
+  const std::size_t group = spec.heads / spec.kv_heads;
+  for (std::size_t kv_head = 0; kv_head < spec.kv_heads; ++kv_head) {
+    SyntheticRows rows(spec, layer, kv_head);
+    for (std::size_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
+      for (Position t = 0; t < spec.tokens; ++t) {
+        const std::span<double> visible(row.data(), t + 1);
+        rows.row(head, t, visible);
+        buffer.put(out.attention, (head * spec.tokens + t) * spec.tokens, visible);
+      }
+    }
+  }
+  return out;
+}
+
+Trace::Layer make_factors(const SyntheticSpec& spec, std::size_t layer, Buffer& buffer) {
+  Trace::Layer out;
+  out.q = buffer.take({spec.heads, spec.tokens, spec.head_dim});
+  out.k = buffer.take({spec.kv_heads, spec.tokens, spec.head_dim});
+  out.v = buffer.take({spec.kv_heads, spec.tokens, spec.head_dim});
+  std::vector<double> vector(spec.head_dim);
+  const std::size_t group = spec.heads / spec.kv_heads;
+  for (std::size_t kv_head = 0; kv_head < spec.kv_heads; ++kv_head) {
+    SyntheticRows rows(spec, layer, kv_head);
+    for (Position t = 0; t < spec.tokens; ++t) {
+      for (std::size_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
+        rows.query(head, t, vector);
+        buffer.put(out.q, (head * spec.tokens + t) * spec.head_dim, vector);
+      }
+      rows.key(t, vector);
+      buffer.put(out.k, (kv_head * spec.tokens + t) * spec.head_dim, vector);
+      rows.value(t, vector);
+      buffer.put(out.v, (kv_head * spec.tokens + t) * spec.head_dim, vector);
+    }
+  }
+  return out;
+}
+
+TraceInfo describe(const SyntheticSpec& spec) {
+  TraceInfo info;
+  info.name = spec.canonical();
+  info.kind = spec.kind;
+  info.source = "kvcheck trace generate " + info.name;
+  info.tokens = spec.tokens;
+  info.query_heads = spec.heads;
+  info.kv_heads = spec.kv_heads;
+  info.number = spec.number;
+  info.checksum = XXH3_64bits(info.name.data(), info.name.size());
+  for (std::size_t layer = 0; layer < spec.layers; ++layer) info.layers.push_back(layer);
+  if (spec.kind == TraceKind::qkv) {
+    info.head_dim = spec.head_dim;
+    if (spec.rope != RopeLayout::none) info.rope = {spec.rope, noise_dims, Rope{}.theta};
+  }
+  return info;
+}
+
+}  // namespace
+
+Trace make_synthetic(const SyntheticSpec& spec) {
+  KV_CHECK(spec.generator != nullptr);
+  KV_CHECK(numbers_of(spec) <= max_synthetic_bytes / (spec.number == Number::f32 ? 4 : 2));
+  Buffer buffer(numbers_of(spec), spec.number);
+  std::vector<Trace::Layer> layers;
+  for (std::size_t layer = 0; layer < spec.layers; ++layer) {
+    layers.push_back(spec.kind == TraceKind::attention ? make_rows(spec, layer, buffer)
+                                                       : make_factors(spec, layer, buffer));
+  }
+  return {describe(spec), std::move(layers), {}, buffer.owner()};
+}
+
+Planted planted(const SyntheticSpec& spec, std::size_t layer, std::size_t kv_head) {
+  KV_CHECK(spec.generator != nullptr && layer < spec.layers && kv_head < spec.kv_heads);
+  UnitPlan plan = spec.generator->plan(spec, layer, kv_head);
+  return {std::move(plan.plants), plan.slope > 0 ? 1 / plan.slope : 0, plan.noise};
+}
+
+}  // namespace kv
