@@ -30,14 +30,14 @@ struct Shape {
   std::size_t heads;
   std::size_t kv_heads;
   std::size_t dim;
-  kv::Storage storage;
+  kv::model::Storage storage;
 };
 
 // Keys and values of one layer, enough copies of it that none stays in the caches.
 class Layers {
  public:
   Layers(const Shape& shape, std::size_t residents, bool scattered) : shape_(shape) {
-    const std::size_t size = kv::bytes_of(shape.storage);
+    const std::size_t size = kv::properties::bytes_of(shape.storage);
     bytes_ = residents * shape.dim * size;
     const std::size_t layer = 2 * bytes_ * shape.kv_heads;
     copies_ = std::max<std::size_t>(1, (std::size_t{512} << 20) / layer);
@@ -55,7 +55,7 @@ class Layers {
       slots_[i] = static_cast<kv::Slot>(scattered ? i * 40503 % residents : i);
     }
     queries_.assign(shape.heads * shape.dim, 0.01F);
-    state_.resize(shape.heads * kv::attend_state);
+    state_.resize(shape.heads * kv::model::attend_state);
     out_.resize(queries_.size());
   }
 
@@ -64,11 +64,11 @@ class Layers {
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
       const std::byte* keys = keys_of(copy, h);
       const auto rows = [&](const std::byte* from) {
-        return kv::SlotRows{shape_.storage, from, shape_.dim, slots_.data(), slots_.size()};
+        return kv::model::SlotRows{shape_.storage, from, shape_.dim, slots_.data(), slots_.size()};
       };
       const std::size_t at = h * group * shape_.dim;
-      const kv::QueryRun run{slots_.size(), queries_.data() + at};
-      kv::attend_kernels().attend({.keys = rows(keys),
+      const kv::model::QueryRun run{slots_.size(), queries_.data() + at};
+      kv::model::attend_kernels().attend({.keys = rows(keys),
                                    .values = rows(keys + bytes_),
                                    .runs = {&run, 1},
                                    .vectors = group,
@@ -88,7 +88,7 @@ class Layers {
 
   // Reads the same rows one by one in the order in which attention meets them.
   void read_rows(std::size_t copy) {
-    const std::size_t row = shape_.dim * kv::bytes_of(shape_.storage);
+    const std::size_t row = shape_.dim * kv::properties::bytes_of(shape_.storage);
     bool any = false;
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
       const std::byte* keys = keys_of(copy, h);
@@ -148,10 +148,10 @@ void BM_decode(benchmark::State& state, const Shape& shape, bool scattered) {
   state.counters["of_rows"] = median(row_shares);
 }
 
-constexpr Shape plain_f32 = {12, 12, 64, kv::Storage::f32};
-constexpr Shape plain_f16 = {12, 12, 64, kv::Storage::f16};
-constexpr Shape grouped_f32 = {32, 8, 128, kv::Storage::f32};
-constexpr Shape grouped_f16 = {32, 8, 128, kv::Storage::f16};
+constexpr Shape plain_f32 = {12, 12, 64, kv::model::Storage::f32};
+constexpr Shape plain_f16 = {12, 12, 64, kv::model::Storage::f16};
+constexpr Shape grouped_f32 = {32, 8, 128, kv::model::Storage::f32};
+constexpr Shape grouped_f16 = {32, 8, 128, kv::model::Storage::f16};
 
 BENCHMARK_CAPTURE(BM_decode, plain_f32, plain_f32, false)->Arg(512)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, plain_f16, plain_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
@@ -173,7 +173,7 @@ void BM_product(benchmark::State& state, kv::Number number) {
   std::vector<float> out(tokens * rows);
   std::size_t copy = 0;
   for (auto _ : state) {
-    kv::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns}, x.data(),
+    kv::model::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns}, x.data(),
                                  tokens, out.data());
     benchmark::DoNotOptimize(out.data());
     copy = (copy + 1) % copies;
@@ -187,19 +187,19 @@ BENCHMARK_CAPTURE(BM_product, f32, kv::Number::f32)->Arg(1)->Arg(64);
 BENCHMARK_CAPTURE(BM_product, f16, kv::Number::f16)->Arg(1)->Arg(64);
 
 // The same of weights in a byte or in half a byte.
-void BM_quantised(benchmark::State& state, kv::Quantisation kind) {
+void BM_quantised(benchmark::State& state, kv::model::Quantisation kind) {
   constexpr std::size_t rows = 3072;
   constexpr std::size_t columns = 768;
   const auto tokens = static_cast<std::size_t>(state.range(0));
-  const std::size_t bytes = rows * kv::code_bytes(kind, columns);
+  const std::size_t bytes = rows * kv::model::code_bytes(kind, columns);
   const std::size_t copies = (std::size_t{128} << 20) / bytes;
   const std::vector<std::byte> codes(bytes * copies, std::byte{0x35});
-  const std::vector<float> scales(rows * kv::scales_of_row(kind, columns), 0.01F);
+  const std::vector<float> scales(rows * kv::model::scales_of_row(kind, columns), 0.01F);
   const std::vector<float> x(tokens * columns, 0.5F);
   std::vector<float> out(tokens * rows);
   std::size_t copy = 0;
   for (auto _ : state) {
-    kv::model_kernels().multiply_quantised(
+    kv::model::model_kernels().multiply_quantised(
         {kind, codes.data() + copy * bytes, scales.data(), rows, columns}, x.data(), tokens,
         out.data());
     benchmark::DoNotOptimize(out.data());
@@ -208,7 +208,7 @@ void BM_quantised(benchmark::State& state, kv::Quantisation kind) {
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
 }
 
-BENCHMARK_CAPTURE(BM_quantised, int8, kv::Quantisation::int8)->Arg(1)->Arg(64);
-BENCHMARK_CAPTURE(BM_quantised, nf4, kv::Quantisation::nf4)->Arg(1)->Arg(64);
+BENCHMARK_CAPTURE(BM_quantised, int8, kv::model::Quantisation::int8)->Arg(1)->Arg(64);
+BENCHMARK_CAPTURE(BM_quantised, nf4, kv::model::Quantisation::nf4)->Arg(1)->Arg(64);
 
 }  // namespace

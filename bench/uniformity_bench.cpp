@@ -6,13 +6,13 @@
 namespace {
 
 void BM_uniformity(benchmark::State& state, const char* text, std::uint32_t tokens) {
-  kv::SpecSampler sampler(*kv::parse_spec(text), tokens);
-  const kv::Shape shape = sampler.shape();
-  kv::Counts counts(shape, {});
-  kv::Replicate replicate;
+  kv::properties::SpecSampler sampler(*kv::parse_spec(text), tokens);
+  const kv::properties::Shape shape = sampler.shape();
+  kv::properties::Counts counts(shape, {});
+  kv::properties::Replicate replicate;
   std::uint64_t stream = 0;
   for (auto _ : state) {
-    if (!sampler.sample(kv::stream_seed(1, stream++), replicate)) state.SkipWithError("failed");
+    if (!sampler.sample(kv::properties::stream_seed(1, stream++), replicate)) state.SkipWithError("failed");
     counts.add(replicate);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(shape.n - shape.k));

@@ -13,7 +13,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct BatteryOptions {
   Effort effort;
@@ -79,4 +79,4 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options);
 // names no law, or tried nothing.
 Result<Report> reproduce(Family& family, std::string_view text);
 
-}  // namespace kv
+}  // namespace kv::properties

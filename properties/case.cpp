@@ -2,7 +2,7 @@
 
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 void add_field(std::string& text, std::string_view name, std::uint64_t value) {
@@ -234,4 +234,4 @@ Case one_by_one(const Setup& setup, const Stream& stream, std::uint64_t tokens) 
   return feeding(setup, stream, std::vector<std::uint32_t>(tokens, 1));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -19,7 +19,7 @@
 #include "kvcheck/properties/stream.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct Call {
   enum class Kind { feed, fork, truncate, reset, reorder, shift, snapshot };
@@ -55,4 +55,4 @@ Case feeding(const Setup& setup, const Stream& stream, const std::vector<std::ui
 // The same, `tokens` tokens one by one.
 Case one_by_one(const Setup& setup, const Stream& stream, std::uint64_t tokens);
 
-}  // namespace kv
+}  // namespace kv::properties

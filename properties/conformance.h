@@ -6,9 +6,9 @@
 //   kvcheck_discover_tests(my_laws)
 //
 //   #include "properties/conformance.h"
-//   class MyCache : public kv::SimpleCache { ... };
+//   class MyCache : public kv::properties::SimpleCache { ... };
 //   KVCHECK_SUBJECT(MyCache)
-//   int main(int argc, char** argv) { return kv::kvcheck_main(argc, argv); }
+//   int main(int argc, char** argv) { return kv::properties::kvcheck_main(argc, argv); }
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@
 #include "kvcheck/properties/family.h"
 #include "kvcheck/properties/verdict.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A cache of one unit that knows which tokens it holds, and nothing of layers, heads or vectors.
 // One is made for each sequence, layer and kv-head. A cache that can say more (rows with keys and
@@ -91,10 +91,10 @@ struct RegisteredSubject {
 std::vector<RegisteredSubject> registered_subjects();
 
 // Registers a SimpleCache; what follows the class declares:
-// KVCHECK_SUBJECT(MyCache, [](kv::Contract& c) { c.self_may_go = true; })
+// KVCHECK_SUBJECT(MyCache, [](kv::properties::Contract& c) { c.self_may_go = true; })
 #define KVCHECK_SUBJECT(Cache, ...)                                                       \
-  [[maybe_unused]] static const bool kvcheck_registered_##Cache = ::kv::register_subject( \
-      #Cache, [] { return ::kv::simple_family<Cache>(#Cache __VA_OPT__(, ) __VA_ARGS__); });
+  [[maybe_unused]] static const bool kvcheck_registered_##Cache = ::kv::properties::register_subject( \
+      #Cache, [] { return ::kv::properties::simple_family<Cache>(#Cache __VA_OPT__(, ) __VA_ARGS__); });
 
 // What a battery of one law came to.
 struct LawVerdict {
@@ -121,4 +121,4 @@ std::vector<std::string> law_ids();
 // Exit status: 0 every law that was run holds, 1 a law is broken, 2 usage.
 int kvcheck_main(int count, char** words);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -14,7 +14,7 @@
 
 #include "kvcheck/properties/conformance.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Names of tests are letters, digits and underscores.
 inline std::string test_name_of(const testing::TestParamInfo<std::string>& info) {
@@ -30,12 +30,12 @@ inline void expect_law(const std::string& subject, const std::string& law) {
   EXPECT_EQ(verdict.outcome, LawVerdict::Outcome::holds) << verdict.text;
 }
 
-}  // namespace kv
+}  // namespace kv::properties
 
 #define KVCHECK_TESTS(Subject)                                                        \
   class Subject##Laws : public ::testing::TestWithParam<std::string> {};              \
   TEST_P(Subject##Laws, Holds) {                                                      \
-    ::kv::expect_law(#Subject, GetParam());                                           \
+    ::kv::properties::expect_law(#Subject, GetParam());                                           \
   }                                                                                   \
-  INSTANTIATE_TEST_SUITE_P(Each, Subject##Laws, ::testing::ValuesIn(::kv::law_ids()), \
-                           ::kv::test_name_of);
+  INSTANTIATE_TEST_SUITE_P(Each, Subject##Laws, ::testing::ValuesIn(::kv::properties::law_ids()), \
+                           ::kv::properties::test_name_of);

@@ -5,7 +5,7 @@
 #include "kvcheck/policies/masking.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
@@ -161,4 +161,4 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   return contract;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -13,7 +13,7 @@
 
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 // At which rotary positions attention is computed.
 enum class PositionMode {
@@ -118,7 +118,7 @@ std::vector<std::string> deviations(const Contract& contract);
 
 // "unknown claim 'uniformm'; did you mean 'uniform'?" if a claim is none that a law asks for: it
 // would promise nothing, silently. Empty: all are known.
-std::string wrong_claim(const std::set<std::string, std::less<>>& claims);
+std::string wrong_claims(const std::set<std::string, std::less<>>& claims);
 
 // A contract in which one more thing is declared, and the words that declare it: what a finding is
 // judged against again, to tell which declaration would make it legal.
@@ -130,4 +130,4 @@ struct Relaxation {
 // Every contract one declaration away.
 std::vector<Relaxation> relaxations(const Contract& contract);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/properties/contract.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string rows(std::uint64_t count) {
@@ -121,7 +121,7 @@ std::vector<std::string> deviations(const Contract& contract) {
   return lines;
 }
 
-std::string wrong_claim(const std::set<std::string, std::less<>>& claims) {
+std::string wrong_claims(const std::set<std::string, std::less<>>& claims) {
   for (const std::string& claim : claims) {
     if (std::string wrong = wrong_claim(claim); !wrong.empty()) return wrong;
   }
@@ -173,4 +173,4 @@ std::vector<Relaxation> relaxations(const Contract& contract) {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,6 +1,6 @@
 #include "kvcheck/properties/facts_shape.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string mismatch(std::size_t unit,
@@ -37,4 +37,4 @@ std::optional<std::string> shape_error(const Facts& facts, std::size_t units, st
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -10,7 +10,7 @@
 #include "kvcheck/properties/contract.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct Case;
 struct History;
@@ -54,4 +54,4 @@ class Family {
 // The draws of an ordinary run: counter-based, keyed by the seed and the unit.
 DrawsOf counter_draws(std::uint64_t seed);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/facts_shape.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 struct Branch {
@@ -216,4 +216,4 @@ Result<History> run_case(Family& family, const Case& what) {
   return run_with(family, what, nullptr);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

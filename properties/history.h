@@ -11,7 +11,7 @@
 #include "kvcheck/properties/family.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // One call and what came of it.
 struct Event {
@@ -77,4 +77,4 @@ Result<History> run_case(Family& family, const Case& what, const DrawsOf& draws)
 // With the draws of the case's own seed.
 Result<History> run_case(Family& family, const Case& what);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -17,7 +17,7 @@
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/verdict.h"
 
-namespace kv {
+namespace kv::properties {
 
 // How a law was broken, where, and what was expected.
 struct Finding {
@@ -122,4 +122,4 @@ std::span<const Law> laws();
 
 const Law* find_law(std::string_view id);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 
 #include "kvcheck/properties/family.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct Mutant {
   std::string_view name;    // named by what is wrong: "mask-width-from-stream-length"
@@ -28,4 +28,4 @@ struct RightSubject {
 
 std::span<const RightSubject> right_subjects();
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -12,7 +12,7 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/mutants.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A law that a mutant breaks, and the cases that it took to see it.
 struct Killer {
@@ -37,8 +37,8 @@ struct Accusation {
 
 struct SelftestOptions {
   // Who is tried.
-  std::span<const Mutant> mutants = kv::mutants();
-  std::span<const RightSubject> right_subjects = kv::right_subjects();
+  std::span<const Mutant> mutants = kv::properties::mutants();
+  std::span<const RightSubject> right_subjects = kv::properties::right_subjects();
 
   std::uint64_t seed = 1;
   std::uint32_t right_runs = 1;     // batteries per right subject, each with a seed of its own
@@ -74,4 +74,4 @@ Result<SelftestReport> run_selftest(const SelftestOptions& options);
 void write_text(const SelftestReport& report, std::ostream& out);
 void write_json(const SelftestReport& report, std::ostream& out);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::array<StreamKind, 10> kinds = {
@@ -136,4 +136,4 @@ Result<StreamKind> stream_kind_of(std::string_view word) {
   return kinds[static_cast<std::size_t>(found - words.begin())];
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -12,7 +12,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/token.h"
 
-namespace kv {
+namespace kv::properties {
 
 enum class StreamKind {
   random,    // every pair by chance
@@ -73,4 +73,4 @@ std::string_view word_of(StreamKind kind);
 std::span<const StreamKind> stream_kinds();
 Result<StreamKind> stream_kind_of(std::string_view word);
 
-}  // namespace kv
+}  // namespace kv::properties

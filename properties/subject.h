@@ -24,7 +24,7 @@
 #include "kvcheck/properties/stream.h"
 #include "kvcheck/properties/token.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What a subject is made with. The sizes are wishes: what the subject makes of them stands in its
 // contract.
@@ -195,4 +195,4 @@ class Subject {
 // Gives the draws of unit `unit` (its index in Facts::units, or the lowest of those that share).
 using DrawsOf = std::function<std::unique_ptr<Draws>(std::uint32_t unit)>;
 
-}  // namespace kv
+}  // namespace kv::properties

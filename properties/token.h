@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace kv {
+namespace kv::properties {
 
 // Tokens of different variants at one position are different tokens: what was fed, taken back and
 // fed anew, or what two branches of a fork fed.
@@ -17,4 +17,4 @@ struct Token {
   auto operator<=>(const Token&) const = default;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kv {
+namespace kv::properties {
 
 // How hard to try.
 enum class Level { quick, full, nightly };
@@ -46,4 +46,4 @@ struct StatisticalVerdict {
   std::string smallest;  // the smallest rejecting cell of the lattice, for --reproduce
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -86,13 +86,13 @@ Result<double> parse_time(const std::string& word) {
   return *count * scale;
 }
 
-Result<BatteryOptions> options_of(const Words& words) {
-  BatteryOptions options;
+Result<properties::BatteryOptions> options_of(const Words& words) {
+  properties::BatteryOptions options;
   if (words.given("full") && words.given("nightly")) {
     return usage_error("--full and --nightly are two levels; expected one");
   }
-  if (words.given("full")) options.effort.level = Level::full;
-  if (words.given("nightly")) options.effort.level = Level::nightly;
+  if (words.given("full")) options.effort.level = properties::Level::full;
+  if (words.given("nightly")) options.effort.level = properties::Level::nightly;
   const auto seed = words.count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   options.effort.seed = seed->value_or(1);
@@ -116,13 +116,13 @@ Result<void> check_alone(const Words& words) {
   return {};
 }
 
-Result<Report> report_of(Family& family, const Words& words, Streams& streams) {
-  if (words.given("reproduce")) return reproduce(family, words.value("reproduce"));
+Result<properties::Report> report_of(properties::Family& family, const Words& words, Streams& streams) {
+  if (words.given("reproduce")) return properties::reproduce(family, words.value("reproduce"));
   auto options = options_of(words);
   if (!options) return options.error();
   Progress progress(streams.err, streams.terminal && !words.given("quiet"));
   options->progress = [&](double share, std::string_view what) { progress.update(share, what); };
-  return run_battery(family, *options);
+  return properties::run_battery(family, *options);
 }
 
 // The files that results go to.
@@ -142,18 +142,18 @@ Result<Files> open_files(const Words& words) {
   return Files{*std::move(json), *std::move(junit)};
 }
 
-Result<void> write_report(const Report& report,
-                          const std::string& subject,
-                          Files& files,
-                          Streams& streams) {
+Result<void> write_report(const properties::Report& report,
+                                   const std::string& subject,
+                                   Files& files,
+                                   Streams& streams) {
   std::ostringstream json;
   std::ostringstream junit;
-  write_json(report, json);
-  write_junit(report, subject, junit);
+  properties::write_json(report, json);
+  properties::write_junit(report, subject, junit);
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
   const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
-  if (!taken) write_text(report, subject, streams.out, streams.columns);
+  if (!taken) properties::write_text(report, subject, streams.out, streams.columns);
   return {};
 }
 
@@ -168,7 +168,7 @@ Result<Outcome> check(const Words& words, Streams& streams) {
   if (auto done = write_report(*report, subject->words, *files, streams); !done) {
     return done.error();
   }
-  if (report->count(Status::broken) > 0) return Outcome::law_broken;
+  if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
   if (report->holds()) return Outcome::done;
   return Error{Error::Kind::unsupported, "no law was tried, which is no success"};
 }

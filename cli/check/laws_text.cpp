@@ -9,13 +9,15 @@
 namespace kv::cli {
 namespace {
 
-std::string kind_of(const Law& law) {
-  if (std::holds_alternative<JudgeHistory>(law.check)) return "judges every case that is run";
-  if (std::holds_alternative<JudgeRelation>(law.check)) return "relates several runs of each case";
+std::string kind_of(const properties::Law& law) {
+  if (std::holds_alternative<properties::JudgeHistory>(law.check))
+    return "judges every case that is run";
+  if (std::holds_alternative<properties::JudgeRelation>(law.check))
+    return "relates several runs of each case";
   return "statistical: states its error rate, and is never shrunk";
 }
 
-std::string needs_of(const Law& law) {
+std::string needs_of(const properties::Law& law) {
   std::string text;
   const auto add = [&](bool needed, std::string_view what) {
     if (needed) text += (text.empty() ? "" : ", ") + std::string(what);
@@ -30,17 +32,17 @@ std::string needs_of(const Law& law) {
 
 std::string law_list() {
   std::size_t width = 0;
-  for (const Law& law : laws()) width = std::max(width, law.id.size());
+  for (const properties::Law& law : properties::laws()) width = std::max(width, law.id.size());
   std::string text;
-  for (const Law& law : laws()) {
+  for (const properties::Law& law : properties::laws()) {
     text += definition(law.id, law.sentence, {.indent = 0, .column = width + 2});
   }
   return text;
 }
 
 Result<std::string> law_explained(std::string_view id) {
-  const Law* const law = find_law(id);
-  if (law == nullptr) return usage_error(unknown_law(id));
+  const properties::Law* const law = properties::find_law(id);
+  if (law == nullptr) return usage_error(properties::unknown_law(id));
   std::string text(law->id);
   text += "\n";
   text += definition("law", law->sentence);

@@ -38,10 +38,10 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   const auto words = Words::parse(table, given);
   if (!words) return words.error();
   if (auto one = words->expect_operands("command", 1, 1); !one) return one.error();
-  const auto validation = validate_process(words->operands()[0]);
+  const auto validation = properties::validate_process(words->operands()[0]);
   if (!validation) return validation.error();
   std::size_t wrong = 0;
-  for (const Validation::Step& step : validation->steps) {
+  for (const properties::Validation::Step& step : validation->steps) {
     wrong += step.wrong.empty() ? 0U : 1U;
     streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
     if (words->given("requests")) streams.out << "       " << step.request << "\n";

@@ -9,7 +9,7 @@
 namespace kv::cli {
 namespace {
 
-Result<NamedSubject> named(Result<std::unique_ptr<Family>> family,
+Result<NamedSubject> named(Result<std::unique_ptr<properties::Family>> family,
                            const std::string& option,
                            const std::string& word) {
   if (!family) return family.error();
@@ -41,20 +41,23 @@ Result<NamedSubject> subject_of(const Words& words) {
     return one.error();
   }
   if (plugin) {
-    return named(make_plugin_family(words.value("plugin")), "--plugin ", words.value("plugin"));
+    return named(properties::make_plugin_family(words.value("plugin")), "--plugin ",
+                 words.value("plugin"));
   }
   if (program) {
-    return named(make_process_family(words.value("exec")), "--exec ", words.value("exec"));
+    return named(properties::make_process_family(words.value("exec")), "--exec ",
+                 words.value("exec"));
   }
   const std::string& operand = words.operands()[0];
-  for (const RegisteredSubject& subject : registered_subjects()) {
+  for (const properties::RegisteredSubject& subject : properties::registered_subjects()) {
     if (subject.name != operand) continue;
     return NamedSubject{subject.make(),
                         shell_quoted(registering_program()) + " " + shell_quoted(operand)};
   }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
-  return NamedSubject{make_spec_family(*spec), "kvcheck check " + shell_quoted(operand)};
+  return NamedSubject{properties::make_spec_family(*spec),
+                      "kvcheck check " + shell_quoted(operand)};
 }
 
 }  // namespace kv::cli

@@ -10,7 +10,7 @@
 namespace kv::cli {
 
 struct NamedSubject {
-  std::unique_ptr<Family> family;
+  std::unique_ptr<properties::Family> family;
   std::string words;  // the command that checks it again, quoted for a shell
 };
 

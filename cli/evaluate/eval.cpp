@@ -100,7 +100,8 @@ class EvalCommand {
 
   Result<void> all() {
     if (!plan_.outputs.results.empty()) {
-      Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
+      Result<reports::ResultsWriter> writer =
+          reports::ResultsWriter::begin(plan_.outputs.results, plan_.command);
       if (!writer) return writer.error();
       writer_.emplace(*std::move(writer));
     }
@@ -137,24 +138,25 @@ class EvalCommand {
     std::string json;
     std::string markdown;
     for (const ClosedLoopResult& result : results) {
-      json += closed_loop_json(result);
+      json += reports::closed_loop_json(result);
       markdown += markdown_of(result, markdown.empty());
     }
     const Outputs& outputs = plan_.outputs;
     if (auto done = write_to(outputs.json, json); !done) return done;
-    if (auto done = write_to(outputs.csv, closed_loop_csv(results)); !done) return done;
+    if (auto done = write_to(outputs.csv, reports::closed_loop_csv(results)); !done) return done;
     if (auto done = write_to(outputs.markdown, markdown); !done) return done;
     if (!outputs.on_standard_output()) print(results);
     return {};
   }
 
   static std::string markdown_of(const ClosedLoopResult& result, bool first) {
-    std::string text = (first ? "" : "\n") + closed_loop_line(result) + "\n";
-    text += to_markdown(perplexity_table(result));
-    if (has_open_loop(result)) {
-      text += "\n" + to_markdown(loops_table(result)) + "\n" + loops_words(result) + "\n";
+    std::string text = (first ? "" : "\n") + reports::closed_loop_line(result) + "\n";
+    text += reports::to_markdown(reports::perplexity_table(result));
+    if (reports::has_open_loop(result)) {
+      text += "\n" + reports::to_markdown(reports::loops_table(result)) + "\n" +
+              reports::loops_words(result) + "\n";
     }
-    return result.asks() ? text + "\n" + to_markdown(recall_table(result)) : text;
+    return result.asks() ? text + "\n" + reports::to_markdown(reports::recall_table(result)) : text;
   }
 
   Result<void> write_to(const std::string& path, const std::string& text) {
@@ -167,17 +169,18 @@ class EvalCommand {
   void print(const std::vector<ClosedLoopResult>& results) {
     for (const ClosedLoopResult& result : results) {
       if (&result != &results.front()) streams_.out << "\n";
-      streams_.out << closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
-                   << to_text(perplexity_table(result), 0);
-      if (has_open_loop(result)) {
+      streams_.out << reports::closed_loop_line(result)
+                   << "perplexity, also over runs of targets\n\n"
+                   << reports::to_text(reports::perplexity_table(result), 0);
+      if (reports::has_open_loop(result)) {
         streams_.out << "\n"
-                     << to_text(loops_table(result), 0) << "\n"
-                     << loops_words(result) << "\n";
+                     << reports::to_text(reports::loops_table(result), 0) << "\n"
+                     << reports::loops_words(result) << "\n";
       }
       if (!result.asks()) continue;
       streams_.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
                       "(how many)\n\n"
-                   << to_text(recall_table(result), 0);
+                   << reports::to_text(reports::recall_table(result), 0);
     }
     if (plan_.quiet || plan_.outputs.results.empty()) return;
     streams_.out << "\nResults: " << plan_.outputs.results << "\nNext: kvcheck report "
@@ -187,7 +190,7 @@ class EvalCommand {
   const EvalPlan& plan_;
   Streams& streams_;
   Progress progress_;
-  std::optional<ResultsWriter> writer_;
+  std::optional<reports::ResultsWriter> writer_;
 };
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {

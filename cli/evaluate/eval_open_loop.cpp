@@ -14,17 +14,17 @@ namespace kv::cli {
 namespace {
 
 // A trace that is gone when it has been read; what is mapped stays readable.
-Result<Trace> dense_trace(const EvalPlan& plan, std::span<const Token> stream) {
+Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::Token> stream) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) return io_error("there is no folder for temporary files: " + failed.message());
   const std::string path =
       (folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + ".safetensors")).string();
-  RecordOptions options;
+  model::RecordOptions options;
   options.number = Number::f32;
   const auto report = [](double) { return !interrupted(); };
   const auto done =
-      record(plan.opened.model, *plan.opened.tokenizer, stream, options, path, report);
+      model::record(plan.opened.model, *plan.opened.tokenizer, stream, options, path, report);
   Result<Trace> trace = done ? open_trace(path) : done.error();
   std::filesystem::remove(path, failed);
   return trace;
@@ -44,7 +44,7 @@ Result<void> replay_text(const EvalPlan& plan, const EvalText& text, ClosedLoopR
     if (!replayed) return replayed.error();
     const double share = static_cast<double>(stream.size()) / static_cast<double>(result.tokens);
     for (std::size_t i = 0; i < mass.size(); ++i) {
-      mass[i] += share * means_of(replayed->cells[i]).retained_mass;
+      mass[i] += share * reports::means_of(replayed->cells[i]).retained_mass;
     }
   }
   for (std::size_t i = 0; i < mass.size(); ++i) result.cells[i].retained_mass = mass[i];

@@ -33,10 +33,10 @@ std::string command_of(const Words& words) {
   return out;
 }
 
-Result<TextOptions> text_options(const Words& words, const OpenedModel& opened) {
+Result<model::TextOptions> text_options(const Words& words, const OpenedModel& opened) {
   const auto tokens = words.count("tokens", 2, max_tokens);
   if (!tokens) return tokens.error();
-  TextOptions options;
+  model::TextOptions options;
   options.separator = words.value("split");
   options.each = words.given("each");
   options.mark = words.given("mark");
@@ -50,15 +50,15 @@ Result<TextOptions> text_options(const Words& words, const OpenedModel& opened) 
 
 Result<EvalText> text_in(const Words& words,
                          const std::string& text,
-                         const TextOptions& options,
-                         const Tokenizer& tokenizer) {
-  auto streams = streams_of(text, tokenizer, options);
+                         const model::TextOptions& options,
+                         const model::Tokenizer& tokenizer) {
+  auto streams = model::streams_of(text, tokenizer, options);
   if (!streams) {
     return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
   }
   EvalText result{.window = options.window, .streams = *std::move(streams), .questions = {}};
   for (const auto& stream : result.streams) {
-    result.questions.push_back(recall_questions(stream, tokenizer));
+    result.questions.push_back(model::recall_questions(stream, tokenizer));
   }
   return result;
 }
@@ -68,7 +68,7 @@ Result<void> plan_texts(const Words& words, EvalPlan& plan) {
   if (!text) return text.error();
   plan.about.text = words.value("text");
   plan.about.checksum = XXH3_64bits(text->data(), text->size());
-  Result<TextOptions> options = text_options(words, plan.opened);
+  Result<model::TextOptions> options = text_options(words, plan.opened);
   if (!options) return options.error();
   auto windows = words.counts("windows", 0, max_tokens);
   if (!windows) return windows.error();
@@ -89,7 +89,7 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   plan.opened = *std::move(opened);
   plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
   constexpr std::array<std::string_view, 3> architectures = {"llama", "gpt_neox", "gpt2"};
-  const ModelConfig& config = plan.opened.model.config;
+  const model::ModelConfig& config = plan.opened.model.config;
   plan.about.model = plan.opened.path;
   plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
   if (!config.note.empty()) plan.about.architecture += "; " + config.note;
@@ -150,7 +150,7 @@ Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
 
 // Where the storage is not the published one, or would show nothing.
 void note_storage(const Words& words, EvalPlan& plan) {
-  const KvFormat& storage = plan.options.storage;
+  const model::KvFormat& storage = plan.options.storage;
   for (const std::string& word : words.values("policy")) {
     const std::string_view name = name_in(word);
     const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
@@ -176,7 +176,7 @@ Result<EvalPlan> plan_eval(const Words& words) {
   Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
-  const Result<DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(words);
   if (!options) return options.error();
   plan.options = *options;
   const auto threads = words.count("threads", 1, 1024);

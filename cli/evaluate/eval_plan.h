@@ -16,8 +16,8 @@ namespace kv::cli {
 // The text as streams, or cut into windows, and what it asks in each.
 struct EvalText {
   std::size_t window = 0;  // 0: not cut
-  std::vector<std::vector<Token>> streams;
-  std::vector<std::vector<RecallQuestion>> questions;
+  std::vector<std::vector<model::Token>> streams;
+  std::vector<std::vector<model::RecallQuestion>> questions;
 };
 
 struct EvalPlan {
@@ -25,7 +25,7 @@ struct EvalPlan {
   std::vector<Cell> cells;
   std::vector<EvalText> texts;
   ClosedLoopResult about;  // what all results have in common
-  DecoderOptions options;
+  model::DecoderOptions options;
   Outputs outputs;
   unsigned threads = 0;    // 0: as many as the machine has
   bool open_loop = false;  // replay the dense runs, too

@@ -58,14 +58,14 @@ class EvalRun {
   }
 
   void run(EvalJob& job) {
-    DecoderOptions options = plan_.options;
+    model::DecoderOptions options = plan_.options;
     options.seed = job.cell->seed;
     const Spec& spec = job.cell->spec;
     const auto report = [&](double share) { return told(job, share); };
-    const auto done = evaluate(plan_.opened.model, spec, job.text->streams, options, report);
+    const auto done = model::evaluate(plan_.opened.model, spec, job.text->streams, options, report);
     if (done) {
       job.result =
-          closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
+          model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
     } else {
       const std::lock_guard lock(mutex_);
       // The others end because they were told to, not because of an error of their own.

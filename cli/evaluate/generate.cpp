@@ -69,10 +69,10 @@ constexpr std::string_view help =
 struct GeneratePlan {
   OpenedModel opened;
   Cell cell;
-  DecoderOptions options;
-  SampleOptions sample;
+  model::DecoderOptions options;
+  model::SampleOptions sample;
   std::size_t tokens = 0;
-  std::vector<Token> prompt;
+  std::vector<model::Token> prompt;
   std::string prompt_text;
   bool trace_cache = false;
 };
@@ -103,7 +103,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
   const Result<Cell> cell = model_cell(words);
   if (!cell) return cell.error();
   plan.cell = *cell;
-  const Result<DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(words);
   if (!options) return options.error();
   plan.options = *options;
   plan.options.seed = plan.cell.seed;
@@ -120,7 +120,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
   plan.options.token_classes = token_classes_for(plan.opened, {&plan.cell, 1});
-  Result<std::vector<Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
+  Result<std::vector<model::Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
   if (const auto begin = plan.opened.model.config.begin_token)
     prompt->insert(prompt->begin(), *begin);
@@ -159,19 +159,20 @@ std::string place_text(std::size_t layer, std::size_t head) {
 }
 
 // Who is resident, once for all units in a row that agree, with the shape of what they store.
-void trace_cache(const CachedAttention& attention, std::size_t head_dim, Streams& streams) {
+void trace_cache(const model::CachedAttention& attention, std::size_t head_dim, Streams& streams) {
   streams.err << "after " << attention.seen() << " tokens, " << attention.bytes() << " bytes:\n";
   const auto& units = attention.units();
   for (std::size_t first = 0, last = 0; first < units.size(); first = last) {
     const std::string residents = runs_of(units[first].cache.all());
     std::size_t groups = units[first].groups.size();
-    for (last = first + 1; last < units.size() && runs_of(units[last].cache.all()) == residents &&
-                           units[last].cache.stored() == units[first].cache.stored();
+    for (last = first + 1;
+         last < units.size() && runs_of(units[last].cache.all()) == residents &&
+         units[last].cache.stored() == units[first].cache.stored();
          ++last) {
       groups += units[last].groups.size();
     }
-    const ModelUnit& from = units[first];
-    const HeadGroup& end = units[last - 1].groups.back();
+    const model::ModelUnit& from = units[first];
+    const model::HeadGroup& end = units[last - 1].groups.back();
     const std::string begins = place_text(from.layer, from.head);
     const std::string ends = place_text(end.layer, end.first_head + end.heads - 1);
     streams.err << "  " << begins << (begins == ends ? "" : " to " + ends) << ": keys and values ["
@@ -188,9 +189,9 @@ class Writing {
     write(plan.prompt_text);
   }
 
-  void add(Token previous, Token token) {
+  void add(model::Token previous, model::Token token) {
     // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
-    const Tokenizer& tokenizer = *plan_.opened.tokenizer;
+    const model::Tokenizer& tokenizer = *plan_.opened.tokenizer;
     if (static_cast<std::size_t>(token) < tokenizer.vocabulary()) {
       write(tokenizer.piece(previous, token));
     }
@@ -212,18 +213,22 @@ class Writing {
   std::string held_;
 };
 
-Result<void> go_on(const GeneratePlan& plan, Decoder& decoder, Writing& writing, Streams& streams) {
-  const ModelConfig& config = plan.opened.model.config;
-  TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
-  Token last = plan.prompt.back();
+Result<void> go_on(const GeneratePlan& plan,
+                   model::Decoder& decoder,
+                   Writing& writing,
+                   Streams& streams) {
+  const model::ModelConfig& config = plan.opened.model.config;
+  model::TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
+  model::Token last = plan.prompt.back();
   for (std::size_t written = 1; !interrupted() && streams.out; ++written) {
     const auto finite = [](float logit) { return std::isfinite(logit); };
-    if (!std::ranges::all_of(decoder.logits(), finite)) return not_finite(decoder.seen() - 1);
-    const Token next = sampler.draw(decoder.logits(), decoder.seen());
+    if (!std::ranges::all_of(decoder.logits(), finite))
+      return model::not_finite(decoder.seen() - 1);
+    const model::Token next = sampler.draw(decoder.logits(), decoder.seen());
     if (next == config.begin_token || std::ranges::count(config.end_tokens, next) > 0) break;
     writing.add(last, next);
     if (written == plan.tokens) break;  // nothing follows it
-    if (auto fed = decoder.feed(std::array{next}, Logits::last); !fed) return fed;
+    if (auto fed = decoder.feed(std::array{next}, model::Logits::last); !fed) return fed;
     if (plan.trace_cache) trace_cache(decoder.attention(), config.head_dim, streams);
     last = next;
   }
@@ -236,13 +241,14 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!words) return words.error();
   const Result<GeneratePlan> plan = plan_generate(*words);
   if (!plan) return plan.error();
-  Result<Decoder> decoder = Decoder::create(plan->opened.model, plan->cell.spec, plan->options);
+  Result<model::Decoder> decoder =
+      model::Decoder::create(plan->opened.model, plan->cell.spec, plan->options);
   if (!decoder) return decoder.error();
   const InterruptGuard guard;
-  const std::span<const Token> prompt = plan->prompt;
+  const std::span<const model::Token> prompt = plan->prompt;
   for (std::size_t at = 0; at < prompt.size(); at += plan->cell.spec.chunk) {
     const std::size_t size = std::min<std::size_t>(plan->cell.spec.chunk, prompt.size() - at);
-    if (auto fed = decoder->feed(prompt.subspan(at, size), Logits::last); !fed) return fed;
+    if (auto fed = decoder->feed(prompt.subspan(at, size), model::Logits::last); !fed) return fed;
     if (interrupted()) return io_error("interrupted");
   }
   if (plan->trace_cache) {

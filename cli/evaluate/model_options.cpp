@@ -15,8 +15,8 @@ constexpr std::uint64_t max_u32 = 0xffffffff;
 
 // The index of an option's value among the words it may be.
 Result<std::size_t> word_of(const Words& words,
-                            const std::string& option,
-                            std::span<const std::string_view> all) {
+                                        const std::string& option,
+                                        std::span<const std::string_view> all) {
   const std::string given = words.value(option);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == given) return i;
@@ -26,26 +26,27 @@ Result<std::size_t> word_of(const Words& words,
 
 }  // namespace
 
-Result<LanguageModel> opened_weights(const Words& words) {
+Result<model::LanguageModel> opened_weights(const Words& words) {
   constexpr std::array<std::string_view, 4> formats = {"as-is", "f32", "int8", "nf4"};
   const auto format = word_of(words, "weights", formats);
   if (!format) return format.error();
   const std::string path = words.value("model");
   if (path.empty()) return usage_error("no --model is given");
-  Result<LanguageModel> model = open_model(path);
+  Result<model::LanguageModel> model = model::open_model(path);
   if (!model) return model;
-  if (auto stored = store_weights(*model, static_cast<WeightFormat>(*format)); !stored) {
+  if (auto stored = model::store_weights(*model, static_cast<model::WeightFormat>(*format));
+      !stored) {
     return Error{stored.error().kind, path + ": " + stored.error().message};
   }
   return model;
 }
 
 Result<OpenedModel> opened_model(const Words& words) {
-  Result<LanguageModel> model = opened_weights(words);
+  Result<model::LanguageModel> model = opened_weights(words);
   if (!model) return model.error();
   OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = words.value("model")};
   auto tokenizer =
-      open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
+      model::open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
   if (!tokenizer) return tokenizer.error();
   opened.tokenizer = *std::move(tokenizer);
   const std::size_t tokens = opened.tokenizer->vocabulary();
@@ -62,7 +63,7 @@ std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedMod
                                                                  std::span<const Cell> cells) {
   const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
   if (std::ranges::none_of(cells, asks)) return nullptr;
-  return std::make_shared<const std::vector<TokenClass>>(token_classes(*opened.tokenizer));
+  return std::make_shared<const std::vector<TokenClass>>(model::token_classes(*opened.tokenizer));
 }
 
 Result<Number> storage_number(const Words& words) {
@@ -72,20 +73,20 @@ Result<Number> storage_number(const Words& words) {
   return static_cast<Number>(*number);
 }
 
-Result<DecoderOptions> decoder_options(const Words& words) {
+Result<model::DecoderOptions> decoder_options(const Words& words) {
   constexpr std::array<std::string_view, 3> keys = {"rotated", "raw", "rotated-f16"};
-  const Result<KvFormat> storage = parse_kv_format(words.value("storage"));
+  const Result<model::KvFormat> storage = model::parse_kv_format(words.value("storage"));
   if (!storage) return storage.error();
   const auto key = word_of(words, "keys", keys);
   if (!key) return key.error();
-  DecoderOptions options;
+  model::DecoderOptions options;
   options.storage = *storage;
-  options.keys = static_cast<KeyStorage>(*key);
+  options.keys = static_cast<model::KeyStorage>(*key);
   return options;
 }
 
-std::string storage_text(const Words& words, const DecoderOptions& options) {
-  const bool usual = options.keys == KeyStorage::rotated;
+std::string storage_text(const Words& words, const model::DecoderOptions& options) {
+  const bool usual = options.keys == model::KeyStorage::rotated;
   return options.storage.text() + (usual ? "" : ", keys " + words.value("keys"));
 }
 

@@ -16,14 +16,14 @@
 namespace kv::cli {
 
 struct OpenedModel {
-  LanguageModel model;
-  std::unique_ptr<Tokenizer> tokenizer;
+  model::LanguageModel model;
+  std::unique_ptr<model::Tokenizer> tokenizer;
   std::string path;
 };
 
 // From --model and --weights. Errors: none given, those of opening, and weights that cannot be
 // stored as asked.
-Result<LanguageModel> opened_weights(const Words& words);
+Result<model::LanguageModel> opened_weights(const Words& words);
 
 // From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
 // model.
@@ -33,10 +33,10 @@ Result<OpenedModel> opened_model(const Words& words);
 Result<Number> storage_number(const Words& words);
 
 // From --storage and --keys.
-Result<DecoderOptions> decoder_options(const Words& words);
+Result<model::DecoderOptions> decoder_options(const Words& words);
 
 // How results tell these: "f32", "f16, keys raw".
-std::string storage_text(const Words& words, const DecoderOptions& options);
+std::string storage_text(const Words& words, const model::DecoderOptions& options);
 
 // The text of the file that --text names.
 Result<std::string> read_text_file(const Words& words);

@@ -81,8 +81,8 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
-Result<RecordOptions> record_options(const Words& words, const OpenedModel& opened) {
-  RecordOptions options;
+Result<model::RecordOptions> record_options(const Words& words, const OpenedModel& opened) {
+  model::RecordOptions options;
   constexpr std::array<std::string_view, 2> kinds = {"attention", "qkv"};
   const std::string kind = words.value("kind");
   if (std::ranges::find(kinds, kind) == kinds.end()) {
@@ -114,21 +114,21 @@ Result<RecordOptions> record_options(const Words& words, const OpenedModel& open
   return options;
 }
 
-Result<std::vector<Token>> read_tokens(const Words& words, const OpenedModel& opened) {
+Result<std::vector<model::Token>> read_tokens(const Words& words, const OpenedModel& opened) {
   const Result<std::string> text = read_text_file(words);
   if (!text) return text.error();
   const auto tokens = words.count("tokens", 2, std::uint64_t{1} << 24);
   if (!tokens) return tokens.error();
   const auto skip = words.count("skip", 0, std::uint64_t{1} << 32);
   if (!skip) return skip.error();
-  auto streams = streams_of(*text, *opened.tokenizer,
-                            {.separator = words.value("split"),
-                             .begin = opened.model.config.begin_token,
-                             .mark = words.given("mark"),
-                             .tokens = skip->value() + tokens->value()});
+  auto streams = model::streams_of(*text, *opened.tokenizer,
+                                   {.separator = words.value("split"),
+                                    .begin = opened.model.config.begin_token,
+                                    .mark = words.given("mark"),
+                                    .tokens = skip->value() + tokens->value()});
   if (!streams)
     return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
-  std::vector<Token> stream = std::move(streams->front());
+  std::vector<model::Token> stream = std::move(streams->front());
   const auto begin = stream.begin() + (stream.front() == opened.model.config.begin_token ? 1 : 0);
   if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
     return usage_error("--skip " + words.value("skip") + " leaves too little of " +
@@ -164,9 +164,9 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (path.empty() || path == "-") return usage_error("a trace needs a file; expected -o FILE");
   const Result<OpenedModel> opened = opened_model(*words);
   if (!opened) return opened.error();
-  const Result<RecordOptions> options = record_options(*words, *opened);
+  const Result<model::RecordOptions> options = record_options(*words, *opened);
   if (!options) return options.error();
-  const Result<std::vector<Token>> tokens = read_tokens(*words, *opened);
+  const Result<std::vector<model::Token>> tokens = read_tokens(*words, *opened);
   if (!tokens) return tokens.error();
   if (auto fine = check_output(path, *words); !fine) return fine;
 
@@ -176,7 +176,8 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     progress.update(share, "recording");
     return !interrupted();
   };
-  Result<void> done = record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
+  Result<void> done =
+      model::record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
   progress.clear();
   if (interrupted()) return io_error("interrupted; nothing was written");
   if (!done) return done;

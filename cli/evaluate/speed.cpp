@@ -70,9 +70,9 @@ constexpr std::string_view help =
 struct SpeedPlan {
   std::string path;
   std::string weights;  // how they are stored
-  LanguageModel model;
+  model::LanguageModel model;
   std::vector<Cell> cells;
-  DecoderOptions options;
+  model::DecoderOptions options;
   std::vector<std::uint64_t> lengths;
   std::size_t tokens = 0;
   std::string storage;
@@ -100,7 +100,7 @@ Result<SpeedPlan> plan_speed(const Words& words) {
   Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
-  const Result<DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(words);
   if (!options) return options.error();
   plan.options = *options;
   const auto lengths = words.counts("length", 1, std::uint64_t{1} << 24);
@@ -121,7 +121,7 @@ Result<SpeedPlan> plan_speed(const Words& words) {
   if (auto fine = check_outputs(plan.outputs, inputs); !fine) return fine.error();
   plan.storage = storage_text(words, plan.options);
   plan.command = command_of_speed(words);
-  Result<LanguageModel> model = opened_weights(words);
+  Result<model::LanguageModel> model = opened_weights(words);
   if (!model) return model.error();
   plan.path = words.value("model");
   plan.weights = words.value("weights");
@@ -178,7 +178,8 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
 // The file is begun before anything is timed, so that what is wrong with it shows at once.
 Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
   if (plan.outputs.results.empty()) return time_all(plan, streams);
-  Result<ResultsWriter> writer = ResultsWriter::begin(plan.outputs.results, plan.command);
+  Result<reports::ResultsWriter> writer =
+      reports::ResultsWriter::begin(plan.outputs.results, plan.command);
   if (!writer) return writer.error();
   Result<TimingResult> result = time_all(plan, streams);
   if (!result) {
@@ -197,22 +198,22 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!plan) return plan.error();
   const Result<TimingResult> result = time_and_store(*plan, streams);
   if (!result) return result.error();
-  const Table timed = timing_table(*result);
+  const reports::Table timed = reports::timing_table(*result);
   std::string json;
   for (const TimedCell& cell : result->cells) json += json_of(*result, cell);
   const Outputs& outputs = plan->outputs;
   if (outputs.json == "-") {
     streams.out << json;
   } else if (outputs.csv == "-") {
-    streams.out << to_csv(timed);
+    streams.out << reports::to_csv(timed);
   } else {
-    streams.out << timing_line(*result) << "\n\n" << to_text(timed, 0);
+    streams.out << reports::timing_line(*result) << "\n\n" << reports::to_text(timed, 0);
   }
   if (!outputs.json.empty() && outputs.json != "-") {
     if (auto written = write_file(outputs.json, json); !written) return written;
   }
   if (outputs.csv.empty() || outputs.csv == "-") return {};
-  return write_file(outputs.csv, to_csv(timed));
+  return write_file(outputs.csv, reports::to_csv(timed));
 }
 
 }  // namespace

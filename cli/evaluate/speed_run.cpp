@@ -32,10 +32,12 @@ std::size_t peak_bytes() {
   return 0;
 }
 
-std::vector<Token> tokens_from(std::size_t first, std::size_t count, std::size_t vocabulary) {
-  std::vector<Token> tokens;
+std::vector<model::Token> tokens_from(std::size_t first,
+                                      std::size_t count,
+                                      std::size_t vocabulary) {
+  std::vector<model::Token> tokens;
   for (std::size_t i = first; i < first + count; ++i) {
-    tokens.push_back(static_cast<Token>((i * 7919 + 13) % vocabulary));
+    tokens.push_back(static_cast<model::Token>((i * 7919 + 13) % vocabulary));
   }
   return tokens;
 }
@@ -56,9 +58,9 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Result<TimedCell> time_decoder(const LanguageModel& model,
+Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                const Cell& cell,
-                               DecoderOptions options,
+                               model::DecoderOptions options,
                                std::size_t length,
                                std::size_t tokens) {
   const Spec& spec = cell.spec;
@@ -71,14 +73,14 @@ Result<TimedCell> time_decoder(const LanguageModel& model,
     options.token_classes = classes_by_turns(model.config.vocabulary);
   }
   reset_peak();
-  Result<Decoder> decoder = Decoder::create(model, spec, options);
+  Result<model::Decoder> decoder = model::Decoder::create(model, spec, options);
   if (!decoder) return decoder.error();
   const std::size_t vocabulary = model.config.vocabulary;
   TimedCell row{.cell = cell, .length = length};
   const double begun = seconds();
   for (std::size_t at = 0; at < length; at += spec.chunk) {
     const std::size_t size = std::min<std::size_t>(spec.chunk, length - at);
-    const auto fed = decoder->feed(tokens_from(at, size, vocabulary), Logits::last);
+    const auto fed = decoder->feed(tokens_from(at, size, vocabulary), model::Logits::last);
     if (!fed) return fed.error();
     if (interrupted()) return io_error("interrupted");
   }
@@ -88,7 +90,7 @@ Result<TimedCell> time_decoder(const LanguageModel& model,
   for (std::size_t i = 0; i < tokens; ++i) {
     attention = 0;
     const double before = seconds();
-    const auto fed = decoder->feed(tokens_from(length + i, 1, vocabulary), Logits::last);
+    const auto fed = decoder->feed(tokens_from(length + i, 1, vocabulary), model::Logits::last);
     if (!fed) return fed.error();
     whole.push_back(seconds() - before);
     attending.push_back(attention);

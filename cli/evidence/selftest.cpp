@@ -82,24 +82,26 @@ Result<Outputs> open_outputs(const Words& words) {
   return outputs;
 }
 
-Result<void> write_report(const SelftestReport& report, Outputs& outputs, Streams& streams) {
+Result<void> write_report(const properties::SelftestReport& report,
+                                   Outputs& outputs,
+                                   Streams& streams) {
   std::ostringstream json;
-  write_json(report, json);
-  const auto matrix = parse_kill_matrix(json.str());
+  properties::write_json(report, json);
+  const auto matrix = reports::parse_kill_matrix(json.str());
   if (!matrix) return matrix.error();
-  const std::array<std::pair<LateFile*, std::string>, 3> files = {
+  const std::array<std::pair<cli::LateFile*, std::string>, 3> files = {
       {{&outputs.json, json.str()},
-       {&outputs.csv, kill_matrix_figure(*matrix).csv},
-       {&outputs.markdown, kill_matrix_page(*matrix, {})}}};
+       {&outputs.csv, reports::kill_matrix_figure(*matrix).csv},
+       {&outputs.markdown, reports::kill_matrix_page(*matrix, {})}}};
   bool printed = false;
   for (const auto& [file, text] : files) {
     if (!file->is_wanted()) continue;
     if (auto done = file->write(text, streams); !done) return done;
     printed = printed || file->is_standard_output();
   }
-  if (!printed) write_text(report, streams.out);
+  if (!printed) properties::write_text(report, streams.out);
   if (outputs.plot.empty()) return {};
-  return draw_kill_matrix(*matrix, outputs.plot);
+  return reports::draw_kill_matrix(*matrix, outputs.plot);
 }
 
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
@@ -108,7 +110,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 }  // namespace
 
-Result<Outcome> selftest_of(SelftestOptions options,
+Result<Outcome> selftest_of(properties::SelftestOptions options,
                             std::span<const std::string> given,
                             Streams& streams) {
   const auto words = Words::parse(table, given);
@@ -129,7 +131,7 @@ Result<Outcome> selftest_of(SelftestOptions options,
   if (!outputs) return outputs.error();
   Progress progress(streams.err, streams.terminal && !words->given("quiet"));
   options.progress = [&](double share, std::string_view what) { progress.update(share, what); };
-  const auto report = run_selftest(options);
+  const auto report = properties::run_selftest(options);
   if (!report) return report.error();
   progress.clear();
   if (auto done = write_report(*report, *outputs, streams); !done) return done.error();

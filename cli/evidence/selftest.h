@@ -13,7 +13,7 @@ extern const Command selftest_command;
 
 // The command for the mutants and right subjects of `options`; its other fields come from the
 // words.
-Result<Outcome> selftest_of(SelftestOptions options,
+Result<Outcome> selftest_of(properties::SelftestOptions options,
                             std::span<const std::string> given,
                             Streams& streams);
 

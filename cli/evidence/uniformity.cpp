@@ -80,7 +80,7 @@ constexpr std::string_view help =
 // What the words ask for.
 struct Request {
   Spec spec;
-  UniformityOptions options;
+  properties::UniformityOptions options;
   std::string json;
   std::string plot;
   bool quiet = false;
@@ -120,7 +120,8 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
   const Clock::time_point begun = Clock::now();
   const InterruptGuard guard;
   request->options.more = [](double) { return !interrupted(); };
-  const Result<UniformityReport> report = measure_uniformity(request->spec, request->options);
+  const Result<properties::UniformityReport> report =
+      properties::measure_uniformity(request->spec, request->options);
   if (!report) return report.error();
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
 
@@ -134,7 +135,8 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
     }
   }
   if (!request->plot.empty()) {
-    const auto done = draw_uniformity(uniformity_plot(request->spec, *report), request->plot);
+    const auto done =
+        reports::draw_uniformity(uniformity_plot(request->spec, *report), request->plot);
     if (!done) return done.error();
   }
   if (!request->quiet && streams.terminal && seconds > 0) {

@@ -25,17 +25,19 @@ std::string title_of(const Spec& spec) {
 }
 
 std::string plain_p(double p) {
-  std::string text = p_text(p);
+  std::string text = properties::p_text(p);
   return text.starts_with("p = ") ? text.substr(4) : text.substr(2);
 }
 
-void print_statistics(std::span<const Statistic> statistics, std::ostream& out) {
+void print_statistics(std::span<const properties::Statistic> statistics, std::ostream& out) {
   out << "  test        value  freedom           p     rejects below  would see  verdict\n";
-  for (const Statistic& statistic : statistics) {
-    out << "  " << padded(statistic.name, 8) << padded(number_text(statistic.value), 9, true)
-        << padded(statistic.freedom > 0 ? number_text(statistic.freedom) : "", 9, true)
-        << padded(plain_p(statistic.p), 12, true) << padded(number_text(statistic.level), 18, true)
-        << padded(percent_text(statistic.detectable), 11, true)
+  for (const properties::Statistic& statistic : statistics) {
+    out << "  " << padded(statistic.name, 8)
+        << padded(properties::number_text(statistic.value), 9, true)
+        << padded(statistic.freedom > 0 ? properties::number_text(statistic.freedom) : "", 9, true)
+        << padded(plain_p(statistic.p), 12, true)
+        << padded(properties::number_text(statistic.level), 18, true)
+        << padded(properties::percent_text(statistic.detectable), 11, true)
         << (statistic.rejected ? "  rejected" : "  holds") << "\n";
   }
 }
@@ -48,9 +50,9 @@ std::string array_of(std::span<const std::uint64_t> counts) {
   return text + "]";
 }
 
-std::string statistics_json(std::span<const Statistic> statistics) {
+std::string statistics_json(std::span<const properties::Statistic> statistics) {
   std::string text = "[";
-  for (const Statistic& statistic : statistics) {
+  for (const properties::Statistic& statistic : statistics) {
     if (text.size() > 1) text += ",";
     text += JsonObject()
                 .add("name", statistic.name)
@@ -72,14 +74,16 @@ std::string statistics_json(std::span<const Statistic> statistics) {
 
 }  // namespace
 
-void print_uniformity(const Spec& spec, const UniformityReport& report, std::ostream& out) {
-  const Shape& shape = report.counts.shape();
+void print_uniformity(const Spec& spec,
+                      const properties::UniformityReport& report,
+                      std::ostream& out) {
+  const properties::Shape& shape = report.counts.shape();
   out << title_of(spec) << ": " << report.counts.streams() << " streams of " << report.tokens
       << " tokens; " << shape.n << " entered the middle, " << shape.k << " stay; seed "
       << report.seed << "\n\n";
   print_statistics(report.statistics, out);
   out << "\nEffects, with intervals that hold for all tokens of a test at once (95 %):\n";
-  for (const Statistic& statistic : report.statistics) {
+  for (const properties::Statistic& statistic : report.statistics) {
     if (statistic.effect.empty()) continue;
     out << definition(statistic.name, statistic.effect, {.indent = 2, .column = 12});
   }
@@ -95,9 +99,9 @@ void print_uniformity(const Spec& spec, const UniformityReport& report, std::ost
   out << "\n" << report.sentence << "\n";
 }
 
-std::string uniformity_json(const Spec& spec, const UniformityReport& report) {
-  const Counts& counts = report.counts;
-  const Shape& shape = counts.shape();
+std::string uniformity_json(const Spec& spec, const properties::UniformityReport& report) {
+  const properties::Counts& counts = report.counts;
+  const properties::Shape& shape = counts.shape();
   JsonObject json;
   json.add("spec", spec.canonical())
       .add("tokens", std::uint64_t{report.tokens})
@@ -131,16 +135,17 @@ std::string uniformity_json(const Spec& spec, const UniformityReport& report) {
   return json.text();
 }
 
-UniformityPlot uniformity_plot(const Spec& spec, const UniformityReport& report) {
-  const Counts& counts = report.counts;
-  const Shape& shape = counts.shape();
-  UniformityPlot plot{.label = title_of(spec),
-                      .streams = counts.streams(),
-                      .first_position = spec.sinks,
-                      .capacity = shape.k,
-                      .kept = {counts.kept().begin(), counts.kept().end()},
-                      .band = report.band,
-                      .pair_ratio = {}};
+reports::UniformityPlot uniformity_plot(const Spec& spec,
+                                        const properties::UniformityReport& report) {
+  const properties::Counts& counts = report.counts;
+  const properties::Shape& shape = counts.shape();
+  reports::UniformityPlot plot{.label = title_of(spec),
+                               .streams = counts.streams(),
+                               .first_position = spec.sinks,
+                               .capacity = shape.k,
+                               .kept = {counts.kept().begin(), counts.kept().end()},
+                               .band = report.band,
+                               .pair_ratio = {}};
   if (!counts.has_pairs() || shape.k < 2) return plot;
   const auto n = static_cast<double>(shape.n);
   const auto k = static_cast<double>(shape.k);

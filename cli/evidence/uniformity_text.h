@@ -9,11 +9,14 @@
 
 namespace kv::cli {
 
-void print_uniformity(const Spec& spec, const UniformityReport& report, std::ostream& out);
+void print_uniformity(const Spec& spec,
+                      const properties::UniformityReport& report,
+                      std::ostream& out);
 
 // One JSON object with everything that was counted; pairs row by row for i < j.
-std::string uniformity_json(const Spec& spec, const UniformityReport& report);
+std::string uniformity_json(const Spec& spec, const properties::UniformityReport& report);
 
-UniformityPlot uniformity_plot(const Spec& spec, const UniformityReport& report);
+reports::UniformityPlot uniformity_plot(const Spec& spec,
+                                        const properties::UniformityReport& report);
 
 }  // namespace kv::cli

@@ -135,7 +135,7 @@ std::string canonical_of(const Preset& preset) {
 
 // The policy's, but for those that the settings void.
 std::vector<std::string> claims_of(const Preset& preset) {
-  const Contract contract = contract_of(parse_spec(preset.spec).value());
+  const properties::Contract contract = properties::contract_of(parse_spec(preset.spec).value());
   return {contract.claims.begin(), contract.claims.end()};
 }
 

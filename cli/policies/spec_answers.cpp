@@ -38,8 +38,8 @@ std::string storage_answer(const Spec& spec, std::string_view published) {
 
 std::string budget_of(const Spec& spec) {
   if (!spec.bounded()) return "none";
-  const std::string tokens =
-      std::to_string(spec.budget) + " tokens for each " + std::string(word_of(spec.unit));
+  const std::string tokens = std::to_string(spec.budget) + " tokens for each " +
+                             std::string(word_of(spec.unit));
   const bool mean = spec.budgets.law == Budgets::Law::adaptive;
   return tokens + (mean ? " on average, " : ", ") + spec.budgets.text();
 }

@@ -128,7 +128,8 @@ class Run {
  private:
   Result<void> begin() {
     if (plan_.outputs.results.empty()) return {};
-    Result<ResultsWriter> writer = ResultsWriter::begin(plan_.outputs.results, plan_.command);
+    Result<reports::ResultsWriter> writer =
+        reports::ResultsWriter::begin(plan_.outputs.results, plan_.command);
     if (!writer) return writer.error();
     writer_.emplace(*std::move(writer));
     return {};
@@ -167,11 +168,11 @@ class Run {
     if (writer_) {
       if (Result<void> added = writer_->add(result); !added) return added;
     }
-    if (!plan_.outputs.json.empty()) json_ += json_lines(result, plan_.per_head);
+    if (!plan_.outputs.json.empty()) json_ += reports::json_lines(result, plan_.per_head);
     if (!plan_.outputs.csv.empty()) csv_ += csv_text(result, plan_.per_head, csv_.empty());
     if (plan_.outputs.on_standard_output()) return {};
     if (finished_ > 1) streams_.out << '\n';
-    streams_.out << head_line(result.trace) << summary_text(result) << std::flush;
+    streams_.out << head_line(result.trace) << reports::summary_text(result) << std::flush;
     return {};
   }
 
@@ -234,7 +235,7 @@ class Run {
   const ReplayPlan& plan_;
   Streams& streams_;
   Progress progress_;
-  std::optional<ResultsWriter> writer_;
+  std::optional<reports::ResultsWriter> writer_;
   std::string json_;
   std::string csv_;
   double total_ = 0;

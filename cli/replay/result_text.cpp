@@ -15,7 +15,7 @@ std::string counted(std::size_t count, const std::string& noun) {
 std::string loop_words(const TraceInfo& trace) {
   const std::string_view policy = policy_recorded(trace);
   if (!policy.empty()) return "closed loop: recorded under " + shown(policy);
-  return std::string("open loop: ") + (generated(trace) ? "generated" : "recorded") +
+  return std::string("open loop: ") + (reports::generated(trace) ? "generated" : "recorded") +
          " with nothing evicted";
 }
 
@@ -29,7 +29,7 @@ std::string head_line(const TraceInfo& trace) {
 }
 
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {
-  const std::string csv = per_head ? heads_csv(result) : cells_csv(result);
+  const std::string csv = per_head ? reports::heads_csv(result) : reports::cells_csv(result);
   return with_header ? csv : csv.substr(csv.find('\n') + 1);
 }
 

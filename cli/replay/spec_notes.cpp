@@ -38,14 +38,15 @@ std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longe
       "than " +
           std::to_string(longest) + ", or a longer text");
   say(labels_of(cells,
-                [](const Spec& spec) {
-                  return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
-                }),
+                         [](const Spec& spec) {
+                           return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
+                         }),
       "the sinks fill the budget, and no recent token is kept");
   say(labels_of(cells,
-                [](const Spec& spec) {
-                  return spec.bounded() && spec.timing == Timing::lazy && spec.slack > spec.budget;
-                }),
+                         [](const Spec& spec) {
+                           return spec.bounded() && spec.timing == Timing::lazy &&
+                                  spec.slack > spec.budget;
+                         }),
       "more tokens may wait for a trim than the budget is; their number is lazy's, whatever the "
       "budget");
   return notes;

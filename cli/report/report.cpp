@@ -57,7 +57,7 @@ constexpr std::string_view help =
     "report\n"
     "  kvcheck report run.db --logs llama_2_7b --logs pythia_6.9b -o report\n";
 
-std::string line_of(const RunSummary& run) {
+std::string line_of(const reports::RunSummary& run) {
   const auto counted = [](std::size_t n, const char* noun) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
   };
@@ -70,10 +70,10 @@ std::string line_of(const RunSummary& run) {
 }
 
 Result<void> list(const std::string& path, Streams& streams) {
-  const auto runs = list_runs(path);
+  const auto runs = reports::list_runs(path);
   if (!runs) return runs.error();
   if (runs->empty()) streams.err << "'" << path << "' holds no runs\n";
-  for (const RunSummary& run : *runs) streams.out << line_of(run);
+  for (const reports::RunSummary& run : *runs) streams.out << line_of(run);
   return {};
 }
 
@@ -86,16 +86,16 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
         "no folder for the report; name one with -o DIR, or see the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
-  ReportExtras extras;
+  reports::ReportExtras extras;
   for (const std::string& logs : words.values("logs")) {
-    auto read = read_loss_logs(logs);
+    auto read = reports::read_loss_logs(logs);
     if (!read) return read.error();
     extras.logs.push_back(*std::move(read));
   }
   if (words.given("compare")) {
-    auto compared = read_newest_runs(words.value("compare"));
+    auto compared = reports::read_newest_runs(words.value("compare"));
     if (!compared) return compared.error();
-    if (runs_to_compare(*compared).open == nullptr) {
+    if (reports::runs_to_compare(*compared).open == nullptr) {
       return usage_error(
           "'" + words.value("compare") +
           "' holds no replay and evaluation of one model with two specs in common; the "
@@ -103,15 +103,15 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
     }
     extras.compared = *std::move(compared);
   }
-  KillMatrix matrix;
+  reports::KillMatrix matrix;
   const std::string selftest = words.value("selftest");
   if (!selftest.empty()) {
-    auto read = read_kill_matrix(selftest);
+    auto read = reports::read_kill_matrix(selftest);
     if (!read) return read.error();
     matrix = *std::move(read);
     extras.matrix = &matrix;
   }
-  const auto done = write_report(path, run, folder, extras);
+  const auto done = reports::write_report(path, run, folder, extras);
   if (!done) return done.error();
   streams.out << "Report: " << folder << "/index.html\n";
   return {};

@@ -5,17 +5,17 @@
 
 #include "kvcheck/properties/conformance.h"
 
-class SinkWindow : public kv::SimpleCache {
+class SinkWindow : public kv::properties::SimpleCache {
  public:
-  explicit SinkWindow(const kv::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
+  explicit SinkWindow(const kv::properties::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
     if (setup.budget < setup.sinks + std::max(setup.recent, 1U)) {
       throw std::invalid_argument("the budget leaves no room for a window");
     }
   }
 
-  std::vector<std::vector<kv::Token>> append(std::span<const kv::Token> tokens) override {
-    std::vector<std::vector<kv::Token>> seen;
-    for (const kv::Token token : tokens) {
+  std::vector<std::vector<kv::properties::Token>> append(std::span<const kv::properties::Token> tokens) override {
+    std::vector<std::vector<kv::properties::Token>> seen;
+    for (const kv::properties::Token token : tokens) {
       held_.push_back(token);
       if (held_.size() > budget_) held_.erase(held_.begin() + sinks_);
       seen.push_back(kept());
@@ -23,7 +23,7 @@ class SinkWindow : public kv::SimpleCache {
     return seen;
   }
 
-  std::vector<kv::Token> kept() const override { return {held_.begin(), held_.end()}; }
+  std::vector<kv::properties::Token> kept() const override { return {held_.begin(), held_.end()}; }
 
   std::optional<std::size_t> size() const override { return held_.size(); }
 
@@ -38,7 +38,7 @@ class SinkWindow : public kv::SimpleCache {
  private:
   std::ptrdiff_t sinks_;
   std::size_t budget_;
-  std::deque<kv::Token> held_;
+  std::deque<kv::properties::Token> held_;
 };
 
 KVCHECK_SUBJECT(SinkWindow)
@@ -55,5 +55,5 @@ class Broken : public SinkWindow {
 KVCHECK_SUBJECT(Broken)
 
 int main(int argc, char** argv) {
-  return kv::kvcheck_main(argc, argv);
+  return kv::properties::kvcheck_main(argc, argv);
 }

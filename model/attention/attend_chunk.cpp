@@ -10,7 +10,7 @@
 
 #include "kvcheck/model/attention/cached_attention.h"
 
-namespace kv {
+namespace kv::model {
 
 bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* observer) const {
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
@@ -85,4 +85,4 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 
 #include "kvcheck/model/attention/cached_attention.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 Position position_of(std::size_t rank, const Visible& visible) {
@@ -164,4 +164,4 @@ void CachedAttention::raw_logits(const Readers& readers,
   model_kernels().logits(keys, queries_.data(), readers.heads, scale, n, mass_.data());
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -3,7 +3,7 @@
 
 #include "kvcheck/model/attention/cached_attention.h"
 
-namespace kv {
+namespace kv::model {
 
 // The bounds are those of the keys that are attended to: rounded as they are stored, and turned.
 void CachedAttention::add_to_pages(HeadGroup& group, Slot slot, Position place) {
@@ -40,4 +40,4 @@ void CachedAttention::attend_pages(ModelUnit& unit,
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model

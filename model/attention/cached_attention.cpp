@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // The unit's query heads as groups that read one kv-head each. Lanes are ordered.
@@ -288,4 +288,4 @@ std::size_t CachedAttention::bytes() const {
   return total;
 }
 
-}  // namespace kv
+}  // namespace kv::model

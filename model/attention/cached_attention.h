@@ -30,7 +30,7 @@
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/sim/replay/cell_state.h"
 
-namespace kv {
+namespace kv::model {
 
 // Query heads of one unit that read the same kv-head.
 struct HeadGroup {
@@ -190,4 +190,4 @@ class CachedAttention {
 // What a replay would know of a trace recorded from this model; tokens and names are left open.
 TraceInfo describe_model(const ModelConfig& config);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -1,6 +1,6 @@
 #include "kvcheck/model/attention/key_storage.h"
 
-namespace kv {
+namespace kv::model {
 
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
@@ -28,4 +28,4 @@ Result<void> check_keys(const ModelConfig& config,
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::model {
 
 enum class KeyStorage {
   rotated,      // for their position: in the stream, or their rank with positions=shifted
@@ -21,4 +21,4 @@ Result<void> check_keys(const ModelConfig& config,
                         const KvFormat& format,
                         KeyStorage keys);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::uint64_t most_tokens = std::uint64_t{1} << 31;
@@ -154,4 +154,4 @@ Result<void> check_format(const Spec& spec, const KvFormat& format) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::model

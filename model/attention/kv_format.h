@@ -32,7 +32,7 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::model {
 
 // Which codes old tokens are stored as.
 enum class KvCodes { none, int8, int4, kivi4, kivi2 };
@@ -82,4 +82,4 @@ Result<KvFormat> parse_kv_format(std::string_view text);
 // scales with other tokens'; vectors that are made anew, which have no age in the stream.
 Result<void> check_format(const Spec& spec, const KvFormat& format);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/kernels/numbers.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Returns the scale.
@@ -141,4 +141,4 @@ std::size_t KvStore::bytes() const {
   return 2 * used_ * (row_bytes() + scale);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -18,7 +18,7 @@
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
-namespace kv {
+namespace kv::model {
 
 class KvStore {
  public:
@@ -98,4 +98,4 @@ class KvStore {
   std::vector<Slot> going_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace kv {
+namespace kv::model {
 
 RopeCache::RopeCache(const Rope& rope, std::vector<double> frequencies)
     : rope_(rope), frequencies_(std::move(frequencies)) {
@@ -33,4 +33,4 @@ void RopeCache::rotate(const float* in, std::size_t head_dim, Position position,
   rotate_pairs(rope_, {cosines, pairs}, sines, in, head_dim, out);
 }
 
-}  // namespace kv
+}  // namespace kv::model

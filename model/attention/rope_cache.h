@@ -10,7 +10,7 @@
 
 #include "kvcheck/sim/cache/rope.h"
 
-namespace kv {
+namespace kv::model {
 
 class RopeCache {
  public:
@@ -35,4 +35,4 @@ class RopeCache {
   std::vector<float> sines_;         // [rows, pairs]
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 
-namespace kv {
+namespace kv::model {
 
 KeyShift::KeyShift(const Rope& rope, std::vector<double> frequencies, bool in_f16)
     : rope_(rope), frequencies_(std::move(frequencies)), in_f16_(in_f16) {}
@@ -68,4 +68,4 @@ const KeyShift::Step& KeyShift::step_back(Position positions) {
   return steps_.emplace(positions, std::move(step)).first->second;
 }
 
-}  // namespace kv
+}  // namespace kv::model

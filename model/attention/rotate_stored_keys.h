@@ -15,7 +15,7 @@
 #include "kvcheck/model/attention/kv_store.h"
 #include "kvcheck/traces/trace.h"
 
-namespace kv {
+namespace kv::model {
 
 class KeyShift {
  public:
@@ -44,4 +44,4 @@ class KeyShift {
   std::map<Position, Step> steps_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kv {
+namespace kv::model {
 
 std::uint32_t RowPool::take() {
   if (!free_.empty()) {
@@ -18,4 +18,4 @@ std::uint32_t RowPool::take() {
   return static_cast<std::uint32_t>(rows);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kv {
+namespace kv::model {
 
 class RowPool {
  public:
@@ -34,4 +34,4 @@ class RowPool {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

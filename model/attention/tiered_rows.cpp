@@ -5,7 +5,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/kernels/numbers.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 CodeKind kind_of(const KvFormat& format) {
@@ -150,4 +150,4 @@ void TieredRows::read(Slot slot, float* out) const {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -16,7 +16,7 @@
 #include "kvcheck/model/kernels/group_codes.h"
 #include "kvcheck/sim/cache/slots.h"
 
-namespace kv {
+namespace kv::model {
 
 class TieredRows {
  public:
@@ -75,4 +75,4 @@ class TieredRows {
   std::vector<float> scratch_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 
 #include "kvcheck/model/kernels/attend_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 
 std::span<const AttendKernels* const> supported_attend_kernels() {
   static const std::array<const AttendKernels*, 2> tables = {&avx512_attend_kernels,
@@ -18,4 +18,4 @@ const AttendKernels& attend_kernels() {
   return best ? avx512_attend_kernels : scalar_attend_kernels;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -20,7 +20,7 @@
 
 #include "kvcheck/model/kernels/model_kernels.h"
 
-namespace kv {
+namespace kv::model {
 
 inline constexpr std::size_t attend_tile = 16;
 
@@ -60,4 +60,4 @@ const AttendKernels& attend_kernels();
 // All that this machine runs, best first; scalar is always last.
 std::span<const AttendKernels* const> supported_attend_kernels();
 
-}  // namespace kv
+}  // namespace kv::model

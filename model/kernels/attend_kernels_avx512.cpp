@@ -13,7 +13,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
@@ -259,6 +259,6 @@ void attend(const AttendJob& job) {
 
 const AttendKernels avx512_attend_kernels = {.name = "avx512", .attend = attend};
 
-}  // namespace kv
+}  // namespace kv::model
 
 #pragma GCC pop_options

@@ -3,9 +3,9 @@
 
 #include "kvcheck/model/kernels/attend_kernels.h"
 
-namespace kv {
+namespace kv::model {
 
 extern const AttendKernels scalar_attend_kernels;
 extern const AttendKernels avx512_attend_kernels;
 
-}  // namespace kv
+}  // namespace kv::model

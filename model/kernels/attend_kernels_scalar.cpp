@@ -9,7 +9,7 @@
 #include "kvcheck/base/kernels/kernels_detail.h"
 #include "kvcheck/model/kernels/attend_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::size_t lanes = 16;
@@ -112,4 +112,4 @@ void attend(const AttendJob& job) {
 
 const AttendKernels scalar_attend_kernels = {.name = "scalar", .attend = attend};
 
-}  // namespace kv
+}  // namespace kv::model

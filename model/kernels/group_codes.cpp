@@ -7,7 +7,7 @@
 
 #include "kvcheck/base/half.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::uint32_t largest_bf16 = 0x7f7f;
@@ -99,4 +99,4 @@ int read_code(const CodeKind& kind, const std::byte* codes, std::size_t index) {
   return static_cast<int>((all >> shift) & ((1U << kind.bits) - 1));
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kv {
+namespace kv::model {
 
 struct CodeKind {
   unsigned bits = 8;  // 2, 4 or 8
@@ -57,4 +57,4 @@ CodeSteps read_steps(const CodeKind& kind, const std::byte* from);
 void write_code(const CodeKind& kind, std::byte* codes, std::size_t index, int code);
 int read_code(const CodeKind& kind, const std::byte* codes, std::size_t index);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 const ModelKernels* named(std::string_view name) {
@@ -34,4 +34,4 @@ const ModelKernels& model_kernels() {
   return *chosen;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -14,7 +14,7 @@
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/model/kernels/quantised.h"
 
-namespace kv {
+namespace kv::model {
 
 // How keys and values are stored. The first three are those of Number.
 enum class Storage {
@@ -80,4 +80,4 @@ const ModelKernels& model_kernels();
 // All that this machine runs, best first; scalar is always last.
 std::span<const ModelKernels* const> supported_model_kernels();
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 template <Number number>
@@ -238,6 +238,6 @@ const ModelKernels avx512_model_kernels = {.name = "avx512",
                                            .logits = logits,
                                            .weigh = weigh};
 
-}  // namespace kv
+}  // namespace kv::model
 
 #pragma GCC pop_options

@@ -3,7 +3,7 @@
 
 #include "kvcheck/model/kernels/model_kernels.h"
 
-namespace kv {
+namespace kv::model {
 
 extern const ModelKernels scalar_model_kernels;
 extern const ModelKernels avx512_model_kernels;
@@ -14,4 +14,4 @@ void multiply_quantised_avx512(const QuantisedRows& weights,
                                std::size_t tokens,
                                float* out);
 
-}  // namespace kv
+}  // namespace kv::model

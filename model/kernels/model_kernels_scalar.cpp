@@ -4,7 +4,7 @@
 
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::size_t lanes = 16;
@@ -94,4 +94,4 @@ const ModelKernels scalar_model_kernels = {.name = "scalar",
                                            .logits = logits,
                                            .weigh = weigh};
 
-}  // namespace kv
+}  // namespace kv::model

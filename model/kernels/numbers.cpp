@@ -6,7 +6,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 
-namespace kv {
+namespace kv::model {
 
 void write_numbers(std::span<const float> values, Storage storage, std::byte* row) {
   KV_CHECK(storage != Storage::int8);
@@ -25,4 +25,4 @@ void read_numbers(const std::byte* row, Storage storage, std::span<float> out) {
   kernels().widen(static_cast<Number>(storage), row, out.size(), out.data());
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,10 +6,10 @@
 
 #include "kvcheck/model/kernels/model_kernels.h"
 
-namespace kv {
+namespace kv::model {
 
 // Requires a storage that is no int8.
 void write_numbers(std::span<const float> values, Storage storage, std::byte* row);
 void read_numbers(const std::byte* row, Storage storage, std::span<float> out);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 float largest_in_size(std::span<const float> values) {
@@ -86,4 +86,4 @@ void widen_codes(const QuantisedRows& weights, std::size_t index, float* out) {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model

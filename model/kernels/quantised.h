@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace kv {
+namespace kv::model {
 
 // How weights are stored beside Number's ways.
 enum class Quantisation { none, int8, nf4 };
@@ -70,4 +70,4 @@ void quantise_row(Quantisation kind, std::span<const float> row, std::byte* code
 // alone, as kernels apply the row's scale to the finished sum. out [columns].
 void widen_codes(const QuantisedRows& weights, std::size_t index, float* out);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 struct Int8Row {
@@ -138,6 +138,6 @@ void multiply_quantised_avx512(const QuantisedRows& weights,
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model
 
 #pragma GCC pop_options

@@ -6,7 +6,7 @@
 
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 const TurnKernels complex_turn_kernels = {.name = "avx512-fp16",
@@ -49,4 +49,4 @@ const TurnKernels& turn_kernels() {
   return scalar ? scalar_turn_kernels : *supported_turn_kernels().front();
 }
 
-}  // namespace kv
+}  // namespace kv::model

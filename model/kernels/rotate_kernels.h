@@ -19,7 +19,7 @@
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/traces/rope_layout.h"
 
-namespace kv {
+namespace kv::model {
 
 // Rows of one kv-head's keys, to be written.
 struct TurnedRows {
@@ -51,4 +51,4 @@ const TurnKernels& turn_kernels();
 // that differs from "avx512" only in turn_f16.
 std::span<const TurnKernels* const> supported_turn_kernels();
 
-}  // namespace kv
+}  // namespace kv::model

@@ -10,7 +10,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 template <Number number>
@@ -98,6 +98,6 @@ void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
 
 const TurnKernels avx512_turn_kernels = {.name = "avx512", .turn = turn, .turn_f16 = turn_f16};
 
-}  // namespace kv
+}  // namespace kv::model
 
 #pragma GCC pop_options

@@ -3,7 +3,7 @@
 
 #include "kvcheck/model/kernels/rotate_kernels.h"
 
-namespace kv {
+namespace kv::model {
 
 extern const TurnKernels scalar_turn_kernels;
 extern const TurnKernels avx512_turn_kernels;
@@ -11,4 +11,4 @@ extern const TurnKernels avx512_turn_kernels;
 // Only where the machine has AVX512-FP16.
 void turn_f16_by_avx512_fp16(const TurnedRows& rows, const std::uint16_t* turns);
 
-}  // namespace kv
+}  // namespace kv::model

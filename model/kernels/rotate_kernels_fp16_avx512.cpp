@@ -11,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Sixteen complex numbers times sixteen others.
@@ -47,6 +47,6 @@ void turn_f16_by_avx512_fp16(const TurnedRows& rows, const std::uint16_t* turns)
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model
 
 #pragma GCC pop_options

@@ -5,7 +5,7 @@
 #include "kvcheck/base/half.h"
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Where the two numbers of a pair stand in a row.
@@ -93,4 +93,4 @@ void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
 
 const TurnKernels scalar_turn_kernels = {.name = "scalar", .turn = turn, .turn_f16 = turn_f16};
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 
 #include "kvcheck/model/kernels/model_kernels.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // In double, so that the rounding is that of the result, whatever the C library.
@@ -87,4 +87,4 @@ void Mlp::run(const LayerWeights& layer,
   apply(layer.down, tokens, up_.data(), out);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 
 #include "kvcheck/model/weights/language_model.h"
 
-namespace kv {
+namespace kv::model {
 
 // in and out [tokens, width]; they may be the same.
 void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float* in, float* out);
@@ -32,4 +32,4 @@ class Mlp {
   std::vector<float> up_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/sim/replay/serves.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 Error learned_past(std::size_t position, std::size_t context) {
@@ -185,4 +185,4 @@ void Decoder::finish(Logits wanted) {
                            logits_.data());
 }
 
-}  // namespace kv
+}  // namespace kv::model

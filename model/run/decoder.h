@@ -17,7 +17,7 @@
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::model {
 
 struct DecoderOptions {
   std::uint64_t seed = 1;  // of policies that draw
@@ -87,4 +87,4 @@ class Decoder {
   std::vector<float> logits_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Scores the rows of one chunk: row i predicts the token after tokens[at + i].
@@ -102,4 +102,4 @@ double nll_of(std::span<const float> logits, Token target) {
   return most + std::log(sum) - static_cast<double>(logits[static_cast<std::size_t>(target)]);
 }
 
-}  // namespace kv
+}  // namespace kv::model

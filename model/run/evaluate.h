@@ -14,7 +14,7 @@
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::model {
 
 struct Evaluation {
   // Per stream, per target (the tokens from the second on): -ln of its probability, in nats.
@@ -50,4 +50,4 @@ Error not_finite(std::size_t position);
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
 double nll_of(std::span<const float> logits, Token target);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/run/decoder.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Hands over the vectors that a pass makes, layer by layer.
@@ -54,4 +54,4 @@ Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const T
   return pass->feed(before, Logits::last);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -19,7 +19,7 @@
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/model/weights/language_model.h"
 
-namespace kv {
+namespace kv::model {
 
 class ReEvaluation {
  public:
@@ -47,4 +47,4 @@ class ReEvaluation {
   std::uint64_t evicted_ = 0;  // when vectors were last made
 };
 
-}  // namespace kv
+}  // namespace kv::model

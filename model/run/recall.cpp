@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Fact = std::pair<Token, Token>;  // name and item
@@ -78,4 +78,4 @@ void count_recall(std::span<const RecallQuestion> questions,
   }
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::model {
 
 // An answer that can be looked up.
 struct RecallQuestion {
@@ -32,4 +32,4 @@ void count_recall(std::span<const RecallQuestion> questions,
                   std::span<const std::uint8_t> right,
                   std::vector<RecallBin>& bins);
 
-}  // namespace kv
+}  // namespace kv::model

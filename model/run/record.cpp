@@ -9,7 +9,7 @@
 #include "kvcheck/model/run/spool.h"
 #include "kvcheck/traces/files/writer.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Puts what the decoder shows where the trace wants it.
@@ -232,4 +232,4 @@ Result<void> record(const LanguageModel& model,
   return writer->commit();
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -16,7 +16,7 @@
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/traces/trace.h"
 
-namespace kv {
+namespace kv::model {
 
 struct RecordOptions {
   TraceKind kind = TraceKind::qkv;
@@ -46,4 +46,4 @@ Result<void> record(const LanguageModel& model,
                     const std::string& path,
                     const Report& report = {});
 
-}  // namespace kv
+}  // namespace kv::model

@@ -10,7 +10,7 @@
 
 #include "kvcheck/base/file.h"
 
-namespace kv {
+namespace kv::model {
 
 Result<Spool> Spool::create(const std::string& path) {
   std::string name = path + ".spool-XXXXXX";
@@ -55,4 +55,4 @@ Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/error.h"
 
-namespace kv {
+namespace kv::model {
 
 // A file without a name; the system removes it when the program ends, however that comes about.
 class Spool {
@@ -33,4 +33,4 @@ class Spool {
   std::string path_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

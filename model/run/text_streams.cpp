@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 std::string_view stripped(std::string_view text) {
@@ -114,4 +114,4 @@ Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
   return malformed("the text has no two tokens; expected one to predict from another");
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -10,7 +10,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // How a text becomes one or more streams of tokens.
 struct TextOptions {
@@ -29,4 +29,4 @@ Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
                                                    const Tokenizer& tokenizer,
                                                    const TextOptions& options);
 
-}  // namespace kv
+}  // namespace kv::model

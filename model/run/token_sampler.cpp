@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace kv {
+namespace kv::model {
 
 Token TokenSampler::draw(std::span<const float> logits, Position position) {
   const auto best = std::ranges::max_element(logits);
@@ -37,4 +37,4 @@ Token TokenSampler::draw(std::span<const float> logits, Position position) {
   return order_[kept - 1];
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 struct SampleOptions {
   double temperature = 1;  // 0 takes the likeliest
@@ -29,4 +29,4 @@ class TokenSampler {
   std::vector<Token> order_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

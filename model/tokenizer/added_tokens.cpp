@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kv {
+namespace kv::model {
 
 AddedTokens::AddedTokens(std::span<const AddedToken> tokens) {
   for (const AddedToken& added : tokens) {
@@ -54,4 +54,4 @@ Result<std::vector<Token>> AddedTokens::encode(std::string_view text,
   return tokens;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -10,7 +10,7 @@
 
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 struct AddedToken {
   std::string text;  // not empty
@@ -47,4 +47,4 @@ class AddedTokens {
   std::array<std::vector<AddedToken>, 256> by_first_byte_;  // the longest first
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 namespace json = boost::json;
@@ -133,4 +133,4 @@ Result<BpeRules> parse_gpt2_files(std::string_view vocabulary, std::string_view 
   return rules;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -11,7 +11,7 @@
 #include "kvcheck/model/tokenizer/added_tokens.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // What splits text into words: letters, digits or others with a leading blank, and blanks.
 inline constexpr std::string_view gpt2_pattern =
@@ -32,4 +32,4 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text);
 // The texts of vocab.json and merges.txt.
 Result<BpeRules> parse_gpt2_files(std::string_view vocabulary, std::string_view merges);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -16,7 +16,7 @@
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
 #include "kvcheck/model/tokenizer/word_tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 struct CloseRegex {
@@ -239,4 +239,4 @@ Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder
   return named(folder, make(parse_gpt2_files(text_of(*vocabulary), text_of(*merges))));
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // Also of a WordLevel model, for which see model/tokenizer/word_tokenizer.h. Errors name the file and what in
 // it is missing, contradicts itself, or is not supported.
@@ -21,4 +21,4 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path);
 // vocab.json and merges.txt of a folder. <|endoftext|> is special, if the vocabulary has it.
 Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -8,7 +8,7 @@
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/tokenizer/merge.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr Token begin_of_text = 1;
@@ -127,4 +127,4 @@ Result<std::unique_ptr<Tokenizer>> open_llama2c_tokenizer(const std::string& pat
   return std::unique_ptr<Tokenizer>(std::make_unique<Llama2cTokenizer>(std::move(tokens)));
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,10 +12,10 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // Errors name the file: cut off, bytes left over.
 Result<std::unique_ptr<Tokenizer>> open_llama2c_tokenizer(const std::string& path,
                                                           std::size_t vocabulary);
 
-}  // namespace kv
+}  // namespace kv::model

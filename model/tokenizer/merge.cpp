@@ -3,7 +3,7 @@
 #include <limits>
 #include <queue>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -97,4 +97,4 @@ void merge_tokens(std::vector<Token>& tokens, const FindJoin& find) {
   merger.write(tokens);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // What two neighbours would become. The lowest order joins first, of equals the leftmost.
 struct Joined {
@@ -20,4 +20,4 @@ using FindJoin = std::function<std::optional<Joined>(Token left, Token right)>;
 // Joins in place. Cost: O(n log n) calls of a heap, O(n) of `find`.
 void merge_tokens(std::vector<Token>& tokens, const FindJoin& find);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 #include "kvcheck/model/tokenizer/byte_bpe.h"
 #include "kvcheck/model/tokenizer/llama2c_tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 namespace {
 
@@ -83,4 +83,4 @@ Error not_utf8(std::size_t offset) {
   return malformed("the text is not UTF-8 at byte " + std::to_string(offset));
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/token_class.h"
 
-namespace kv {
+namespace kv::model {
 
 using Token = std::int32_t;
 
@@ -57,4 +57,4 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 // The error of encode() for text that is not UTF-8.
 Error not_utf8(std::size_t offset);
 
-}  // namespace kv
+}  // namespace kv::model

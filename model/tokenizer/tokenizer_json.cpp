@@ -3,7 +3,7 @@
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
 
-namespace kv::tokenizer_json {
+namespace kv::model::tokenizer_json {
 namespace {
 
 namespace json = boost::json;
@@ -87,4 +87,4 @@ Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::strin
   return {};
 }
 
-}  // namespace kv::tokenizer_json
+}  // namespace kv::model::tokenizer_json

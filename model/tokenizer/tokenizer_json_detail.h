@@ -9,7 +9,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/tokenizer/added_tokens.h"
 
-namespace kv::tokenizer_json {
+namespace kv::model::tokenizer_json {
 
 // The entry of that name; null where `from` is no object, or has none or null.
 const boost::json::value* find(const boost::json::value* from, std::string_view name);
@@ -34,4 +34,4 @@ Result<std::vector<AddedToken>> read_added(const boost::json::value* from);
 // that is too large.
 Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::string piece);
 
-}  // namespace kv::tokenizer_json
+}  // namespace kv::model::tokenizer_json

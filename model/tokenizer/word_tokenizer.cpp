@@ -11,7 +11,7 @@
 #include "kvcheck/model/tokenizer/added_tokens.h"
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 namespace file = tokenizer_json;
@@ -130,4 +130,4 @@ Result<std::unique_ptr<Tokenizer>> parse_word_tokenizer(std::string_view json) {
                              std::string(file::text_of(file::find(model, "unk_token"))));
 }
 
-}  // namespace kv
+}  // namespace kv::model

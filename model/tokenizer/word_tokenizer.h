@@ -11,7 +11,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
-namespace kv {
+namespace kv::model {
 
 // Whether the text of a tokenizer.json says that its model is WordLevel. A text that is no JSON
 // says nothing.
@@ -22,4 +22,4 @@ bool is_word_level(std::string_view json);
 // such token.
 Result<std::unique_ptr<Tokenizer>> parse_word_tokenizer(std::string_view json);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/model/weights/tensor_files.h"
 
-namespace kv {
+namespace kv::model {
 
 struct Binder {
   TensorFiles& files;
@@ -31,4 +31,4 @@ Result<void> bind_llama(Binder& binder);
 Result<void> bind_gpt_neox(Binder& binder);
 Result<void> bind_gpt2(Binder& binder);
 
-}  // namespace kv
+}  // namespace kv::model

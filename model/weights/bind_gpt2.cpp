@@ -3,7 +3,7 @@
 
 #include "kvcheck/model/weights/bind_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Columns [first, first + rows) of `from` as the rows of a new matrix.
@@ -81,4 +81,4 @@ Result<void> bind_gpt2(Binder& binder) {
   return bound;
 }
 
-}  // namespace kv
+}  // namespace kv::model

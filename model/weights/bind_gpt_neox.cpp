@@ -3,7 +3,7 @@
 
 #include "kvcheck/model/weights/bind_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // The fused matrix has, for each head, head_dim rows of query, then of key, then of value.
@@ -59,4 +59,4 @@ Result<void> bind_gpt_neox(Binder& binder) {
   return bound;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -1,6 +1,6 @@
 #include "kvcheck/model/weights/bind_detail.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& layer) {
@@ -40,4 +40,4 @@ Result<void> bind_llama(Binder& binder) {
   return bound;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 struct Size {
@@ -68,4 +68,4 @@ std::vector<double> rope_frequencies(const ModelConfig& config) {
   return frequencies;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -11,7 +11,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/traces/trace.h"
 
-namespace kv {
+namespace kv::model {
 
 // Families that differ in where they normalise, add and rotate:
 //   llama     RMSNorm, gated MLP, RoPE (Llama, Qwen2, llama2.c)
@@ -85,4 +85,4 @@ std::vector<double> rope_frequencies(const ModelConfig& config);
 // The text of a Hugging Face config.json. Errors name the entry, not the file.
 Result<ModelConfig> parse_config(std::string_view json);
 
-}  // namespace kv
+}  // namespace kv::model

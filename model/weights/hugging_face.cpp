@@ -9,7 +9,7 @@
 #include "kvcheck/model/weights/bind_detail.h"
 #include "kvcheck/model/weights/tensor_files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 Result<ModelConfig> read_config(const std::string& path) {
@@ -110,4 +110,4 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
   return model;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -10,10 +10,10 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/weights/language_model.h"
 
-namespace kv {
+namespace kv::model {
 
 // Every tensor that the configuration asks for must be there with its shape, and no other; known
 // buffers that hold no weights (masks, inverse frequencies) are passed over.
 Result<LanguageModel> open_hugging_face(const std::string& folder);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/model/weights/hugging_face.h"
 #include "kvcheck/model/weights/llama2c.h"
 
-namespace kv {
+namespace kv::model {
 
 std::size_t LanguageModel::weight_bytes() const {
   std::size_t total = embedding.bytes() + positions.bytes();
@@ -32,4 +32,4 @@ Result<LanguageModel> open_model(const std::string& path) {
   return open_llama2c(path);
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -12,7 +12,7 @@
 #include "kvcheck/model/kernels/quantised.h"
 #include "kvcheck/model/weights/config.h"
 
-namespace kv {
+namespace kv::model {
 
 // A matrix of weights, row-major, one row per output. Not necessarily aligned.
 struct Matrix {
@@ -86,4 +86,4 @@ struct LanguageModel {
 // file, the entry or tensor, what was found there and what was expected.
 Result<LanguageModel> open_model(const std::string& path);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/describe.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::size_t header_bytes = 7 * sizeof(std::int32_t);
@@ -135,4 +135,4 @@ Result<LanguageModel> open_llama2c(const std::string& path) {
   return model;
 }
 
-}  // namespace kv
+}  // namespace kv::model

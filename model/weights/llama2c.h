@@ -10,9 +10,9 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/weights/language_model.h"
 
-namespace kv {
+namespace kv::model {
 
 // The file must have exactly the bytes that its sizes ask for.
 Result<LanguageModel> open_llama2c(const std::string& path);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -8,7 +8,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/model/weights/config.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 namespace json = boost::json;
@@ -286,4 +286,4 @@ Result<ModelConfig> parse_config(std::string_view text) {
   return config;
 }
 
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Owners = std::vector<std::shared_ptr<const void>>;
@@ -71,4 +71,4 @@ Result<void> store_weights(LanguageModel& model, WeightFormat format) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::model

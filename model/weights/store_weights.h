@@ -4,7 +4,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/weights/language_model.h"
 
-namespace kv {
+namespace kv::model {
 
 // What becomes of the matrices of the layers (of queries, keys, values and outputs, and those of
 // the MLP). Embeddings, learned positions, the output layer, biases and norms stay as they are.
@@ -20,4 +20,4 @@ enum class WeightFormat {
 // use. Requires a model as it was opened. Cost: a few nanoseconds per weight.
 Result<void> store_weights(LanguageModel& model, WeightFormat format);
 
-}  // namespace kv
+}  // namespace kv::model

@@ -9,7 +9,7 @@
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 namespace json = boost::json;
@@ -157,4 +157,4 @@ std::vector<std::shared_ptr<const void>> TensorFiles::owners() const {
   return {files_.begin(), files_.end()};
 }
 
-}  // namespace kv
+}  // namespace kv::model

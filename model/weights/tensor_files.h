@@ -13,7 +13,7 @@
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/traces/files/safetensors.h"
 
-namespace kv {
+namespace kv::model {
 
 class TensorFiles {
  public:
@@ -53,4 +53,4 @@ class TensorFiles {
   std::map<std::string, Entry> entries_;
 };
 
-}  // namespace kv
+}  // namespace kv::model

@@ -2,7 +2,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Attempt relate(JudgeRelation relation, Family& family, const Case& what) {
@@ -59,4 +59,4 @@ bool breaks(const Law& law, const History& history, const Contract& contract) {
   return std::holds_alternative<Finding>(std::get<JudgeHistory>(law.check)(history, contract));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct Attempt {
   Judgement judgement;
@@ -31,4 +31,4 @@ bool breaks(const Law& law, const History& history, const Contract& contract);
 bool is_judge(const Law& law);
 bool is_relation(const Law& law);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -11,7 +11,7 @@
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Why the law does not apply, by itself or because what it must see cannot happen.
@@ -209,7 +209,7 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options) {
   const Setup wanted = family.wanted();
   const auto contract = family.contract(wanted);
   if (!contract) return contract.error();
-  if (const std::string wrong = wrong_claim(contract->claims); !wrong.empty()) {
+  if (const std::string wrong = wrong_claims(contract->claims); !wrong.empty()) {
     return usage_error("the contract of " + family.name() + " has an " + wrong);
   }
   Report report{.subject = family.name(),
@@ -250,4 +250,4 @@ Result<Report> run_battery(Family& family, const BatteryOptions& options) {
   return report;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

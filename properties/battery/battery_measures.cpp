@@ -10,7 +10,7 @@
 #include "kvcheck/properties/battery/verdict_bytes.h"
 #include "kvcheck/properties/cases/child.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // What a child that measures leaves behind.
@@ -113,4 +113,4 @@ void measure_all(Report& report, Family& family, const BatteryOptions& options, 
   }
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/battery.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The results of the statistical laws that are not spared, what shows most with few streams first.
 std::vector<LawResult*> measured_laws(Report& report);
@@ -21,4 +21,4 @@ StatisticalVerdict measure_law(const Law& law,
 // a fair share of it until `end`, the first ones a larger one; what one leaves is the others'.
 void measure_all(Report& report, Family& family, const BatteryOptions& options, double end);
 
-}  // namespace kv
+}  // namespace kv::properties

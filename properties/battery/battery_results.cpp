@@ -7,7 +7,7 @@
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/grown.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t most_candidates = 1500;
@@ -183,4 +183,4 @@ std::string Explainer::legal_if(const Law& law, const History& history) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -10,7 +10,7 @@
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/cases/shrink.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What explaining needs of the battery that found a law broken.
 class Explainer {
@@ -45,4 +45,4 @@ class Explainer {
 // How the subject dies when the law is tried on the case; empty: it lives.
 std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/battery/attempt.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // What the pool's cases hold, in turn: plain feeds; several layers, heads and sequences; and two
@@ -232,4 +232,4 @@ void Campaign::run(Board& board) const {
   if (board.case_seconds > 0) stay_alive(0);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

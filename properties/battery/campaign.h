@@ -13,7 +13,7 @@
 #include "kvcheck/properties/cases/child.h"
 #include "kvcheck/properties/cases/generate.h"
 
-namespace kv {
+namespace kv::properties {
 
 // How many cases a level takes.
 struct CaseCounts {
@@ -96,4 +96,4 @@ class Campaign {
   double begun_ = 0;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

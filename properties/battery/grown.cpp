@@ -5,7 +5,7 @@
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/cases/child.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 bool all_hold(const History& history, const Contract& contract) {
@@ -63,4 +63,4 @@ bool holds_when_grown(Family& family, const Case& what, std::string_view declara
   return death.empty() && *answer;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Whether no law that judges histories is broken, under the contract that `declaration` (a
 // Relaxation's) makes, by the case fed on token by token and in chunks, far beyond the budget and
@@ -13,4 +13,4 @@ namespace kv {
 // subject says no.
 bool holds_when_grown(Family& family, const Case& what, std::string_view declaration);
 
-}  // namespace kv
+}  // namespace kv::properties

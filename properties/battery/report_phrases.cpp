@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string short_number(double value) {
@@ -132,4 +132,4 @@ std::string repeat_line(const LawResult& result, const std::string& command) {
   return command + (command.empty() ? "" : " ") + "--reproduce '" + result.reproduce + "'";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

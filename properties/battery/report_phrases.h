@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/battery.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::string_view word_of(Status status);
 std::string_view word_of(Level level);
@@ -36,4 +36,4 @@ std::string words_of(const Statistic& statistic);
 // option alone is told.
 std::string repeat_line(const LawResult& result, const std::string& command);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 #include "kvcheck/properties/battery/report_phrases.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Error nothing_tried(const Law& law, const std::string& why) {
@@ -133,4 +133,4 @@ Result<Report> reproduce(Family& family, std::string_view text) {
   return report;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

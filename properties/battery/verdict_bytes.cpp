@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // One order of the fields for both ways.
@@ -90,4 +90,4 @@ StatisticalVerdict verdict_of(std::string_view bytes) {
   return verdict;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

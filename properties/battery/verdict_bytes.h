@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/verdict.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Readable by this program only: numbers are as they lie in memory.
 std::string bytes_of(const StatisticalVerdict& verdict);
@@ -14,4 +14,4 @@ std::string bytes_of(const StatisticalVerdict& verdict);
 // Requires bytes that bytes_of() made.
 StatisticalVerdict verdict_of(std::string_view bytes);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/cases/generate.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Kind = Call::Kind;
@@ -242,4 +242,4 @@ std::vector<Case> simpler_cases(const Case& what, bool takes_sizes) {
   return std::move(shrinks.all);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

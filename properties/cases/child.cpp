@@ -21,7 +21,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr int exit_done = 0;
@@ -220,4 +220,4 @@ void stay_alive(double seconds) {
   arm(seconds);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

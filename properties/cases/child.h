@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace kv {
+namespace kv::properties {
 
 // Memory that this process and its children share; zero at first.
 class SharedMemory {
@@ -52,4 +52,4 @@ void die_of_signals();
 // which it waited for a core. 0: no limit.
 void stay_alive(double seconds);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace kv {
+namespace kv::properties {
 
 class Drawer {
  public:
@@ -32,4 +32,4 @@ class Drawer {
   rc::Random random_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

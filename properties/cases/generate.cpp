@@ -12,7 +12,7 @@
 #include "kvcheck/properties/cases/long_streams.h"
 #include "kvcheck/properties/cases/script.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 rc::Shrinkable<Case> tree_of(const Case& root, bool takes_sizes) {
@@ -170,4 +170,4 @@ CaseTree CaseSource::at(std::uint64_t index) const {
       std::make_shared<const CaseTree::Impl>(CaseTree::Impl{cases(random, rc::kNominalSize)}));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -15,7 +15,7 @@
 #include "kvcheck/properties/contract.h"
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A case and, found only when asked for, the simpler ones that it may shrink to. A value: copying
 // shares.
@@ -87,4 +87,4 @@ class CaseSource {
 // chunks, plainer streams. Never one of more tokens or calls, so that shrinking ends.
 std::vector<Case> simpler_cases(const Case& what, bool takes_sizes);
 
-}  // namespace kv
+}  // namespace kv::properties

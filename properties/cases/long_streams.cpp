@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Positions at which something may overflow or begin: bits of a word, a block of a kernel, a number
@@ -108,4 +108,4 @@ void draw_large_sizes(Drawer& draw, std::uint32_t tokens, Setup& setup) {
   setup.recent = draw.pick(std::vector<std::uint32_t>{1, 4, 8, left / 4, left / 2, left});
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/cases/generate.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The chunks of a stream of `length.tokens` tokens or a few more, none longer than `longest` (0:
 // none is too long). Requires length.tokens > 0, and a budget for Way::room.
@@ -21,4 +21,4 @@ std::vector<std::uint32_t> draw_long_chunks(Drawer& draw,
 // Sizes near a power of two, of which a stream of `tokens` tokens fills the budget twice.
 void draw_large_sizes(Drawer& draw, std::uint32_t tokens, Setup& setup);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -11,7 +11,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Digits of a tag: position (4), variant (2), sequence, layer, head, two check sums, and the
@@ -260,4 +260,4 @@ ValueReading read_value(std::span<const float, value_size> value) {
                     [](std::span<const float, value_size> vector) { return decoded(vector); });
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -15,7 +15,7 @@
 #include "kvcheck/properties/contract.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Which two elements of a key make a rotary pair.
 enum class PairLayout {
@@ -67,4 +67,4 @@ struct ValueReading {
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout);
 ValueReading read_value(std::span<const float, value_size> value);
 
-}  // namespace kv
+}  // namespace kv::properties

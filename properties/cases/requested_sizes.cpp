@@ -1,6 +1,6 @@
 #include "kvcheck/properties/cases/requested_sizes.h"
 
-namespace kv {
+namespace kv::properties {
 
 Setup first_accepted(const Family& family) {
   const Setup ordinary{.sinks = 2, .recent = 4, .budget = 12};
@@ -15,4 +15,4 @@ Setup first_accepted(const Family& family) {
   return ordinary;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

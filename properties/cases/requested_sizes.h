@@ -3,10 +3,10 @@
 
 #include "kvcheck/properties/family.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The first of some ordinary setups (sinks 2, recent 4, budget 12; then without sinks, without a
 // middle) that the family does not refuse; the very first if it refuses all.
 Setup first_accepted(const Family& family);
 
-}  // namespace kv
+}  // namespace kv::properties

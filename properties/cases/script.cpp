@@ -5,7 +5,7 @@
 #include "kvcheck/properties/cases/long_streams.h"
 #include "kvcheck/properties/contract.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Kind = Call::Kind;
@@ -274,4 +274,4 @@ std::vector<Call> draw_calls(Drawer& draw,
   return std::move(script.calls);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/cases/generate.h"
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Feeds cut in one of several ways, at the edges of the contract's sizes or as `length` says, with
 // the wanted kinds of calls among them.
@@ -17,4 +17,4 @@ std::vector<Call> draw_calls(Drawer& draw,
                              const Contract& contract,
                              const Length& length);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace kv {
+namespace kv::properties {
 
 Shrunk shrink(const CaseTree& failing,
               const std::function<bool(const Case&)>& fails,
@@ -32,4 +32,4 @@ Shrunk shrink(const CaseTree& failing,
   return result;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/cases/generate.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct ShrinkBound {
   std::uint64_t candidates = 1500;  // tried at most
@@ -26,4 +26,4 @@ Shrunk shrink(const CaseTree& failing,
               const std::function<bool(const Case&)>& fails,
               const ShrinkBound& bound);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/sim/cache/rope_rotation.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 enum class Part : std::uint64_t { key = 1, value, query, token_class };
@@ -76,4 +76,4 @@ Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token to
   return out;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -12,7 +12,7 @@
 #include "kvcheck/properties/subject.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 inline constexpr std::size_t brought_dim = 4;
 
@@ -44,4 +44,4 @@ const Rotation& brought_rotation();
 // In a stream of ties all tokens bring the same to all.
 Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token token);
 
-}  // namespace kv
+}  // namespace kv::properties

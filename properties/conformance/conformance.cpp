@@ -8,7 +8,7 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Filled while static variables are initialised, in whatever order.
@@ -56,4 +56,4 @@ LawVerdict check_law(std::string_view subject,
   return {LawVerdict::Outcome::not_run, text.str()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

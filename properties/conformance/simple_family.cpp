@@ -6,7 +6,7 @@
 #include "kvcheck/properties/cases/requested_sizes.h"
 #include "kvcheck/properties/conformance.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Draws for one unit, made once for all tokens.
@@ -177,4 +177,4 @@ std::unique_ptr<Family> make_simple_family(std::string name, MakeCache make, Dec
   return std::make_unique<SimpleFamily>(std::move(name), std::move(make), std::move(declare));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/text/nearest_words.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 bool named(std::string_view id, std::string_view pattern) {
@@ -33,4 +33,4 @@ Result<std::vector<const Law*>> laws_named(const std::vector<std::string>& patte
   return chosen;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The laws that the patterns name, in the order of laws(): ids, or beginnings of ids that end in a
 // '*'. No pattern names all. An error if a pattern names none.
@@ -17,4 +17,4 @@ Result<std::vector<const Law*>> laws_named(const std::vector<std::string>& patte
 // "unknown law 'survivs'; did you mean 'survives'?"; where nothing is near, the ids nearest to it.
 std::string unknown_law(std::string_view id);
 
-}  // namespace kv
+}  // namespace kv::properties

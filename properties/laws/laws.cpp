@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::vector<Law> all_laws() {
@@ -30,4 +30,4 @@ const Law* find_law(std::string_view id) {
   return found == laws().end() ? nullptr : &*found;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Caches that tell the wrong bytes, that promise newcomers a place, or whose past slides.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class BytesOfTheStream final : public Wrong {
@@ -64,4 +64,4 @@ std::vector<Mutant> bookkeeping_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::size_t>;
@@ -269,4 +269,4 @@ std::vector<Mutant> chance_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

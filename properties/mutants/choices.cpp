@@ -8,7 +8,7 @@
 #include "kvcheck/properties/mutants/wrong.h"
 #include "kvcheck/properties/plain/plain_choosing.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // They name their reference: which pages are right is only told by a specification.
@@ -193,4 +193,4 @@ std::vector<Mutant> choice_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,8 +5,8 @@
 
 #include "kvcheck/properties/mutants.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<Mutant> choice_mutants();
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class CodesWrong : public Wrong {
@@ -138,4 +138,4 @@ std::vector<Mutant> code_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

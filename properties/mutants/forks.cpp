@@ -1,7 +1,7 @@
 // Copies, beams, resets and snapshots that are not what they say.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::vector<PlainRow>>;
@@ -281,4 +281,4 @@ std::vector<Mutant> fork_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Layers, heads and sequences that do not keep apart.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Mask = std::vector<std::uint8_t>;
@@ -286,4 +286,4 @@ std::vector<Mutant> layer_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Right for the first tokens, rows or calls, and wrong from some number on.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class PositionOfEightBits final : public Wrong {
@@ -149,4 +149,4 @@ std::vector<Mutant> length_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Masks of the wrong width, or against the flow of time.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Mask = std::vector<std::uint8_t>;
@@ -231,4 +231,4 @@ std::vector<Mutant> mask_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::vector<Mutant> all_mutants() {
@@ -26,4 +26,4 @@ std::span<const Mutant> mutants() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 #include "kvcheck/properties/mutants/choices.h"
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class PageWrong : public Wrong {
@@ -122,4 +122,4 @@ std::vector<Mutant> page_mutants() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Keys and values that come apart, or are harmed where they lie.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Values = std::vector<std::vector<PlainCell>>;
@@ -207,4 +207,4 @@ std::vector<Mutant> payload_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

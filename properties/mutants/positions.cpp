@@ -1,7 +1,7 @@
 // Keys and queries at wrong rotary positions.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::size_t>;
@@ -170,4 +170,4 @@ std::vector<Mutant> position_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

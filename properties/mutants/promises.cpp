@@ -1,7 +1,7 @@
 // What is declared or answered, and not done.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class SharesInNameOnly final : public Wrong {
@@ -56,4 +56,4 @@ std::vector<Mutant> promise_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class RareRing : public Wrong {
@@ -263,4 +263,4 @@ std::vector<Mutant> rare_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Slots that are reused in the wrong order.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class RingWrong : public Wrong {
@@ -169,4 +169,4 @@ std::vector<Mutant> ring_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

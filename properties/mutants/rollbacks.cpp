@@ -1,7 +1,7 @@
 // Tokens taken back, but not quite.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class RollbackWrong : public Wrong {
@@ -176,4 +176,4 @@ std::vector<Mutant> rollback_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::size_t>;
@@ -285,4 +285,4 @@ std::vector<Mutant> score_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::size_t>;
@@ -99,4 +99,4 @@ std::vector<Mutant> scores_apart_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

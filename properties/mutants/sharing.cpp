@@ -4,7 +4,7 @@
 #include "kvcheck/properties/mutants/wrong.h"
 #include "kvcheck/properties/plain/plain_sharing.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class Sharing : public PlainSharing {
@@ -138,4 +138,4 @@ std::vector<Mutant> sharing_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 #include "kvcheck/properties/mutants/wrong.h"
 #include "kvcheck/properties/plain/plain_shifting.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class ShiftCallWrong : public PlainShifting {
@@ -81,4 +81,4 @@ std::vector<Mutant> shift_call_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

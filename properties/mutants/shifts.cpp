@@ -1,7 +1,7 @@
 // Keys rotated again, wrongly, when a gap closes.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class ShiftWrong : public Wrong {
@@ -190,4 +190,4 @@ std::vector<Mutant> shift_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 // Caches that hold too much, too little, or say otherwise.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class CausalWrong : public Wrong {
@@ -240,4 +240,4 @@ std::vector<Mutant> size_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Rows = std::vector<std::size_t>;
@@ -145,4 +145,4 @@ std::vector<Mutant> skip_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

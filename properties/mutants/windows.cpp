@@ -1,7 +1,7 @@
 // Queries that see another window than the declared one.
 #include "kvcheck/properties/mutants/wrong.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Mask = std::vector<std::uint8_t>;
@@ -187,4 +187,4 @@ std::vector<Mutant> window_mutants() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

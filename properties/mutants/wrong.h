@@ -11,7 +11,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/plain/plain_family.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Derived classes override a step, and say under which options and declarations they are tried.
 // They name no reference unless they say so: laws must find them by what they do.
@@ -80,4 +80,4 @@ std::vector<Mutant> promise_mutants();
 std::vector<Mutant> rare_mutants();
 std::vector<Mutant> sharing_mutants();
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::size_t most_columns = 72;  // characters
@@ -153,4 +153,4 @@ std::string picture(const History& history, const Finding& finding) {
   return Picture(event, unit, finding).text();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/battery/report_phrases.h"
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 template <typename Items, typename Text>
@@ -107,4 +107,4 @@ void write_json(const Report& report, std::ostream& out) {
       << "\n";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

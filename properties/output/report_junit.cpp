@@ -5,7 +5,7 @@
 #include "kvcheck/properties/battery/report_phrases.h"
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // For attributes and text alike. XML has no words for most control characters, and none for bytes
@@ -93,4 +93,4 @@ void write_junit(const Report& report, const std::string& command, std::ostream&
   out << "  </testsuite>\n</testsuites>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/battery/report_phrases.h"
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::size_t line_width = 100;
@@ -198,4 +198,4 @@ void write_text(const Report& report,
   terminal << printable(out.str());  // subjects have a say in much of it
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/battery.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
 // that would make it legal, and the line that repeats it; then a table of all laws.
@@ -32,4 +32,4 @@ void write_junit(const Report& report, const std::string& command, std::ostream&
 //   stored     # # . . . # #
 std::string picture(const History& history, const Finding& finding);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/cases/token_inputs.h"
 
-namespace kv {
+namespace kv::properties {
 
 Answer<Facts> PlainChoosing::feed(const Feed& feed) {
   if (!(stream_ == feed.stream)) known_.clear();
@@ -118,4 +118,4 @@ std::vector<std::uint8_t> PlainChoosing::mask_row(const PlainGroup& group,
   return mask;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -11,7 +11,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 class PlainChoosing : public PlainSubject {
  public:
@@ -73,4 +73,4 @@ class PlainChoosing : public PlainSubject {
   std::vector<std::vector<KnownKey>> known_;            // [group][position]
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/subjects/spec_cells.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::string_view policy_text(PlainPolicy policy) {
@@ -137,4 +137,4 @@ Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup)
   return contract;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 #include "kvcheck/properties/family.h"
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The contract of a plain cache with these options and wishes: an error if there can be none.
 Result<Contract> plain_contract(const PlainOptions& options, const Setup& setup);
@@ -55,4 +55,4 @@ class PlainFamily final : public Family {
   void (*change_)(Contract&);
 };
 
-}  // namespace kv
+}  // namespace kv::properties

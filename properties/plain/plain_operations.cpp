@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Keeps as many of the last calls as going back `rollback` tokens may need.
 void PlainSubject::remember(const Feed& feed) {
@@ -77,4 +77,4 @@ Answer<Done> PlainSubject::restore(std::span<const std::uint8_t> bytes) {
   return Done{};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::size_t PlainSubject::capacity() const {
   return std::size_t{contract_.budget} - contract_.sinks - contract_.recent;
@@ -111,4 +111,4 @@ std::size_t PlainSubject::victim(PlainGroup& group,
   return 0;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kv {
+namespace kv::properties {
 
 void PlainSharing::feed_groups(const Feed& feed, Facts& facts) {
   const bool room_first = options_.timing == Timing::trim_then_attend;
@@ -84,4 +84,4 @@ void PlainSharing::deal(std::span<PlainGroup> layer) {
   for (std::size_t i = 0; i < going; ++i) all[i].row->gone = true;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

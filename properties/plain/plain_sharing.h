@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Wants options.shares, h2o or tova, and no lazy timing.
 class PlainSharing : public PlainSubject {
@@ -51,4 +51,4 @@ class PlainSharing : public PlainSubject {
   std::size_t surplus(std::span<PlainGroup> layer);
 };
 
-}  // namespace kv
+}  // namespace kv::properties

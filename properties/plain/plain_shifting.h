@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What is fed after a shift stands at its place in the stream again. Requires absolute positions.
 class PlainShifting : public PlainSubject {
@@ -35,4 +35,4 @@ class PlainShifting : public PlainSubject {
   }
 };
 
-}  // namespace kv
+}  // namespace kv::properties

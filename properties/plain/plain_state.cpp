@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/bytes.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t mark = 0x706c61696e2d6b76U;
@@ -88,4 +88,4 @@ bool load_plain(std::span<const std::uint8_t> bytes, std::size_t cells, PlainSta
   return true;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

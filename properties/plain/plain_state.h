@@ -12,7 +12,7 @@
 #include "kvcheck/properties/stream.h"
 #include "kvcheck/properties/token.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Who goes when the middle is over its capacity.
 enum class PlainPolicy {
@@ -114,4 +114,4 @@ struct PlainState {
 std::vector<std::uint8_t> save_plain(const PlainState& state);
 bool load_plain(std::span<const std::uint8_t> bytes, std::size_t cells, PlainState& state);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/plain/plain_subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 void PlainSubject::make_room(PlainGroup& group, std::size_t chunk) {
   if (options_.timing != Timing::trim_then_attend) return;
@@ -194,4 +194,4 @@ std::uint64_t PlainSubject::reported(const PlainGroup& group) {
   return group.rows.size();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

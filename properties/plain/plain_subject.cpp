@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // |held - fed| / |fed|.
@@ -260,4 +260,4 @@ Facts PlainSubject::look() {
   return facts;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -16,7 +16,7 @@
 #include "kvcheck/properties/plain/plain_state.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 class PlainSubject : public Subject {
  public:
@@ -171,4 +171,4 @@ class PlainSubject : public Subject {
   std::vector<std::unique_ptr<Draws>> draws_;  // one a group
 };
 
-}  // namespace kv
+}  // namespace kv::properties

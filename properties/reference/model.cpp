@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 
 Model::Model(const Spec& spec, std::shared_ptr<Draws> draws)
     : spec_(spec), draws_(std::move(draws)), rule_(rule_of(spec)) {
@@ -208,4 +208,4 @@ void Model::drop_to(const std::vector<Position>& staying) {
   middle_ = staying;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

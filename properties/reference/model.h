@@ -18,7 +18,7 @@
 #include "kvcheck/properties/reference/page_rule.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The attention that query `query` pays: [visible], in stream order.
 using MassOf =
@@ -148,4 +148,4 @@ class Model {
   bool doubtful_ = false;  // a shared decision hung on rounding
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-namespace kv {
+namespace kv::properties {
 
 double PageRule::bound(std::size_t page, const Brought& own, const TopPages& sizes) const {
   double sum = 0;
@@ -47,4 +47,4 @@ std::vector<Position> PageRule::chosen(const std::vector<Position>& there,
   return rows;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

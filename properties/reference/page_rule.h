@@ -9,7 +9,7 @@
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 class PageRule {
  public:
@@ -34,4 +34,4 @@ class PageRule {
   std::vector<std::vector<float>> keys_;  // by position
 };
 
-}  // namespace kv
+}  // namespace kv::properties

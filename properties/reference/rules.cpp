@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // dense, window, streaming: there is no middle, so nobody is ever asked.
@@ -194,4 +194,4 @@ std::unique_ptr<Rule> rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

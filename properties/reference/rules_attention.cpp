@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Whether a query paid a token its mean share, and whether rounding may turn that round.
@@ -265,4 +265,4 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

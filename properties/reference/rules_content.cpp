@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using namespace vectors;
@@ -82,4 +82,4 @@ std::unique_ptr<Rule> content_rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

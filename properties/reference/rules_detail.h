@@ -11,7 +11,7 @@
 
 #include "kvcheck/properties/reference/model.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Those of policies that decide by attention but for h2o and tova; those of policies that draw with
 // weights or look at what tokens bring; and those of policies that decide by both. Null for all
@@ -166,4 +166,4 @@ class ScoredByContent : public Scored {
   std::map<Position, TokenClass> classes_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

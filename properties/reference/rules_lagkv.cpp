@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using namespace vectors;
@@ -131,4 +131,4 @@ std::unique_ptr<Rule> lagkv_rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

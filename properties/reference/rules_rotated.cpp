@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using namespace vectors;
@@ -202,4 +202,4 @@ std::unique_ptr<Rule> turned_rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

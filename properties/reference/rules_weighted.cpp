@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/reference/rules_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // fifo: the oldest goes.
@@ -245,4 +245,4 @@ std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
   return nullptr;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

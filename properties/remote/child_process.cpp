@@ -17,7 +17,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/properties/cases/child.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::size_t most_last_words = 4000;  // bytes of standard error that are kept
@@ -246,4 +246,4 @@ Error Child::gone(std::string how) {
   return io_error(std::move(sentence));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -10,7 +10,7 @@
 
 #include "kvcheck/base/error.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Not thread-safe. The child is killed with all it started when the object goes.
 class Child {
@@ -61,4 +61,4 @@ class Child {
   double slowest_ = 0;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/claims.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::int64_t most_size = 0xffffffff;
@@ -235,4 +235,4 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
   return contract;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/remote/remote_family.h"
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::size_t most_complaints = 5;  // told of one answer
@@ -117,4 +117,4 @@ Result<Hello> say_hello(Conversation& conversation) {
   return hello;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/properties/remote/remote_family.h"
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Branches = std::vector<std::vector<Token>>;  // what was fed on each and still counts
@@ -178,4 +178,4 @@ Result<void> converse(Conversation& conversation, const RunOptions& options, His
   return Talk(conversation, options, history).run();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

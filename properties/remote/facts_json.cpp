@@ -8,7 +8,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::int64_t ids_per_variant = 10'000'000;
@@ -288,4 +288,4 @@ UnitFacts read_unit(const JsonAt& at, std::size_t queries) {
   return unit;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A token as one whole number: variant * 10,000,000 + position; -1 is no token that was ever fed.
 std::int64_t id_of(Token token);
@@ -21,4 +21,4 @@ UnitFacts read_unit(const JsonAt& at, std::size_t queries);
 // The shortest text that reads back as this float.
 void append_float(std::string& text, float value);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/remote/plugin_subject.h"
 #include "kvcheck/properties/remote/serve.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class PluginFamily final : public Family {
@@ -105,4 +105,4 @@ Result<std::unique_ptr<Family>> make_plugin_family(const std::filesystem::path& 
   return make_remote_family([serve] { return Child::run_function(serve); }, options);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

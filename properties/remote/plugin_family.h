@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/remote/remote_family.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Loads the library in a child process, where all its calls are made. An error if it cannot be
 // loaded or speaks another version.
@@ -16,4 +16,4 @@ Result<std::unique_ptr<Family>> make_plugin_family(const std::filesystem::path& 
 // Loads it into this process: a crash is the caller's.
 Result<std::unique_ptr<Family>> load_plugin(const std::filesystem::path& library);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/cases/payload.h"
 #include "kvcheck/properties/remote/facts_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 static_assert(KVP_KEY_SIZE == key_size && KVP_VALUE_SIZE == value_size);
@@ -138,4 +138,4 @@ UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t
   return unit;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

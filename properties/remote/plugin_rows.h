@@ -8,7 +8,7 @@
 #include "kvcheck/properties/remote/plugin.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What a feed hands over; empty where the plugin's flags do not ask for it.
 struct Given {
@@ -27,4 +27,4 @@ Given give(const kvp_plugin& plugin,
 // What a plugin told of a unit. Throws SubjectFailed where a pointer is missing.
 UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t queries);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/remote/plugin_rows.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // The host's side of the draws.
@@ -228,4 +228,4 @@ std::unique_ptr<Subject> make_plugin_subject(const kvp_plugin& plugin,
                                          std::vector<Token>{});
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/remote/plugin.h"
 #include "kvcheck/properties/subject.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The plugin must stay loaded as long as the subject lives.
 std::unique_ptr<Subject> make_plugin_subject(const kvp_plugin& plugin,
@@ -17,4 +17,4 @@ std::unique_ptr<Subject> make_plugin_subject(const kvp_plugin& plugin,
 
 kvp_setup setup_for(const Setup& setup);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/remote/remote_subject.h"
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Setups that differ in their seed only have one contract.
@@ -151,4 +151,4 @@ Result<std::unique_ptr<Family>> make_remote_family(StartChild start, const Remot
   return std::unique_ptr<Family>(std::move(family));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -13,7 +13,7 @@
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/remote/child_process.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct RemoteOptions {
   double start_seconds = 60;  // for the first answer of a process: it may import much
@@ -84,4 +84,4 @@ using StartChild = std::function<Result<std::unique_ptr<Child>>()>;
 
 Result<std::unique_ptr<Family>> make_remote_family(StartChild start, const RemoteOptions& options);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // The process that a subject and its forks live in.
@@ -183,4 +183,4 @@ std::unique_ptr<Subject> make_remote_subject(const RemoteSubjectOptions& options
   return std::make_unique<RemoteSubject>(std::make_shared<Home>(options), 0, std::vector<Token>{});
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 
 #include "kvcheck/properties/remote/remote_family.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Processes that wait for work. Thread-safe.
 class ConversationPool {
@@ -50,4 +50,4 @@ struct RemoteSubjectOptions {
 // Throws SubjectFailed from its calls.
 std::unique_ptr<Subject> make_remote_subject(const RemoteSubjectOptions& options);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/remote/facts_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string tokens_json(std::span<const Token> tokens) {
@@ -125,4 +125,4 @@ std::string run_request(const RunRequest& request, std::string_view calls) {
       .text();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/case.h"
 
-namespace kv {
+namespace kv::properties {
 
 inline constexpr int protocol_version = 1;
 
@@ -41,4 +41,4 @@ std::string look_json(std::uint32_t branch);
 // The stream's fields, from which a server written with this library makes the logits itself.
 std::string stream_json(const Stream& stream);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -14,7 +14,7 @@
 #include "kvcheck/properties/remote/facts_json.h"
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Lines over two descriptors.
@@ -297,4 +297,4 @@ void serve_family(const std::function<Result<std::unique_ptr<Family>>()>& make, 
   }
 }
 
-}  // namespace kv
+}  // namespace kv::properties

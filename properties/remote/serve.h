@@ -6,10 +6,10 @@
 
 #include "kvcheck/properties/family.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Answers requests read from `in` on `out` until `in` ends. `make` is called once; its error is the
 // answer to everything. What the subjects throw is told to the host as a failure.
 void serve_family(const std::function<Result<std::unique_ptr<Family>>()>& make, int in, int out);
 
-}  // namespace kv
+}  // namespace kv::properties

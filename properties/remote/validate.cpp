@@ -6,7 +6,7 @@
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/remote/request_json.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Cases that together hold every kind of call and of setup.
@@ -99,4 +99,4 @@ Result<Validation> validate_process(const std::string& command, const RemoteOpti
   return Validator(command, options).run();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

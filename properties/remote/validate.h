@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/remote/remote_family.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct Validation {
   struct Step {
@@ -25,4 +25,4 @@ struct Validation {
 // each in a process of its own if the one before died. An error if it cannot be started.
 Result<Validation> validate_process(const std::string& command, const RemoteOptions& options = {});
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/base/random/draws.h"
 #include "kvcheck/base/random/philox_many.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Pays where every token draws once, in stream order, as Algorithm R does.
 class BlockDraws final : public Draws {
@@ -44,4 +44,4 @@ class BlockDraws final : public Draws {
   std::array<std::uint64_t, 16> bits_{};
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double rarest = 1e-6;  // alternatives exclude nothing
@@ -125,4 +125,4 @@ const std::string& EProcess::best() const {
                                                                          : best->name;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

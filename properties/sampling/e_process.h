@@ -14,7 +14,7 @@
 
 #include "kvcheck/properties/statistics/counts.h"
 
-namespace kv {
+namespace kv::properties {
 
 class EProcess {
  public:
@@ -62,4 +62,4 @@ class EProcess {
   std::string learned_name_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/sampling/sampler.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 struct Looked {
@@ -111,4 +111,4 @@ Result<Escalated> escalate(const std::vector<LadderCell>& cells,
   return result;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

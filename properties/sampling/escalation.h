@@ -17,7 +17,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 
 inline constexpr double first_level = 1e-3;
 inline constexpr std::uint64_t second_factor = 4;
@@ -57,4 +57,4 @@ Result<Escalated> escalate(const std::vector<LadderCell>& cells,
                            double family_error,
                            const std::function<double()>& seconds_left = {});
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t most_outcomes = 256;
@@ -193,4 +193,4 @@ std::string fraction_text(const Rational& value) {
   return value.str();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

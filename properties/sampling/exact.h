@@ -12,7 +12,7 @@
 
 #include "kvcheck/properties/sampling/family_sampler.h"
 
-namespace kv {
+namespace kv::properties {
 
 using Rational = boost::multiprecision::cpp_rational;
 
@@ -97,4 +97,4 @@ std::vector<Rational> exact_inclusions(const std::vector<Rational>& subsets, con
 // "2/7"
 std::string fraction_text(const Rational& value);
 
-}  // namespace kv
+}  // namespace kv::properties

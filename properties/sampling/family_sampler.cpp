@@ -8,7 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/history.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 const Stream stream{.kind = StreamKind::random, .seed = 1};
@@ -250,4 +250,4 @@ std::string FamilySampler::where() const {
          ",budget=" + std::to_string(contract_.budget) + ")";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

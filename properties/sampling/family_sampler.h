@@ -10,7 +10,7 @@
 #include "kvcheck/properties/family.h"
 #include "kvcheck/properties/sampling/sampler.h"
 
-namespace kv {
+namespace kv::properties {
 
 // How one stream is fed.
 struct FeedPlan {
@@ -67,4 +67,4 @@ class FamilySampler final : public Sampler {
   std::vector<std::uint32_t> now_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t wanted_tokens = 12000;  // fed at the wanted size in a quick run
@@ -231,4 +231,4 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   return climb_cells(std::move(cells), effort, ask.law, diagnose);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

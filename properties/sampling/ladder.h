@@ -13,7 +13,7 @@
 #include "kvcheck/properties/sampling/escalation.h"
 #include "kvcheck/properties/sampling/family_sampler.h"
 
-namespace kv {
+namespace kv::properties {
 
 // One size, and how many streams a quick run spends on it.
 struct Rung {
@@ -58,4 +58,4 @@ std::string finest(std::span<const Statistic> statistics);
 // A family error of 1e-9 shared by the laws of chance.
 inline constexpr double law_error = 1e-9 / 9;
 
-}  // namespace kv
+}  // namespace kv::properties

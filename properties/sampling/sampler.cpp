@@ -9,7 +9,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::uint64_t stream_seed(std::uint64_t root, std::uint64_t r) {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
@@ -76,4 +76,4 @@ Result<Counts> collect_threads(const MakeSampler& make,
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/statistics/counts.h"
 
-namespace kv {
+namespace kv::properties {
 
 class Sampler {
  public:
@@ -48,4 +48,4 @@ Result<Counts> collect_threads(const MakeSampler& make,
                                std::uint32_t threads,
                                const std::function<bool(std::uint64_t done)>& more = {});
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/sampling/block_draws.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Even attention, and tokens that all bring the same.
@@ -158,4 +158,4 @@ void SpecSampler::note_decisions(UnitCache& cache, Replicate& replicate) {
   cache.clear_evicted();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 // How many tokens enter the middle of `spec` in a stream of `tokens`; an error, in the words of the
 // command line, if none is ever evicted or there is no middle.
@@ -42,4 +42,4 @@ class SpecSampler final : public Sampler {
   std::vector<float> mass_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

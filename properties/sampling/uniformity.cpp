@@ -9,7 +9,7 @@
 #include "kvcheck/properties/sampling/spec_sampler.h"
 #include "kvcheck/properties/statistics/diagnosis.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double family_error = 1e-9;
@@ -188,4 +188,4 @@ Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOp
   return report;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -12,7 +12,7 @@
 #include "kvcheck/properties/verdict.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct UniformityOptions {
   std::uint32_t tokens = 0;
@@ -47,4 +47,4 @@ struct UniformityReport {
 // evicted, or stopped.
 Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOptions& options);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -13,7 +13,7 @@
 #include "kvcheck/properties/plain/plain_shifting.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // One plain cache by its place in this table.
@@ -275,4 +275,4 @@ std::span<const RightSubject> right_subjects() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -14,7 +14,7 @@
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/cases/child.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // One battery: of a mutant, or of a right subject with a seed of its own.
@@ -204,4 +204,4 @@ Result<SelftestReport> run_selftest(const SelftestOptions& options) {
   return report;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/properties/selftest.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string verdict_of(const Kill& kill) {
@@ -108,4 +108,4 @@ void write_json(const SelftestReport& report, std::ostream& out) {
       << "\n";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

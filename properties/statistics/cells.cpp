@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<CellRange> pooled(std::span<const double> in,
                               std::span<const double> out,
@@ -59,4 +59,4 @@ double quadratic_form(std::vector<double> covariance, std::vector<double> x, std
   return sum;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace kv {
+namespace kv::properties {
 
 // A run of neighbouring items.
 struct CellRange {
@@ -25,4 +25,4 @@ std::vector<CellRange> pooled(std::span<const double> in,
 // variance are left out. `rank` receives how many are left. Cost: n^3 / 6.
 double quadratic_form(std::vector<double> covariance, std::vector<double> x, std::size_t& rank);
 
-}  // namespace kv
+}  // namespace kv::properties

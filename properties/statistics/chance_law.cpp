@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<ChanceLaw> law_of(bool uniform, bool geometric, bool admits) {
@@ -107,4 +107,4 @@ std::string formula_of(ChanceLaw law, const Shape& shape) {
   return "";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -18,7 +18,7 @@
 
 #include "kvcheck/properties/contract.h"
 
-namespace kv {
+namespace kv::properties {
 
 // n tokens have entered, k may stay; n > k >= 1.
 struct Shape {
@@ -54,4 +54,4 @@ std::string_view claim_of(ChanceLaw law);
 // "each of the n with k/n", "(4/5)^age", "(3/4)^age".
 std::string formula_of(ChanceLaw law, const Shape& shape);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -19,7 +19,7 @@
 #include "kvcheck/properties/statistics/tail.h"
 #include "kvcheck/properties/verdict.h"
 
-namespace kv {
+namespace kv::properties {
 
 struct ChanceTest {
   Statistic statistic;
@@ -79,4 +79,4 @@ struct Largest {
 
 Largest largest_deviation(const Counts& counts, ChanceLaw law);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 
 double detectable(const ChanceTest& test, double level, double power, double times) {
   if (test.per_root <= 0) return test.statistic.detectable;
@@ -65,4 +65,4 @@ ChanceTest largest_test(const Counts& counts) {
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

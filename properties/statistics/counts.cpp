@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
@@ -82,4 +82,4 @@ std::uint64_t Counts::pair(std::uint32_t i, std::uint32_t j) const {
   return pairs_[pair_index(i, j)];
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -8,7 +8,7 @@
 
 #include "kvcheck/properties/statistics/chance_law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What one stream came to.
 struct Replicate {
@@ -76,4 +76,4 @@ class Counts {
 std::uint64_t subset_count(const Shape& shape);
 std::uint64_t subset_index(std::span<const std::uint32_t> kept);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/statistics/cells.h"
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double least_expected = 10;
@@ -151,4 +151,4 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

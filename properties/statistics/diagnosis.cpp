@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double fits = 1e-4;  // a law with a smaller p does not
@@ -98,4 +98,4 @@ std::string evicts_like(const Counts& counts) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/statistics/counts.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A law that the inclusions fit, in words: "inclusion falls geometrically with age: (4/5)^age",
 // "every stream keeps the same tokens", "the newest 4 tokens stay". Empty: none of those known.
@@ -19,4 +19,4 @@ std::string accepts_like(const Counts& counts, ChanceLaw claimed);
 // Who of the elders goes: "the oldest goes". Empty: nothing so simple.
 std::string evicts_like(const Counts& counts);
 
-}  // namespace kv
+}  // namespace kv::properties

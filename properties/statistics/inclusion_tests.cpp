@@ -6,7 +6,7 @@
 #include "kvcheck/properties/statistics/chance_tests.h"
 #include "kvcheck/properties/statistics/null_streams.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double least_expected = 10;
@@ -194,4 +194,4 @@ std::optional<ChanceTest> subset_test(const Counts& counts) {
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

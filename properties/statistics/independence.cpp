@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Of the overlap of two independent sets: its mean, its variance, and the covariance of two
@@ -81,4 +81,4 @@ ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::strin
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

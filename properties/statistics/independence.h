@@ -14,7 +14,7 @@
 
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 
 class Overlaps {
  public:
@@ -44,4 +44,4 @@ class Overlaps {
 // the members: "heads". Detectable: the correlation of two members' inclusions (1: copies).
 ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::string_view between);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::properties {
 
 Counts null_counts(const Shape& shape,
                    const CountsWanted& wanted,
@@ -45,4 +45,4 @@ double simulated_tail(const Counts& observed,
   return static_cast<double>(as_large) / static_cast<double>(runs + 1);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/statistics/counts.h"
 
-namespace kv {
+namespace kv::properties {
 
 // `streams` uniform subsets of k among n, drawn by Floyd's method.
 // Source: Bentley and Floyd, "A sample of brilliance", Communications of the ACM 30(9), 1987.
@@ -23,4 +23,4 @@ double simulated_tail(const Counts& observed,
                       const CountsWanted& wanted,
                       const std::function<double(const Counts&)>& statistic);
 
-}  // namespace kv
+}  // namespace kv::properties

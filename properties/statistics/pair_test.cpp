@@ -4,7 +4,7 @@
 #include "kvcheck/properties/statistics/chance_tests.h"
 #include "kvcheck/properties/statistics/null_streams.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr double least_pairs = 50;
@@ -91,4 +91,4 @@ std::optional<ChanceTest> pair_test(const Counts& counts) {
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

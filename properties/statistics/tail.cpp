@@ -14,7 +14,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 namespace math = boost::math;
@@ -104,4 +104,4 @@ std::string percent_text(double share) {
   return number_text(100 * share) + " %";
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kv {
+namespace kv::properties {
 
 // P(chi-square with `freedom` degrees >= x). Requires freedom > 0.
 double chi_square_tail(double x, double freedom);
@@ -40,4 +40,4 @@ std::string p_text(double p);
 std::string number_text(double value);
 std::string percent_text(double share);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/check.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::vector<std::uint32_t> members_of(std::uint32_t bits) {
@@ -139,4 +139,4 @@ std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const do
   return test;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 
 #include "kvcheck/properties/statistics/chance_tests.h"
 
-namespace kv {
+namespace kv::properties {
 
 enum class WeightedLaw {
   // One token after another is drawn with its weight over the weight that is left. Inclusion is
@@ -36,4 +36,4 @@ std::vector<double> proportional_inclusions(std::span<const double> weights, std
 // Detectable: root mean square relative deviation of a set.
 std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const double> subsets);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/cases/token_inputs.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Of a key and a value, as the simulator counts them: nothing is stored here, so as for a head of
@@ -270,4 +270,4 @@ Facts SpecCells::look() const {
   return facts;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -16,7 +16,7 @@
 #include "kvcheck/sim/cache/page_choice.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
-namespace kv {
+namespace kv::properties {
 
 // `spec` with the sizes that `setup` wishes, as far as the policy takes them: a policy without
 // sinks gets none, and one without a middle gives its recent window what the sinks leave of the
@@ -118,4 +118,4 @@ class SpecCells {
   std::vector<float> mass_, sum_;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

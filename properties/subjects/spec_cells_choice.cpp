@@ -3,7 +3,7 @@
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/properties/subjects/spec_cells.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The keys of tokens that came since; after a restore, of all. A cell is one unit: a query head.
 void SpecCells::meet_keys(std::size_t index, const Feed& feed) {
@@ -35,4 +35,4 @@ Visible SpecCells::choose(std::size_t index,
   return pages.choose(own.queries.data(), position);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/subjects/spec_cells.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // FNV-1a, 64 bits: so that bytes that were cut or changed are refused whole.
@@ -173,4 +173,4 @@ bool SpecCells::load(std::span<const std::uint8_t> bytes) {
   return true;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

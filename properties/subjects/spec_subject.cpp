@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/subjects/spec_cells.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class SpecSubject final : public Subject {
@@ -130,4 +130,4 @@ std::unique_ptr<Family> make_spec_family(const Spec& spec) {
   return std::make_unique<SpecFamily>(spec);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

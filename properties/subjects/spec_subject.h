@@ -6,10 +6,10 @@
 #include "kvcheck/properties/family.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Subjects that run `spec` with the sizes of each setup (the spec's own where the setup is the
 // wanted one). All operations are offered; truncate is refused where the policy cannot go back.
 std::unique_ptr<Family> make_spec_family(const Spec& spec);
 
-}  // namespace kv
+}  // namespace kv::properties

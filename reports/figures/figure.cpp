@@ -6,7 +6,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/csv.h"
 
-namespace kv {
+namespace kv::reports {
 
 FigureData::FigureData(std::vector<std::string> columns) {
   columns.insert(columns.begin(), "policy");
@@ -50,4 +50,4 @@ void FigureData::finish(Figure& figure) {
   figure.csv = std::move(csv_);
 }
 
-}  // namespace kv
+}  // namespace kv::reports

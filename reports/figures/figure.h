@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/error.h"
 
-namespace kv {
+namespace kv::reports {
 
 struct Figure {
   std::string name;         // of its files, without suffix
@@ -56,4 +56,4 @@ class FigureData {
   std::string csv_;
 };
 
-}  // namespace kv
+}  // namespace kv::reports

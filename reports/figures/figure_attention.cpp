@@ -5,7 +5,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_blocks = 128;
@@ -154,4 +154,4 @@ Figure attention_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 #include "kvcheck/reports/figures/legend.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // One panel: a metric of a spec, or what it lacks to 1.
@@ -159,4 +159,4 @@ Figure budget_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

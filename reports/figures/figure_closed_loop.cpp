@@ -15,7 +15,7 @@
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t far = 64;  // tokens, from which on recall against budget counts
@@ -262,4 +262,4 @@ std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result) {
   return figures;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -6,10 +6,10 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::reports {
 
 // All figures that the result has numbers for: perplexity against position, perplexity and recall
 // against budget, recall by distance.
 std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -6,7 +6,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using Place = std::pair<std::size_t, std::size_t>;  // layer, head
@@ -114,4 +114,4 @@ Figure heads_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

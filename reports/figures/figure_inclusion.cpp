@@ -6,7 +6,7 @@
 #include "kvcheck/reports/figures/plot_text.h"
 #include "kvcheck/reports/numbers/inclusion.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_bins = 24;
@@ -126,4 +126,4 @@ Figure inclusion_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

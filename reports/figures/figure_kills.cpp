@@ -10,7 +10,7 @@
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/escape.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // A cell's shade tells how many cases the law took; statistics have a colour of their own. Blue and
@@ -208,4 +208,4 @@ Result<void> draw_kill_matrix(const KillMatrix& matrix, const std::string& folde
   return figure.body.empty() ? Result<void>() : draw(figure, folder);
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Mutants down, laws across. Without a body if there are no mutants.
 Figure kill_matrix_figure(const KillMatrix& matrix);
@@ -16,4 +16,4 @@ Figure kill_matrix_figure(const KillMatrix& matrix);
 // of draw(), a full disk.
 Result<void> draw_kill_matrix(const KillMatrix& matrix, const std::string& folder);
 
-}  // namespace kv
+}  // namespace kv::reports

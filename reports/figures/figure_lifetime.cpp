@@ -5,7 +5,7 @@
 #include "kvcheck/reports/figures/legend.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // The number of tokens, over units and seeds, by the age at which they were evicted or, still
@@ -84,4 +84,4 @@ Figure lifetime_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -15,7 +15,7 @@
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t step = 64;  // a multiple of it is a point of the figure
@@ -121,4 +121,4 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -6,9 +6,9 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/reports/tables/loss_log.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Perplexity against position, a panel per model. Requires at least one.
 Figure loss_log_figure(std::span<const LossLogs> models);
 
-}  // namespace kv
+}  // namespace kv::reports

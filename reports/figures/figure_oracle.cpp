@@ -8,7 +8,7 @@
 #include "kvcheck/reports/figures/legend.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr const char* optimum_style = " lc rgb '#000000' dt 1 lw 2";
@@ -129,4 +129,4 @@ Figure oracle_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

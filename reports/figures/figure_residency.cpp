@@ -4,7 +4,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_rows = 512;
@@ -95,4 +95,4 @@ Figure residency_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -5,7 +5,7 @@
 #include "kvcheck/reports/figures/legend.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t zoom_tokens = 200;
@@ -143,4 +143,4 @@ Figure sizes_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -6,7 +6,7 @@
 #include "kvcheck/reports/figures/legend.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_points = 32;
@@ -100,4 +100,4 @@ Figure stream_figure(const Sweep& sweep) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

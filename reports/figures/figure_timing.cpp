@@ -10,7 +10,7 @@
 #include "kvcheck/reports/figures/plot_text.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 struct Panel {
@@ -123,4 +123,4 @@ Figure timing_figure(const TimingResult& result) {
   return figure;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

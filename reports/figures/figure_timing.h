@@ -4,10 +4,10 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/sim/replay/timing.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Time per token, time in attention, bytes of keys and values and the largest memory against the
 // length of the prompt, a line per policy and budget. Without a body where there is one length.
 Figure timing_figure(const TimingResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -10,7 +10,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_points = 512;
@@ -165,4 +165,4 @@ Result<void> draw_uniformity(const UniformityPlot& plot, const std::string& fold
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

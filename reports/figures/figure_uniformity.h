@@ -7,7 +7,7 @@
 
 #include "kvcheck/reports/figures/figure.h"
 
-namespace kv {
+namespace kv::reports {
 
 // What was counted over `streams` streams of which n tokens entered the middle and k stay.
 struct UniformityPlot {
@@ -35,4 +35,4 @@ Figure uniformity_pairs_figure(const UniformityPlot& plot);
 // and uniformity-pairs.
 Result<void> draw_uniformity(const UniformityPlot& plot, const std::string& folder);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -1,6 +1,6 @@
 #include "kvcheck/reports/figures/figures.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::vector<Figure> figures_of(const ReplayResult& result) {
   const Sweep sweep = sweep_of(result);
@@ -14,4 +14,4 @@ std::vector<Figure> figures_of(const ReplayResult& result) {
   return figures;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

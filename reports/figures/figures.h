@@ -6,7 +6,7 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
 
-namespace kv {
+namespace kv::reports {
 
 // All figures that the results have numbers for, in the report's order.
 std::vector<Figure> figures_of(const ReplayResult& result);
@@ -22,4 +22,4 @@ Figure attention_figure(const Sweep& sweep);  // one head's attention, and what 
 Figure lifetime_figure(const Sweep& sweep);   // how long tokens stay
 Figure heads_figure(const Sweep& sweep);      // retained mass by layer and head
 
-}  // namespace kv
+}  // namespace kv::reports

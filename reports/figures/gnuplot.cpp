@@ -13,7 +13,7 @@
 // POSIX leaves this declaration to the program; glibc happens to make it too.
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr const char* script_name = ".figure.gp";
@@ -105,4 +105,4 @@ Result<void> draw(const Figure& figure, const std::string& folder) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

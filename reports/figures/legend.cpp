@@ -5,7 +5,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr double font_size = 14;  // of both terminals, CSS pixels
@@ -95,4 +95,4 @@ std::string add_legend(const std::vector<Line>& lines, Grid& grid, Swatch swatch
   return text;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -8,7 +8,7 @@
 
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 
 // What stands before a label.
 enum class Swatch { line, line_and_marker };
@@ -25,4 +25,4 @@ inline constexpr std::string_view legend_done = "unset label\nunset arrow\n";
 // An upper bound of the width of a legend's words, in CSS pixels.
 double legend_text_width(std::string_view text);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr double title_character = 6.3;  // mean width of one in a panel's title, CSS pixels
@@ -108,4 +108,4 @@ std::string subject_of(const ReplayResult& result) {
          " of " + std::to_string(trace.query_heads) + " query heads";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

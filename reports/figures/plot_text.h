@@ -8,7 +8,7 @@
 #include "kvcheck/reports/figures/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Thin grey axes on the left and below, outward ticks, no mirrored ones.
 std::string plain_axes();
@@ -72,4 +72,4 @@ std::string axis_label(char axis, bool show, const std::string& text);
 // "TRACE, 512 tokens, 6 layers x 4 query heads"
 std::string subject_of(const ReplayResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

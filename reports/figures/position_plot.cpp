@@ -5,7 +5,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/plot_text.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_points = 32;
@@ -56,4 +56,4 @@ std::string position_panel(std::span<const PositionCurve> curves,
   return "plot " + join(parts, ", ");
 }
 
-}  // namespace kv
+}  // namespace kv::reports

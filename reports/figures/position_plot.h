@@ -10,7 +10,7 @@
 #include "kvcheck/reports/numbers/sweep.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::reports {
 
 // One line of the plot.
 struct PositionCurve {
@@ -37,4 +37,4 @@ std::string position_panel(std::span<const PositionCurve> curves,
                            FigureData& data,
                            std::string_view panel = {});
 
-}  // namespace kv
+}  // namespace kv::reports

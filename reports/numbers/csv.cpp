@@ -1,6 +1,6 @@
 #include "kvcheck/reports/numbers/csv.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -21,4 +21,4 @@ std::string csv_line(std::span<const std::string> fields) {
   return line + "\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

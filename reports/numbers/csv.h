@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace kv {
+namespace kv::reports {
 
 // The field, between quotes when it holds a comma, a quote or a line break.
 std::string csv_field(std::string_view text);
@@ -13,4 +13,4 @@ std::string csv_field(std::string_view text);
 // A line with its end.
 std::string csv_line(std::span<const std::string> fields);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 bool continues(char c) {
@@ -97,4 +97,4 @@ std::string shortened(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + "\xE2\x80\xA6";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace kv {
+namespace kv::reports {
 
 // For element content and quoted attributes. Control characters and what is not UTF-8 become
 // U+FFFD.
@@ -22,4 +22,4 @@ std::size_t display_width(std::string_view text);
 // The first `width` characters, the last of them an ellipsis when some are left out.
 std::string shortened(std::string_view text, std::size_t width);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 bool claims(const Spec& spec, std::string_view claim) {
@@ -68,4 +68,4 @@ std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered) {
   return theory;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::reports {
 
 // How many tokens have left the recent window, and so entered the middle, after the last chunk of a
 // stream of so many tokens. They are the positions from spec.sinks on. 0 for specs that evict
@@ -33,4 +33,4 @@ InclusionLaw inclusion_law(const Spec& spec);
 //              tokens, one fewer for each token after
 std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -8,7 +8,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t longest_variant = 48;  // as wide as a legend
@@ -120,4 +120,4 @@ std::string with_commas(std::size_t value) {
   return text;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

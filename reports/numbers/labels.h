@@ -8,7 +8,7 @@
 
 #include "kvcheck/sim/replay/replay.h"
 
-namespace kv {
+namespace kv::reports {
 
 // One label per spec. A policy with one variant (Spec::label()) keeps that text. Of several
 // variants a label has the policy, the fields that not all of them share, and all settings, as
@@ -30,4 +30,4 @@ bool generated(const TraceInfo& trace);
 // 1,024
 std::string with_commas(std::size_t value);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -12,7 +12,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr double upper_tail = 0.975;
@@ -122,4 +122,4 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return both / std::sqrt(squares_a * squares_b);
 }
 
-}  // namespace kv
+}  // namespace kv::reports

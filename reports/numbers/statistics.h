@@ -8,7 +8,7 @@
 
 #include "kvcheck/sim/replay/metrics.h"
 
-namespace kv {
+namespace kv::reports {
 
 // A mean with its 95 % interval.
 struct Interval {
@@ -48,4 +48,4 @@ std::vector<double> holm(std::span<const double> values);
 // two, or where all of a list are equal. Requires lists of one length without NaN.
 double rank_correlation(std::span<const double> a, std::span<const double> b);
 
-}  // namespace kv
+}  // namespace kv::reports

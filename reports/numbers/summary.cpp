@@ -6,7 +6,7 @@
 
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using Metric = double HeadMetrics::*;
@@ -154,4 +154,4 @@ std::vector<SpecSummary> summarise(const ReplayResult& result) {
   return summaries;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -9,7 +9,7 @@
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/sim/replay/replay.h"
 
-namespace kv {
+namespace kv::reports {
 
 // One cell's sizes and counts over all its units. Sizes are rows (tokens) of one unit.
 struct CellSizes {
@@ -69,4 +69,4 @@ double optimum_share_of(const Spec& spec, double retained_mass, double optimum);
 // One per spec, in the order of the cells.
 std::vector<SpecSummary> summarise(const ReplayResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

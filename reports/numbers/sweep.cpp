@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // By place in the registry, where the first policy is the dense one.
@@ -114,4 +114,4 @@ Sweep sweep_of(const ReplayResult& result) {
   return sweep;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -10,7 +10,7 @@
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/replay/replay.h"
 
-namespace kv {
+namespace kv::reports {
 
 // How a policy is drawn, in every figure alike.
 struct Look {
@@ -60,4 +60,4 @@ std::uint32_t middle_budget(std::span<const Spec> specs);
 // Requires `result` to outlive the sweep.
 Sweep sweep_of(const ReplayResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -5,7 +5,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 void replace_all(std::string& text, std::string_view from, const std::string& to) {
@@ -31,4 +31,4 @@ std::string inline_svg(std::string_view svg, const std::string& prefix, const st
   return out + "\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -26,7 +26,7 @@
 #include "kvcheck/reports/tables/loops_table.h"
 #include "kvcheck/reports/tables/timing_table.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Result<std::string> read_text(const std::string& path) {
@@ -264,4 +264,4 @@ Result<void> write_report(const std::string& results_path,
   return place.commit();
 }
 
-}  // namespace kv
+}  // namespace kv::reports

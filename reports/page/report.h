@@ -27,7 +27,7 @@
 #include "kvcheck/reports/tables/kill_matrix.h"
 #include "kvcheck/reports/tables/loss_log.h"
 
-namespace kv {
+namespace kv::reports {
 
 // What a report tells beside its runs.
 struct ReportExtras {
@@ -45,4 +45,4 @@ Result<void> write_report(const std::string& results_path,
                           const std::string& folder,
                           const ReportExtras& extras = {});
 
-}  // namespace kv
+}  // namespace kv::reports

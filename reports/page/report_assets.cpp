@@ -1,6 +1,6 @@
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 
 const char* const report_style = R"css(
 :root { --ink: #1b1b1b; --quiet: #5b5b5b; --line: #d9d9d9; --ground: #ffffff; --shade: #f5f5f3;
@@ -81,4 +81,4 @@ for (const table of document.querySelectorAll("table")) {
 }
 )js";
 
-}  // namespace kv
+}  // namespace kv::reports

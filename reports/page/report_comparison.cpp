@@ -1,7 +1,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string comparison_section(const ComparisonSection& section) {
   if (section.table.rows.empty()) return "";
@@ -13,4 +13,4 @@ std::string comparison_section(const ComparisonSection& section) {
          ", " + link_to(base + "comparison.md", "comparison.md") + "</p>\n</section>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

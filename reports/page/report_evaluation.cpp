@@ -5,7 +5,7 @@
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/loops_table.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string facts_of(const ClosedLoopResult& result) {
@@ -78,4 +78,4 @@ std::string evaluation_section(const EvaluationSection& section) {
   return out + "</section>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

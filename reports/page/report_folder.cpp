@@ -15,7 +15,7 @@
 
 #include "kvcheck/base/file.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ std::string ReportFolder::about_target(std::string text) const {
   return text;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/error.h"
 
-namespace kv {
+namespace kv::reports {
 
 // What every report's index.html has near its beginning, by which an older report is known.
 inline constexpr const char* report_mark = "<meta name=\"generator\" content=\"kvcheck ";
@@ -40,4 +40,4 @@ class ReportFolder {
   std::string temporary_;
 };
 
-}  // namespace kv
+}  // namespace kv::reports

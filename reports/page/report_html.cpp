@@ -1,7 +1,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 
 // A generator's spec is one long word.
 std::string breakable(const std::string& text) {
@@ -35,4 +35,4 @@ std::string figure_block(const DrawnFigure& drawn, const std::string& folder) {
          link_to(base + ".png", "PNG") + ", " + link_to(base + ".csv", "CSV") + "</p>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -1,6 +1,6 @@
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string logs_section(const LogsSection& section) {
   if (section.models.empty()) return "";
@@ -15,4 +15,4 @@ std::string logs_section(const LogsSection& section) {
          figure_block(section.figure, section.folder) + "</section>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

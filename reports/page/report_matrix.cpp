@@ -1,7 +1,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_page.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string matrix_section(const MatrixSection& section) {
   if (section.matrix == nullptr) return "";
@@ -20,4 +20,4 @@ std::string matrix_section(const MatrixSection& section) {
          link_to(base + "kill-matrix.md", "kill-matrix.md") + "</p>\n</section>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

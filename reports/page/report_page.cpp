@@ -12,7 +12,7 @@
 #include "kvcheck/reports/tables/bounds_table.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string plural(std::size_t n, const std::string& noun) {
@@ -209,4 +209,4 @@ std::string report_page(const ReportSections& page) {
   return out + "</script>\n</body>\n</html>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -10,7 +10,7 @@
 #include "kvcheck/reports/tables/loss_log.h"
 #include "kvcheck/reports/tables/tables.h"
 
-namespace kv {
+namespace kv::reports {
 
 // A figure as the page shows it.
 struct DrawnFigure {
@@ -97,4 +97,4 @@ std::string inline_svg(std::string_view svg, const std::string& prefix, const st
 extern const char* const report_style;
 extern const char* const report_script;
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -2,7 +2,7 @@
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/tables/timing_table.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string timing_section(const TimingSection& section) {
   const TimingResult& result = *section.result;
@@ -23,4 +23,4 @@ std::string timing_section(const TimingSection& section) {
   return out + "</section>\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace kv {
+namespace kv::reports {
 
 // The vector's own bytes: every supported machine is little-endian.
 template <typename T>
@@ -28,4 +28,4 @@ requires std::is_arithmetic_v<T> std::optional<std::vector<T>> from_blob(
   return values;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

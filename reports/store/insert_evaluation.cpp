@@ -4,7 +4,7 @@
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/stored_names.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Result<void> insert_about(Database& database,
@@ -76,4 +76,4 @@ Result<void> insert_evaluation(Database& database,
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -6,7 +6,7 @@
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/stored_names.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string list_of(const std::vector<std::size_t>& numbers) {
@@ -156,4 +156,4 @@ Result<void> insert_trace(Database& database, const RunPlace& place, const Repla
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

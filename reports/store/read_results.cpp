@@ -10,7 +10,7 @@
 #include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/sqlite.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Result<Database> open_results(const std::string& path) {
@@ -172,4 +172,4 @@ Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
   return stored;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

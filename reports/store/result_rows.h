@@ -10,7 +10,7 @@
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/timing.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Where results belong: the run's id, and the place among the run's of their kind.
 struct RunPlace {
@@ -35,4 +35,4 @@ Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t eval
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
 Result<TimingResult> select_timing(Database& database, std::int64_t timing);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -10,7 +10,7 @@
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/reports/store/write_lock.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // A run is appended only to a file that is whole: SQLite would build on a damaged one.
@@ -167,4 +167,4 @@ Result<void> ResultsWriter::finish() {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -17,7 +17,7 @@
 
 struct sqlite3;
 
-namespace kv {
+namespace kv::reports {
 
 class ResultsWriter {
  public:
@@ -84,4 +84,4 @@ Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 // timings, as one to three runs in this order; if no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr const char* tables = R"sql(
@@ -272,4 +272,4 @@ Result<void> check_schema(Database& database) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::reports

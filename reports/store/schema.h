@@ -6,7 +6,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/reports/store/sqlite.h"
 
-namespace kv {
+namespace kv::reports {
 
 // "kvck" in ASCII: what `PRAGMA application_id` says of every results file.
 inline constexpr std::int64_t results_application_id = 0x6b76636b;
@@ -21,4 +21,4 @@ Result<void> create_schema(Database& database);
 // is read, so no view or trigger of a foreign file ever runs.
 Result<void> check_schema(Database& database);
 
-}  // namespace kv
+}  // namespace kv::reports

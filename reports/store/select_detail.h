@@ -11,7 +11,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/sqlite.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Collects what cannot be what was written; the first one becomes the error.
 class Doubts {
@@ -67,4 +67,4 @@ Result<void> each(Statement& rows, Take take) {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::reports

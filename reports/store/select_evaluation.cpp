@@ -3,7 +3,7 @@
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/select_detail.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Result<ClosedLoopResult> select_about(Database& database, std::int64_t evaluation) {
@@ -103,4 +103,4 @@ Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t eval
   }
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -9,7 +9,7 @@
 #include "kvcheck/reports/store/select_detail.h"
 #include "kvcheck/reports/store/stored_names.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 template <typename T>
@@ -233,4 +233,4 @@ Result<ReplayResult> select_trace(Database& database, std::int64_t trace) {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::reports

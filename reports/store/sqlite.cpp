@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // How long to wait for a reader or a writer that is in the middle of a transaction.
@@ -178,4 +178,4 @@ Result<void> Transaction::commit() {
   return done;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

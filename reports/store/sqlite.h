@@ -12,7 +12,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace kv {
+namespace kv::reports {
 
 // An open database. Moves, does not copy.
 class Database {
@@ -118,4 +118,4 @@ class Transaction {
   bool open_ = false;
 };
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // By the enumerator's value.
@@ -55,4 +55,4 @@ std::string hexadecimal(std::uint64_t value) {
   return out;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

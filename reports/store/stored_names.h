@@ -8,7 +8,7 @@
 
 #include "kvcheck/traces/trace.h"
 
-namespace kv {
+namespace kv::reports {
 
 std::string_view stored_word(TraceKind kind);
 std::string_view stored_word(RopeLayout layout);
@@ -21,4 +21,4 @@ std::optional<TraceKind> trace_kind_of(std::string_view word);
 std::optional<RopeLayout> rope_layout_of(std::string_view word);
 std::optional<Number> number_of(std::string_view word);
 
-}  // namespace kv
+}  // namespace kv::reports

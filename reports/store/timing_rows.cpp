@@ -5,7 +5,7 @@
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/select_detail.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Result<TimedCell> select_timed(Database& database, const Statement& row) {
@@ -79,4 +79,4 @@ Result<TimingResult> select_timing(Database& database, std::int64_t timing) {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::reports

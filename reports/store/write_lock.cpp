@@ -10,7 +10,7 @@
 
 #include "kvcheck/base/file.h"
 
-namespace kv {
+namespace kv::reports {
 
 WriteLock::WriteLock(std::string path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor) {}
@@ -63,4 +63,4 @@ Result<WriteLock> WriteLock::take(const std::string& path) {
   return lock;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

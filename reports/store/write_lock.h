@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/error.h"
 
-namespace kv {
+namespace kv::reports {
 
 // An advisory lock on a file, which is created empty if it is not there. The kernel drops the lock
 // with the process, however it ends.
@@ -36,4 +36,4 @@ class WriteLock {
   bool empty_ = false;
 };
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -10,7 +10,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/summary.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string four_digits(double value) {
@@ -156,4 +156,4 @@ std::string bounds_text(const ReplayResult& result, std::size_t width) {
   return "\n" + to_text(table, width) + join(sentences(result), "\n") + "\n";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

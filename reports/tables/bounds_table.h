@@ -6,7 +6,7 @@
 
 #include "kvcheck/reports/tables/tables.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Whether the replay was asked for bounds.
 bool has_bounds(const ReplayResult& result);
@@ -22,4 +22,4 @@ std::string bounds_words(const ReplayResult& result);
 // Both for a terminal; empty without bounds.
 std::string bounds_text(const ReplayResult& result, std::size_t width);
 
-}  // namespace kv
+}  // namespace kv::reports

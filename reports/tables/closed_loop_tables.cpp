@@ -10,7 +10,7 @@
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // Perplexities span three powers of ten in one table.
@@ -252,4 +252,4 @@ std::string closed_loop_json(const ClosedLoopResult& result) {
   return out;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

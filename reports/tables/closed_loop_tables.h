@@ -11,7 +11,7 @@
 #include "kvcheck/reports/tables/tables.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::reports {
 
 // The short name of each cell's spec in tables and figures, from labels_of().
 std::vector<std::string> labels_of_cells(const ClosedLoopResult& result);
@@ -42,4 +42,4 @@ std::string closed_loop_series_csv(const ClosedLoopResult& result);
 // One JSON object per line and cell.
 std::string closed_loop_json(const ClosedLoopResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

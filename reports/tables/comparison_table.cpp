@@ -14,7 +14,7 @@
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/sim/spec/presets.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // Distances of recall, in tokens, as columns.
@@ -272,4 +272,4 @@ std::string comparison_words(const ComparedRuns& runs) {
          "included, on this machine.";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

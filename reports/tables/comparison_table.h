@@ -8,7 +8,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/tables.h"
 
-namespace kv {
+namespace kv::reports {
 
 // What is put side by side.
 struct ComparedRuns {
@@ -31,4 +31,4 @@ Table comparison_table(const ComparedRuns& runs);
 // What the table's numbers are of, for readers.
 std::string comparison_words(const ComparedRuns& runs);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -9,7 +9,7 @@
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/summary.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // One object's fields in order, for either format.
@@ -178,4 +178,4 @@ std::string series_csv(const ReplayResult& result) {
                 });
 }
 
-}  // namespace kv
+}  // namespace kv::reports

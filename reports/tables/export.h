@@ -8,7 +8,7 @@
 
 #include "kvcheck/sim/replay/replay.h"
 
-namespace kv {
+namespace kv::reports {
 
 // One JSON object per line and cell, "type":"cell"; with `per_head`, after each cell one per query
 // head, "type":"head". The fields are described in reports/SCHEMA.md.
@@ -20,4 +20,4 @@ std::string cells_csv(const ReplayResult& result);
 std::string heads_csv(const ReplayResult& result);
 std::string series_csv(const ReplayResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

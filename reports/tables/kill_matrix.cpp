@@ -10,7 +10,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using LawIndex = std::map<std::string, std::size_t>;
@@ -136,4 +136,4 @@ std::string kill_summary(const KillMatrix& matrix) {
   return text + ".";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

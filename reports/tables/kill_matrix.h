@@ -12,7 +12,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/reports/tables/tables.h"
 
-namespace kv {
+namespace kv::reports {
 
 struct MatrixLaw {
   std::string id;
@@ -74,4 +74,4 @@ Table killing_laws_table(const KillMatrix& matrix);
 // drawing from the page's place; empty: there is none.
 std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -4,7 +4,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 Entry words(const std::string& text) {
@@ -120,4 +120,4 @@ std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure) 
          to_markdown(killing_laws_table(matrix));
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -11,7 +11,7 @@
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string three_places(double value) {
@@ -89,4 +89,4 @@ std::string loops_words(const ClosedLoopResult& result) {
   return words + ".";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 #include "kvcheck/reports/tables/tables.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::reports {
 
 // Whether the evaluation was asked for its open loop, too.
 bool has_open_loop(const ClosedLoopResult& result);
@@ -19,4 +19,4 @@ Table loops_table(const ClosedLoopResult& result);
 // How far the two order the cells alike, over all of them and within each budget, as one sentence.
 std::string loops_words(const ClosedLoopResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -11,7 +11,7 @@
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ Table loss_log_table(std::span<const LossLogs> models) {
   return table;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -19,7 +19,7 @@
 #include "kvcheck/reports/tables/tables.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
-namespace kv {
+namespace kv::reports {
 
 struct LossLog {
   std::string label;
@@ -45,4 +45,4 @@ Result<LossLogs> read_loss_logs(const std::string& folder);
 // A row per log: perplexity in all, and over targets 0-1024, 1024-2048, 2048-4096 and so on.
 Table loss_log_table(std::span<const LossLogs> models);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -8,7 +8,7 @@
 #include "kvcheck/reports/tables/bounds_table.h"
 #include "kvcheck/reports/tables/tables.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr const char* absent = "-";
@@ -125,4 +125,4 @@ std::string summary_text(const ReplayResult& result, std::size_t width) {
          bounds_text(result, width);
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 constexpr std::size_t readable_label = 36;
@@ -147,4 +147,4 @@ std::string to_text(const Table& table, std::size_t width) {
   return out;
 }
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -7,7 +7,7 @@
 
 #include "kvcheck/sim/replay/replay.h"
 
-namespace kv {
+namespace kv::reports {
 
 struct Interval;
 struct SpecSummary;
@@ -67,4 +67,4 @@ Table specs_table(const ReplayResult& result);
 // summary_table as text for a terminal, with one line under it that says what the interval is.
 std::string summary_text(const ReplayResult& result, std::size_t width = 0);
 
-}  // namespace kv
+}  // namespace kv::reports

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 std::string formatted(const char* format, double value) {
@@ -53,4 +53,4 @@ std::string timing_line(const TimingResult& result) {
          " bytes of weights; medians of " + std::to_string(result.tokens) + " tokens";
 }
 
-}  // namespace kv
+}  // namespace kv::reports

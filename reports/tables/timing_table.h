@@ -7,7 +7,7 @@
 #include "kvcheck/reports/tables/tables.h"
 #include "kvcheck/sim/replay/timing.h"
 
-namespace kv {
+namespace kv::reports {
 
 // A row per cell: times of the first token, of one after it and of its attention, KiB of keys and
 // values, and the largest memory of the process. The columns are described in reports/SCHEMA.md.
@@ -16,4 +16,4 @@ Table timing_table(const TimingResult& result);
 // "MODEL: 123 bytes of weights; medians of 32 tokens"
 std::string timing_line(const TimingResult& result);
 
-}  // namespace kv
+}  // namespace kv::reports

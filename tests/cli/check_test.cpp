@@ -24,8 +24,9 @@ TEST(CheckCommand, HoldsOfOurOwnPolicy) {
 TEST(CheckCommand, ListsAndExplainsLaws) {
   const auto list = run({"check", "--list"});
   EXPECT_EQ(list.status, 0);
-  for (const Law& law : laws()) EXPECT_THAT(list.out, HasSubstr(std::string(law.id)));
-  for (const Law& law : laws()) {
+  for (const properties::Law& law : properties::laws())
+    EXPECT_THAT(list.out, HasSubstr(std::string(law.id)));
+  for (const properties::Law& law : properties::laws()) {
     const auto explained = run({"check", "--explain", std::string(law.id)});
     EXPECT_EQ(explained.status, 0);
     EXPECT_THAT(explained.out, HasSubstr("why"));

@@ -68,7 +68,7 @@ TEST_F(ReplayProgram, FailsOnAFullDiskWithoutSpoilingTheResults) {
                             " >/dev/full");
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.err, "kvcheck replay: cannot write to standard output: No space left on device\n");
-  EXPECT_TRUE(read_run(results).value().summary.complete);
+  EXPECT_TRUE(reports::read_run(results).value().summary.complete);
 }
 
 TEST_F(ReplayProgram, KeepsItsWordsOutOfItsFilesWhenStandardOutputIsClosed) {
@@ -126,7 +126,7 @@ TEST_F(ReplayProgram, StopsInGoodOrderWhenInterrupted) {
     EXPECT_EQ(read_text(out / "err"), "kvcheck replay: interrupted after 0 of 1 traces; '" +
                                           (out / "run.db") + "' holds an empty, incomplete run\n");
     EXPECT_THAT(out.names(), ElementsAre("err", "run.db"));
-    const std::vector<RunSummary> runs = list_runs(out / "run.db").value();
+    const std::vector<reports::RunSummary> runs = reports::list_runs(out / "run.db").value();
     ASSERT_EQ(runs.size(), 1U);
     EXPECT_FALSE(runs.front().complete);
   }
@@ -138,7 +138,7 @@ TEST_F(ReplayProgram, LeavesAReadableFileWhenKilled) {
   const pid_t child = start_long_replay(trace_, out);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  const std::vector<RunSummary> runs = list_runs(out / "run.db").value();
+  const std::vector<reports::RunSummary> runs = reports::list_runs(out / "run.db").value();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_FALSE(runs.front().complete);
   EXPECT_FALSE(std::filesystem::exists(out / "x.json"));
@@ -155,7 +155,7 @@ TEST_F(ReplayProgram, LeavesNoTraceOfARunWhoseInputWasBad) {
   file.close();
 
   EXPECT_EQ(run_shell("$K" + words).status, 2);
-  EXPECT_EQ(list_runs(out / "run.db").value().size(), 1U) << "the good run alone";
+  EXPECT_EQ(reports::list_runs(out / "run.db").value().size(), 1U) << "the good run alone";
   std::filesystem::remove(out / "run.db");
   EXPECT_THAT(run_shell("$K" + words).err, HasSubstr("query 31"));
   EXPECT_THAT(out.names(), testing::IsEmpty());
@@ -173,7 +173,7 @@ TEST_F(ReplayProgram, KeepsWhatItDidBeforeABadTrace) {
                             (out / "run.db"));
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("; '" + (out / "run.db") + "' holds what was done before as an"));
-  const StoredRun run = read_run(out / "run.db").value();
+  const reports::StoredRun run = reports::read_run(out / "run.db").value();
   EXPECT_EQ(run.traces.size(), 1U);
   EXPECT_FALSE(run.summary.complete);
 }
@@ -203,14 +203,14 @@ TEST_F(ReplayProgram, SaysThatAFileHasReachedItsSizeLimit) {
 TEST_F(ReplayProgram, ReportsTheNewestRunThatHoldsATrace) {
   const test::TemporaryFolder out;
   const std::string results = out / "run.db";
-  { ASSERT_TRUE(ResultsWriter::begin(results, "stopped at once")); }
+  { ASSERT_TRUE(reports::ResultsWriter::begin(results, "stopped at once")); }
   const Ran empty = run_shell("$K report " + results + " -o " + (out / "report"));
   EXPECT_EQ(empty.status, 2);
   EXPECT_THAT(empty.err, HasSubstr("holds no trace"));
   EXPECT_THAT(out.names(), ElementsAre("run.db"));
   ASSERT_EQ(run_shell("$K replay " + trace_ + " --policy window:recent=4 -o " + results).status, 0);
-  { ASSERT_TRUE(ResultsWriter::begin(results, "stopped at once")); }
-  EXPECT_EQ(read_run(results).value().summary.id, 2);
+  { ASSERT_TRUE(reports::ResultsWriter::begin(results, "stopped at once")); }
+  EXPECT_EQ(reports::read_run(results).value().summary.id, 2);
 }
 
 }  // namespace

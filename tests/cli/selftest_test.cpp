@@ -62,23 +62,25 @@ TEST(SelftestCommand, TheMutantOfItsHelpExists) {
   ASSERT_NE(at, std::string::npos);
   const std::string rest = help.substr(at + words.size());
   const std::string name = rest.substr(0, rest.find('\n'));
-  EXPECT_EQ(std::ranges::count(mutants(), name, &Mutant::name), 1) << name;
+  EXPECT_EQ(std::ranges::count(properties::mutants(), name, &properties::Mutant::name), 1) << name;
 }
 
 // Exit status 1: who is right is called a mutant and lives, who is wrong is called right.
 TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
   const auto named = [](std::string_view name) {
-    return *std::ranges::find(mutants(), name, &Mutant::name);
+    return *std::ranges::find(properties::mutants(), name, &properties::Mutant::name);
   };
-  const auto right = *std::ranges::find(right_subjects(), "plain-streaming", &RightSubject::name);
-  const std::vector<Mutant> living = {{.name = "harmless",
-                                       .wrong = "nothing",
-                                       .source = "made",
-                                       .equivalent = {},
-                                       .make = right.make}};
-  const std::vector<RightSubject> wrong = {
+  const auto right = *std::ranges::find(properties::right_subjects(), "plain-streaming",
+                                        &properties::RightSubject::name);
+  const std::vector<properties::Mutant> living = {{.name = "harmless",
+                                                   .wrong = "nothing",
+                                                   .source = "made",
+                                                   .equivalent = {},
+                                                   .make = right.make}};
+  const std::vector<properties::RightSubject> wrong = {
       {.name = "harmful", .why = "nothing", .make = named("no-lower-bound-in-chunks").make}};
-  const auto outcome = [](SelftestOptions options, const std::string& who, std::string& text) {
+  const auto outcome = [](properties::SelftestOptions options, const std::string& who,
+                          std::string& text) {
     std::ostringstream out;
     std::ostringstream err;
     cli::Streams streams{out, err};
@@ -88,7 +90,7 @@ TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
     return result ? *result : cli::Outcome::done;
   };
   std::string text;
-  SelftestOptions options;
+  properties::SelftestOptions options;
   options.mutants = living;
   options.right_subjects = {};
   EXPECT_EQ(outcome(options, "harmless", text), cli::Outcome::law_broken);

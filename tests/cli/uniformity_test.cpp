@@ -65,27 +65,27 @@ TEST(UniformityCommand, BadWordsAreUsage) {
 }
 
 TEST(UniformityCommand, FiguresHaveTheirNumbers) {
-  UniformityPlot plot{.label = "it's",
-                      .streams = 10,
-                      .first_position = 3,
-                      .capacity = 2,
-                      .kept = {5, 5, 4, 6},
-                      .band = 0.1,
-                      .pair_ratio = std::vector<double>(16, 1.0)};
-  const Figure inclusion = uniformity_inclusion_figure(plot);
+  reports::UniformityPlot plot{.label = "it's",
+                               .streams = 10,
+                               .first_position = 3,
+                               .capacity = 2,
+                               .kept = {5, 5, 4, 6},
+                               .band = 0.1,
+                               .pair_ratio = std::vector<double>(16, 1.0)};
+  const reports::Figure inclusion = reports::uniformity_inclusion_figure(plot);
   EXPECT_EQ(std::ranges::count(inclusion.csv, '\n'), 5);
   EXPECT_NE(inclusion.csv.find(",3,0.5,0.5,0.4,0.6"), std::string::npos) << inclusion.csv;
-  const Figure pairs = uniformity_pairs_figure(plot);
+  const reports::Figure pairs = reports::uniformity_pairs_figure(plot);
   EXPECT_EQ(std::ranges::count(pairs.csv, '\n'), 7);
   // Each cell is drawn, and a page of 256 x 256 would be megabytes.
-  UniformityPlot many = plot;
+  reports::UniformityPlot many = plot;
   many.kept.assign(200, 5);
   many.pair_ratio.assign(std::size_t{200} * 200, 1.0);
-  const Figure fewer = uniformity_pairs_figure(many);
+  const reports::Figure fewer = reports::uniformity_pairs_figure(many);
   EXPECT_LE(std::ranges::count(fewer.csv, '\n'), 64 * 65 / 2 + 1);
   EXPECT_NE(fewer.caption.find("mean over 4 by 4 positions"), std::string::npos) << fewer.caption;
   plot.pair_ratio.clear();
-  EXPECT_TRUE(uniformity_pairs_figure(plot).body.empty());
+  EXPECT_TRUE(reports::uniformity_pairs_figure(plot).body.empty());
 }
 
 TEST(UniformityCommand, PlotsAreWritten) {

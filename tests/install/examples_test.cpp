@@ -68,9 +68,9 @@ TEST_F(Examples, SharedLibraryInC) {
   const std::string source = copied("c_plugin") + "/sink_window.c";
   for (const char* flags : {"", "-DBROKEN"}) {
     const std::string library = prefix_ / (*flags == 0 ? "good.so" : "broken.so");
-    const auto built = prefix_.run(
-        "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " + std::string(flags) + " -I'" +
-        prefix_ / "prefix/include" + "' '" + source + "' -o '" + library + "'");
+    const auto built = prefix_.run("cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " +
+                                   std::string(flags) + " -I'" + prefix_ / "prefix/include" +
+                                   "' '" + source + "' -o '" + library + "'");
     ASSERT_EQ(built.status, 0) << built.output;
     if (*flags == 0) {
       expect_holds("--plugin '" + library + "'");

@@ -11,7 +11,7 @@
 #include "kvcheck/base/half.h"
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Numbers = std::vector<float>;
@@ -227,4 +227,4 @@ TEST(AttendKernels, AVectorAloneGetsTheSameBits) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/traces/files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -78,4 +78,4 @@ TEST_F(Bundled, HasItsOwnWordsOnly) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

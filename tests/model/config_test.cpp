@@ -3,7 +3,7 @@
 
 #include "kvcheck/tests/model/small_models.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(Config, RefuseWhatWouldBeReadWrongly) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

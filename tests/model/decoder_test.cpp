@@ -7,7 +7,7 @@
 #include "kvcheck/tests/model/feeding.h"
 #include "kvcheck/tests/model/small_models.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -211,4 +211,4 @@ TEST_F(Stories, GreedyTextIsTheGoldenText) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

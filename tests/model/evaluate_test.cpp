@@ -8,7 +8,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/traces/files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -154,4 +154,4 @@ TEST_F(StoryText, StreamsAreCutSeparatedAndLimited) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -9,7 +9,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using test::SmallModel;
@@ -211,4 +211,4 @@ TEST_F(Forward, TheReferenceSeesWrongPositions) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

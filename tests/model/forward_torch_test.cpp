@@ -8,7 +8,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Debian's PyTorch belongs to Debian's interpreter, which need not be the first in the path.
@@ -100,4 +100,4 @@ TEST_F(Torch, AgreesOnStories260K) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

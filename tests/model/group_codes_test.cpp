@@ -9,7 +9,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 constexpr std::array<CodeKind, 8> kinds = {{{8, false, false},
@@ -123,4 +123,4 @@ TEST(GroupCodes, ComeBackFromTheirBytes) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -9,7 +9,7 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/sim/cache/slots.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Numbers = std::vector<float>;
@@ -150,4 +150,4 @@ TEST(ModelKernels, AttentionOverScatteredSlotsIsTheSameBitsAtEveryLength) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

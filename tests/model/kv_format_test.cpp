@@ -3,7 +3,7 @@
 
 #include "kvcheck/sim/spec/presets.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -96,4 +96,4 @@ TEST(KvFormat, IsRefusedUnderSpecsThatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 std::vector<float> vector_of(std::size_t dim, float size, std::uint64_t seed) {
@@ -73,4 +73,4 @@ TEST(KvStore, BytesCountTheScales) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -9,7 +9,7 @@
 #include "kvcheck/model/run/token_sampler.h"
 #include "kvcheck/tests/model/small_models.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 // Sanitizers make it slow, and have a heap of their own.
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(Policies,
                                          "tova:sinks=4,budget=32;positions=in-cache"));
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

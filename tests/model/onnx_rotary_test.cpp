@@ -4,7 +4,7 @@
 #include "kvcheck/model/kernels/rotate_kernels.h"
 #include "kvcheck/tests/model/onnx_files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 class OnnxRotary : public test::OnnxVectors {};
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(Vectors,
                                          "test_rotary_embedding_with_rotary_dim"));
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -9,7 +9,7 @@
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/tests/model/onnx_files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using test::OnnxTensor;
@@ -228,4 +228,4 @@ INSTANTIATE_TEST_SUITE_P(WithAMaskOrTwoWidths,
                                          "test_attention_4d_with_past_and_present"));
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

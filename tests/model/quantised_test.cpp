@@ -14,7 +14,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using testing::HasSubstr;
@@ -246,4 +246,4 @@ TEST(StoreWeights, RefusesNumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -4,7 +4,7 @@
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -114,4 +114,4 @@ TEST(ReEvaluation, ChunksAreFedAfterTheResidentsOfTheirBeginning) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

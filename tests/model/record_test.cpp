@@ -9,7 +9,7 @@
 #include "kvcheck/traces/files/save.h"
 #include "kvcheck/traces/verify.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -230,4 +230,4 @@ TEST_F(Record, ThePublishedModelsRecordingIsReproduced) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 TEST(RopeCache, TurnsLikeATableHoweverPositionsCome) {
@@ -34,4 +34,4 @@ TEST(RopeCache, CopiesWhatDoesNotTurn) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

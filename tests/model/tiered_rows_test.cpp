@@ -7,7 +7,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 KvFormat format_of(std::string_view words) {
@@ -167,4 +167,4 @@ TEST(TieredRows, BytesCountCodesStepsZeroPointsAndFullVectors) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 std::array<int, 4> counts(const SampleOptions& options, const std::vector<float>& logits) {
@@ -50,4 +50,4 @@ TEST(Sample, TheSameSeedGivesTheSameText) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -7,7 +7,7 @@
 #include "kvcheck/tests/traces/files.h"
 #include "kvcheck/traces/trace.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -191,4 +191,4 @@ TEST(Tokenizer, RefusesABrokenTokenizerJson) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

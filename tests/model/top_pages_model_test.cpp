@@ -12,7 +12,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/traces/files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using testing::HasSubstr;
@@ -172,4 +172,4 @@ TEST(TopPagesAgreement, AReplayAttendsToThePagesOfTheDecoder) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

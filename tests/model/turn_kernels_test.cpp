@@ -10,7 +10,7 @@
 #include "kvcheck/base/half.h"
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -247,4 +247,4 @@ TEST(TurnKernels, TheComplexInstructionIsRun) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

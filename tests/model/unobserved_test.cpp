@@ -4,7 +4,7 @@
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/tests/model/small_models.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 class Blind final : public AttentionObserver {
@@ -72,4 +72,4 @@ TEST(Unobserved, RunsOfEveryPolicyGiveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -6,7 +6,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/traces/files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -285,4 +285,4 @@ TEST(Weights, ReadStories260K) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

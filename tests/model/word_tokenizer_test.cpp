@@ -3,7 +3,7 @@
 
 #include "kvcheck/tests/traces/files.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using namespace testing;
@@ -83,4 +83,4 @@ TEST(WordTokenizer, RefusesABrokenFile) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

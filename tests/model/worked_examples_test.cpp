@@ -6,7 +6,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/sim/listed.h"
 
-namespace kv {
+namespace kv::model {
 namespace {
 
 using Kept = std::vector<Position>;
@@ -203,4 +203,4 @@ TEST_F(ShiftPicture, TheRingGoesRoundBehindWhatIsKept) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::model

@@ -10,7 +10,7 @@
 #include "kvcheck/properties/law.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
-namespace kv {
+namespace kv::properties {
 
 inline std::vector<Law> laws_on_rows() {
   std::vector<Law> all;
@@ -55,4 +55,4 @@ inline bool is_finding(const std::string& words) {
   return !words.empty() && words.front() != '(';
 }
 
-}  // namespace kv
+}  // namespace kv::properties

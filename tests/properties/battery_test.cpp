@@ -6,7 +6,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using test::Fault;
@@ -104,18 +104,18 @@ class Shifts final : public Family {
 
   [[nodiscard]] std::string name() const override { return family_->name(); }
 
-  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+  [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     auto contract = family_->contract(setup);
     if (contract) contract->shifts = declared_;
     return contract;
   }
 
-  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
     return family_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
 
  private:
   std::unique_ptr<Family> family_;
@@ -141,18 +141,18 @@ class Claims final : public Family {
 
   [[nodiscard]] std::string name() const override { return "dreamer"; }
 
-  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+  [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     auto contract = family_->contract(setup);
     if (contract) contract->claims.insert("constant-sise");
     return contract;
   }
 
-  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
     return family_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
 
  private:
   std::unique_ptr<Family> family_;
@@ -261,4 +261,4 @@ TEST(Battery, TellsItsProgress) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr Token token = {5, 0};
@@ -12,7 +12,7 @@ Brought of(const Stream& stream, const std::vector<BroughtTo>& units, Token at =
 }
 
 TEST(Brought, HasAVectorOfEachKindForEachHead) {
-  const kv::Setup setup{.layers = 1, .kv_heads = 2, .group = 3};
+  const kv::properties::Setup setup{.layers = 1, .kv_heads = 2, .group = 3};
   const std::vector<BroughtTo> layer = {brought_to({0, 0, 0}, Unit::layer, setup),
                                         brought_to({0, 0, 1}, Unit::layer, setup)};
   const Brought own = of({}, layer);
@@ -60,7 +60,7 @@ TEST(Brought, IsAlikeForAllInAStreamOfTies) {
 
 // A unit of a query head reads the key of the kv-head that its group shares.
 TEST(Brought, GivesQueryHeadsTheKeysOfTheirGroup) {
-  const kv::Setup setup{.layers = 1, .kv_heads = 2, .group = 2};
+  const kv::properties::Setup setup{.layers = 1, .kv_heads = 2, .group = 2};
   const BroughtTo third = brought_to({0, 0, 3}, Unit::head, setup);
   EXPECT_EQ(third.place.head, 1U);
   EXPECT_EQ(third.first, 3U);
@@ -69,4 +69,4 @@ TEST(Brought, GivesQueryHeadsTheKeysOfTheirGroup) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // The tokens of the long cases among the first `cases`, and how many calls feed them.
@@ -60,4 +60,4 @@ TEST(Campaign, LongCasesGrowWithTheLevel) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::Contains;
@@ -120,4 +120,4 @@ TEST(Choice, LawsFindNothingInRightSubjects) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/conformance_gtest.h"
 #include "kvcheck/properties/history.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(Conformance, ALawIsCheckedAlone) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/text/json_text.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Contract through_the_protocol(const Contract& contract) {
@@ -87,4 +87,4 @@ TEST(ContractJson, WrongSizesAreToldByName) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

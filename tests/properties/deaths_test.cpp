@@ -14,7 +14,7 @@
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::HasSubstr;
@@ -168,17 +168,17 @@ class DiesLate final : public Family {
 
   [[nodiscard]] std::string name() const override { return "late"; }
 
-  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+  [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     return inner_->contract(setup);
   }
 
-  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
     if (++made_ > 100) std::raise(SIGSEGV);
     return inner_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] kv::properties::Setup wanted() const override { return inner_->wanted(); }
 
  private:
   std::unique_ptr<Family> inner_;
@@ -250,4 +250,4 @@ TEST(Death, IsWeighedByWhatItCosts) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

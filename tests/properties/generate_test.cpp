@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Kind = Call::Kind;
@@ -19,7 +19,7 @@ CaseSource source_with(const Wants& wants, bool takes_sizes = true, std::uint64_
                   .takes_sizes = takes_sizes,
                   .seed = seed,
                   .contract = {}};
-  scope.contract = [](const kv::Setup& setup) -> std::optional<Contract> {
+  scope.contract = [](const kv::properties::Setup& setup) -> std::optional<Contract> {
     auto contract = family->contract(setup);
     if (!contract) return {};
     return *contract;
@@ -34,7 +34,7 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
   std::set<std::uint32_t> middles;
   std::size_t wanted = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    const kv::Setup setup = source.at(i).value().setup;
+    const kv::properties::Setup setup = source.at(i).value().setup;
     if (setup.budget == 64) {
       ++wanted;
       continue;
@@ -52,7 +52,7 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
 TEST(CaseSource, StreamsAreLongerThanSlack) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=2,recent=6;timing=lazy:50"));
   CaseScope scope{.wants = {}, .wanted = family->wanted(), .contract = {}};
-  scope.contract = [&](const kv::Setup& setup) -> std::optional<Contract> {
+  scope.contract = [&](const kv::properties::Setup& setup) -> std::optional<Contract> {
     auto contract = family->contract(setup);
     if (!contract) return {};
     return *contract;
@@ -72,7 +72,7 @@ TEST(CaseSource, CutsStreamsAtTheEdgesOfTheSizes) {
   std::map<std::string, int> seen;
   for (std::uint64_t i = 0; i < 400; ++i) {
     const Case what = source.at(i).value();
-    const kv::Setup& setup = what.setup;
+    const kv::properties::Setup& setup = what.setup;
     const std::uint64_t tokens = what.tokens();
     seen["wraps"] += (tokens > std::uint64_t{2} * setup.budget) ? 1 : 0;
     seen["exact"] += (tokens == setup.budget) ? 1 : 0;
@@ -168,7 +168,7 @@ TEST(CaseSource, GivesTheSameCaseForTheSameIndexAndOthersForOtherSeeds) {
 TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
   const CaseSource source = source_with({.several_layers = true}, false);
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const kv::Setup setup = source.at(i).value().setup;
+    const kv::properties::Setup setup = source.at(i).value().setup;
     EXPECT_EQ(setup.sinks, 4U);
     EXPECT_EQ(setup.recent, 28U);
     EXPECT_EQ(setup.budget, 64U);
@@ -182,7 +182,7 @@ CaseSource long_source(const Length& length, std::uint32_t longest_chunk = 0) {
                   .wanted = {.sinks = 4, .recent = 28, .budget = 64},
                   .contract = {},
                   .length = [length](std::uint64_t) { return length; }};
-  scope.contract = [longest_chunk](const kv::Setup& setup) -> std::optional<Contract> {
+  scope.contract = [longest_chunk](const kv::properties::Setup& setup) -> std::optional<Contract> {
     if (setup.sinks + setup.recent > setup.budget || setup.budget == 0) return {};
     Contract contract;
     contract.sinks = setup.sinks;
@@ -247,4 +247,4 @@ TEST(CaseSource, EveryCasePrintsAndParses) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

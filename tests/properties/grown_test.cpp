@@ -6,7 +6,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/plain/plain_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::unique_ptr<Family> mutant_named(std::string_view name) {
@@ -61,4 +61,4 @@ TEST(Grown, IsAskedBeforeADeclarationIsOffered) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // What a bend may look at: the calls so far, and the facts that it may change.
@@ -208,4 +208,4 @@ TEST(LawOnRuns, ReferenceReductionsTrySizesWithoutAMiddleOrSinks) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 struct Bent {
@@ -255,4 +255,4 @@ TEST(LawOnHistories, EveryLawTellsItsStory) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -12,7 +12,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::AnyOf;
@@ -123,4 +123,4 @@ TEST(LawsB, AccuseNoRightSubject) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 struct Broken {
@@ -240,4 +240,4 @@ TEST(LawsB, SayHowTheWrongBreakThem) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

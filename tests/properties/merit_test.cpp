@@ -5,7 +5,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::unique_ptr<Family> mutant_named(std::string_view name) {
@@ -71,4 +71,4 @@ TEST(StaleScores, AreJudgedByWhatADecisionHadHeard) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

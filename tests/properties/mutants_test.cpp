@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/history.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::string_view tries[] = {
@@ -88,4 +88,4 @@ TEST(RightSubjects, StayWithinTheirOwnBounds) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/tests/policies/every_policy.h"
 #include "kvcheck/tests/properties/accuse.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class Dice {
@@ -204,4 +204,4 @@ TEST(LawsOnRows, AccuseNoPlainCache) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/random/rng.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr Place place{.sequence = 3, .layer = 15, .head = 1};
@@ -123,4 +123,4 @@ TEST(Payload, TheMeanOfTwoValuesIsNobodys) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,6 +1,6 @@
 #include "kvcheck/properties/output/report_writers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Row row_of(std::int32_t position, std::int32_t variant = 0) {
@@ -84,4 +84,4 @@ TEST(Picture, IsEmptyWhereThereIsNoCall) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

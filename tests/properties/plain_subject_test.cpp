@@ -9,7 +9,7 @@
 #include "kvcheck/properties/plain/plain_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 History run(Family& family, const Case& what) {
@@ -67,7 +67,7 @@ Case random_case(bool has_middle) {
   const auto small = [](int low, int high) {
     return static_cast<std::uint32_t>(*rc::gen::inRange(low, high + 1));
   };
-  kv::Setup setup;
+  kv::properties::Setup setup;
   setup.sinks = small(0, 3);
   setup.recent = small(1, 4);
   setup.budget = setup.sinks + setup.recent + (has_middle ? small(0, 4) : 0);
@@ -252,4 +252,4 @@ TEST(PlainSubject, RefusesWhatIsHostile) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::HasSubstr;
@@ -115,4 +115,4 @@ TEST_F(Plugin, CheckTakesOne) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

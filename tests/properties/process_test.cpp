@@ -7,7 +7,7 @@
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::HasSubstr;
@@ -209,7 +209,7 @@ TEST(Process, DrawsAreThoseOfOurOwnPolicies) {
 TEST(Process, ItsSubjectsCanBeCalledCallByCall) {
   const auto family = make_process_family(example(""));
   ASSERT_TRUE(family);
-  const kv::Setup setup{.sinks = 1, .recent = 2, .budget = 3};
+  const kv::properties::Setup setup{.sinks = 1, .recent = 2, .budget = 3};
   const auto one = (*family)->make(setup, counter_draws(0));
   const auto other = (*family)->make(setup, counter_draws(0));
   const Stream stream;
@@ -278,4 +278,4 @@ TEST(ProtocolCommand, HoldsAProgramToTheProtocol) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::unique_ptr<Family> spec_family(std::string_view text) {
@@ -119,4 +119,4 @@ INSTANTIATE_TEST_SUITE_P(Specs,
                                          "h2o:sinks=1,recent=2,budget=6;positions=in-cache"));
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

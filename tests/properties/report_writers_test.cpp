@@ -11,7 +11,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Report report_of(test::Fault fault) {
@@ -161,7 +161,7 @@ TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
 }
 
 TEST(ReportWriters, SizesAreToldInWords) {
-  EXPECT_EQ(words_of(kv::Setup{.kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
+  EXPECT_EQ(words_of(kv::properties::Setup{.kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
             "sinks 1, recent 2, budget 5, 2 kv-heads, 2 query heads per kv-head");
 }
 
@@ -175,4 +175,4 @@ TEST(ReportWriters, AReportWithoutLawsSaysNothingOfTheSubject) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

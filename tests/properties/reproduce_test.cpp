@@ -1,7 +1,7 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string error_of(std::string_view text) {
@@ -40,4 +40,4 @@ TEST(Reproduce, RefusesWhatTriesNothing) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 #include <sstream>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Two mutants and a right subject: the whole is `kvcheck selftest`.
@@ -159,4 +159,4 @@ TEST(Selftest, NamesTheNearestMutant) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Case parsed(const char* text) {
@@ -110,4 +110,4 @@ TEST(Shrink, NeverOffersMoreCallsOrTokens) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

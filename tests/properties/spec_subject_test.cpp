@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/history.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::unique_ptr<Family> family_of(const std::string& text) {
@@ -149,7 +149,7 @@ TEST(SpecSubject, ReorderedSequencesSayWhereTheyCameFrom) {
 
 TEST(SpecSubject, RefusesWhatIsHostileAndStaysAsItWas) {
   const auto family = family_of("reservoir");
-  const kv::Setup setup{.sinks = 1, .recent = 1, .budget = 4};
+  const kv::properties::Setup setup{.sinks = 1, .recent = 1, .budget = 4};
   const auto subject = family->make(setup, counter_draws(1));
   const std::vector<Token> tokens = {{0, 0}, {1, 0}, {2, 0}};
   const Stream stream;
@@ -185,4 +185,4 @@ TEST(SpecSubject, SizesAreMappedOrRefused) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

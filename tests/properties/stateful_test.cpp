@@ -8,7 +8,7 @@
 #include "kvcheck/properties/reference/model.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t seed = 11;
@@ -84,7 +84,7 @@ class Chunk : public Command {
     for (std::size_t i = 0; i < tokens_; ++i) {
       tokens.push_back({static_cast<std::int32_t>(before.lengths[branch_] + i), 0});
     }
-    kv::Model model = before.models[branch_];
+    kv::properties::Model model = before.models[branch_];
     const auto wanted = model.feed(tokens_, mass, bring);
     const auto facts = std::get<Facts>(system.subjects[branch_]->feed({tokens, stream()}));
     for (std::size_t query = 0; query < tokens_; ++query) {
@@ -111,7 +111,7 @@ class Fork : public Command {
   }
 
   void apply(Branches& branches) const override {
-    const kv::Model copy = branches.models[branch_];
+    const kv::properties::Model copy = branches.models[branch_];
     branches.models.push_back(copy);
     branches.lengths.push_back(branches.lengths[branch_]);
   }
@@ -294,4 +294,4 @@ TEST(Stateful, FormsOfOnePolicyAreToldApart) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -11,7 +11,7 @@
 #include "kvcheck/properties/statistics/null_streams.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Mean and variance of a statistic over runs of `streams` streams of Algorithm R.
@@ -275,4 +275,4 @@ TEST(Chance, CellsExpectEnough) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

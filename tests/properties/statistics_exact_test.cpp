@@ -9,7 +9,7 @@
 #include "kvcheck/properties/statistics/weighted.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 ExactLaw law_of(const Shape& shape, const Decide& decide) {
@@ -199,4 +199,4 @@ TEST(Weighted, SamplersFollowTheirOwnLawOnly) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 const Law& law_named(std::string_view id) {
@@ -125,4 +125,4 @@ TEST(ChanceLaws, SpareWhatClaimsNothing) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/sampling/uniformity.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 TEST(BlockDraws, AreTheDrawsOfTheCounter) {
@@ -133,4 +133,4 @@ TEST(Uniformity, StopsWhenAsked) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -14,7 +14,7 @@
 #include "kvcheck/base/random/draws.h"
 #include "kvcheck/properties/sampling/sampler.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What a sampler answers for the t-th token to enter, t > k: the age-rank of the elder that goes,
 // or k for the newcomer.
@@ -88,4 +88,4 @@ inline Counts counted(const Shape& shape,
   return counts;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

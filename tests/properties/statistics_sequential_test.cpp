@@ -8,7 +8,7 @@
 #include "kvcheck/properties/statistics/diagnosis.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 LadderCell cell_of(const Shape& shape, const Decide& decide, std::uint64_t streams) {
@@ -154,4 +154,4 @@ TEST(Diagnosis, NamesTheLawThatIsFollowed) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 #include "kvcheck/properties/cases/child.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using test::Fault;
@@ -96,4 +96,4 @@ TEST(Survival, ChildrenShareMemoryAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

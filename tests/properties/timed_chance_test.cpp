@@ -7,7 +7,7 @@
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using testing::HasSubstr;
@@ -20,17 +20,17 @@ class Slow final : public Family {
 
   [[nodiscard]] std::string name() const override { return "slow"; }
 
-  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+  [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     return inner_->contract(setup);
   }
 
-  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
     now += each_;
     return inner_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] kv::properties::Setup wanted() const override { return inner_->wanted(); }
 
   // Else it would be measured in a child, whose clock is another.
   [[nodiscard]] bool in_process() const override { return false; }
@@ -145,4 +145,4 @@ TEST(RemoteChance, SeesAReservoirThatIsOffByOne) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -10,7 +10,7 @@
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/tests/properties/veiled_family.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 template <typename All>
@@ -140,7 +140,7 @@ TEST(Told, RowsThatSayMoreAreJudged) {
 // A window of ids: neither masks nor rows are its own words.
 class IdsOnly final : public SimpleCache {
  public:
-  explicit IdsOnly(const kv::Setup& setup) : budget_(setup.budget) {
+  explicit IdsOnly(const kv::properties::Setup& setup) : budget_(setup.budget) {
     const bool fits = setup.sinks == 0 && setup.recent <= setup.budget && setup.budget > 0;
     if (!fits) throw std::invalid_argument("a window without sinks, please");
   }
@@ -175,4 +175,4 @@ TEST(Told, WhatTheSimpleWayInMakesUpIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Contract declared_by(const std::string& words) {
@@ -127,4 +127,4 @@ TEST(UnevenBudgets, AreHeldByOurCacheOnly) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

@@ -76,7 +76,7 @@ class VeiledFamily final : public Family {
 
   [[nodiscard]] std::string name() const override { return family_->name(); }
 
-  [[nodiscard]] Result<Contract> contract(const kv::Setup& setup) const override {
+  [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     auto contract = family_->contract(setup);
     if (!contract) return contract;
     contract->positions = PositionMode::untold;
@@ -86,14 +86,14 @@ class VeiledFamily final : public Family {
     return contract;
   }
 
-  [[nodiscard]] std::unique_ptr<Subject> make(const kv::Setup& setup,
+  [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
     return std::make_unique<VeiledSubject>(family_->make(setup, draws));
   }
 
   [[nodiscard]] bool uses_draws() const override { return family_->uses_draws(); }
 
-  [[nodiscard]] kv::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
 
  private:
   std::unique_ptr<Family> family_;

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 Report battery_of(const PolicyEntry& entry) {
@@ -42,4 +42,4 @@ TEST(ContributingsWalk, WouldTellAFalseClaim) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

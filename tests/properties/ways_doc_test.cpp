@@ -7,7 +7,7 @@
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/tests/paths.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::string text_of(const std::string& path) {
@@ -88,4 +88,4 @@ TEST(WaysDoc, TheProtocolNamesEveryFieldOfAContract) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::properties

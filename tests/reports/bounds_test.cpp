@@ -12,7 +12,7 @@
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -173,4 +173,4 @@ TEST(Bounds, AreATableAndAFigureOfTheReport) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

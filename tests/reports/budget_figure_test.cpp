@@ -4,7 +4,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -61,4 +61,4 @@ TEST(BudgetFigure, HasRoomForManyPolicies) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

@@ -9,7 +9,7 @@
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using ::testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST(ClosedLoopFigures, ShowEachPolicyAndSayWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

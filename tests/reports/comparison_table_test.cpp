@@ -8,7 +8,7 @@
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST_F(ComparisonTable, SaysWhatItIsOf) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

@@ -8,7 +8,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -155,4 +155,4 @@ TEST(Summary, AveragesSeedsBeforeItTakesTheIntervalOverHeads) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

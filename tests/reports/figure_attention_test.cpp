@@ -1,7 +1,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -28,4 +28,4 @@ TEST(AttentionFigure, SaysHowManyOfHowManyPoliciesItDraws) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

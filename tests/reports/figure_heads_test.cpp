@@ -2,7 +2,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -70,4 +70,4 @@ TEST(HeadsFigure, HasAColourBarWithRoomForItsWords) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

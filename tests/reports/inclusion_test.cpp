@@ -7,7 +7,7 @@
 
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::taken;
@@ -109,4 +109,4 @@ TEST(EnteredAtEnd, IsNothingForPoliciesThatEvictNothing) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

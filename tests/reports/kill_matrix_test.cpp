@@ -7,7 +7,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -151,4 +151,4 @@ TEST_F(ReportOfLaws, ShowsFigureAndTables) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

@@ -4,7 +4,7 @@
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -144,4 +144,4 @@ TEST(Legend, IsWholeInEveryFigureOfManyPolicies) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

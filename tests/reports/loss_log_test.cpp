@@ -12,7 +12,7 @@
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using ::testing::AllOf;
@@ -175,4 +175,4 @@ TEST(LossLog, ALargeModelBreaksWithoutItsSinks) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

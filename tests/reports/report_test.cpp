@@ -18,7 +18,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 namespace fs = std::filesystem;
@@ -256,4 +256,4 @@ TEST(Look, ChangesDashAndMarkerButNotColourForOtherOptionsOfAPolicy) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

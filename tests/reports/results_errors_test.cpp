@@ -11,7 +11,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -216,4 +216,4 @@ TEST_F(ResultsErrors, LeavesNoFileBehindThatItCouldNotBegin) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

@@ -11,7 +11,7 @@
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -244,4 +244,4 @@ TEST(Results, HoldsTheDocumentedMarks) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

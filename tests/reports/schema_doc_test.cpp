@@ -10,7 +10,7 @@
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::read_text;
@@ -118,4 +118,4 @@ TEST(SchemaPage, HasTheColumnsOfTheExports) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

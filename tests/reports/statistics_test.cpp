@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 // By hand: mean 3, s^2 = 10/4 = 2.5, s/sqrt(5) = 0.70711, and tables give t(0.975, 4) = 2.776445.
@@ -75,4 +75,4 @@ TEST(Holm, MultipliesByHowManyAreLeft) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

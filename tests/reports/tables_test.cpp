@@ -8,7 +8,7 @@
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using testing::fake_replay;
@@ -103,4 +103,4 @@ TEST(InlineSvg, KeepsTheIdsOfTwoDrawingsApart) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

@@ -11,7 +11,7 @@
 #include "kvcheck/reports/tables/timing_table.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
-namespace kv {
+namespace kv::reports {
 namespace {
 
 using ::testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(Loops, StandSideBySide) {
 }
 
 }  // namespace
-}  // namespace kv
+}  // namespace kv::reports

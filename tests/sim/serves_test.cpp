@@ -31,8 +31,11 @@ void append(std::vector<float>& into, const std::vector<double>& vector) {
 }
 
 // What the trace holds of a token, straight from its tensors, for a kv-head or the whole layer.
-Brought brought_of(const Trace& trace, bool whole_layer, std::size_t kv_head, Position token) {
-  Brought own;
+properties::Brought brought_of(const Trace& trace,
+                               bool whole_layer,
+                               std::size_t kv_head,
+                               Position token) {
+  properties::Brought own;
   for (std::size_t head = 0; head < trace.info().query_heads; ++head) {
     if (!whole_layer && head / 2 != kv_head) continue;
     const PlainHead plain(trace, 0, head);
@@ -49,8 +52,8 @@ std::vector<std::uint32_t> kept_by_model(const Trace& trace, const Spec& spec) {
   const bool whole = spec.unit == Unit::layer;
   std::vector<std::uint32_t> kept(trace.info().tokens);
   for (std::size_t unit = 0; unit < (whole ? 1U : 2U); ++unit) {
-    Model model(spec, std::make_shared<CounterDraws>(Rng(1)));
-    const MassOf no_mass = [](const auto& visible, Position) {
+    properties::Model model(spec, std::make_shared<CounterDraws>(Rng(1)));
+    const properties::MassOf no_mass = [](const auto& visible, Position) {
       return std::vector<float>(visible.size());
     };
     for (std::size_t fed = 0; fed < kept.size(); fed += spec.chunk) {

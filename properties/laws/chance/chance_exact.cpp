@@ -6,7 +6,7 @@
 #include "kvcheck/properties/sampling/exact.h"
 #include "kvcheck/properties/sampling/ladder.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint64_t most_runs = 50000;
@@ -116,4 +116,4 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   return verdict;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

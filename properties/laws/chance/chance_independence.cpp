@@ -5,7 +5,7 @@
 #include "kvcheck/properties/sampling/ladder.h"
 #include "kvcheck/properties/statistics/independence.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::uint32_t layers = 3;
@@ -172,4 +172,4 @@ StatisticalVerdict measure_independence(Family& family, const Effort& effort) {
   return climb_cells(cells, effort, "chance.independence", {});
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -11,7 +11,7 @@
 #include "kvcheck/properties/sampling/ladder.h"
 #include "kvcheck/properties/statistics/diagnosis.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr std::array<Rung, 4> inclusion_rungs = {{{{.n = 5, .k = 4}, 1500},
@@ -181,4 +181,4 @@ StatisticalVerdict measure_chunks(Family& family, const Effort& effort) {
                 .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/law.h"
 #include "kvcheck/properties/statistics/chance_law.h"
 
-namespace kv {
+namespace kv::properties {
 
 StatisticalVerdict measure_exact(Family& family, const Effort& effort);
 StatisticalVerdict measure_inclusion(Family& family, const Effort& effort);
@@ -20,4 +20,4 @@ StatisticalVerdict measure_chunks(Family& family, const Effort& effort);
 // The law that a family claims at its wanted size. Requires that it claims one.
 ChanceLaw claimed_law(const Family& family);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,7 +1,7 @@
 #include "kvcheck/properties/laws/chance/chance_measures.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Spared = std::optional<std::string>;
@@ -150,4 +150,4 @@ std::vector<Law> statistical_laws() {
   return laws;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/laws/judging/partition_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> never(const Contract&) {
@@ -167,4 +167,4 @@ std::vector<Law> call_laws() {
   return {empty_call_law(), longest_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,7 +9,7 @@
 #include "kvcheck/properties/laws/judging/visibility_detail.h"
 #include "kvcheck/properties/reference/page_rule.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> unless_choosing(const Contract& contract) {
@@ -231,4 +231,4 @@ std::vector<Law> choice_laws() {
   return {attended_law(), whole_pages_law(), own_page_law(), bounds_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

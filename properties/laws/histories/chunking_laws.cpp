@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/partition_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 bool one_state(const Contract& contract) {
@@ -221,4 +221,4 @@ std::vector<Law> chunking_laws() {
   return laws;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/laws/judging/cost_detail.h"
 #include "kvcheck/properties/laws/judging/judge.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Tokens copied beside trims: into the buffer, and when the buffer grows.
@@ -251,4 +251,4 @@ std::vector<Law> cost_laws() {
   return {amortised_law(), bytes_law(), liveness_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/resident_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> never(const Contract&) {
@@ -248,4 +248,4 @@ std::vector<Law> resident_laws() {
   return laws;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

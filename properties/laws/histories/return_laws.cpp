@@ -5,7 +5,7 @@
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/resident_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> unless_gone_for_good(const Contract& contract) {
@@ -210,4 +210,4 @@ std::vector<Law> return_laws() {
   return {no_resurrection_law(), newcomer_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/visibility_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr float no_weight = 1e-6F;
@@ -211,4 +211,4 @@ std::vector<Law> semantics_laws() {
   return {semantics_law(), same_past_law(), never_mixed_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 #include "kvcheck/properties/laws/judging/cost_detail.h"
 #include "kvcheck/properties/laws/judging/judge.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> unless_shared(const Contract& contract) {
@@ -79,4 +79,4 @@ std::vector<Law> sharing_laws() {
   return {layer_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> never(const Contract&) {
@@ -242,4 +242,4 @@ std::vector<Law> size_laws() {
   return laws;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

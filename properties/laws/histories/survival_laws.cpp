@@ -1,6 +1,6 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> applies(const Contract& /*contract*/) {
@@ -38,4 +38,4 @@ std::vector<Law> survival_laws() {
   }};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/visibility_detail.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> never(const Contract&) {
@@ -237,4 +237,4 @@ std::vector<Law> visibility_laws() {
   return laws;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

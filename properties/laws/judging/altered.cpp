@@ -2,7 +2,7 @@
 
 #include "kvcheck/properties/laws/judging/scenario.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 class MeddledSubject final : public Subject {
@@ -72,4 +72,4 @@ std::unique_ptr<Family> meddled(Family& family, MakeMeddler make) {
   return std::make_unique<MeddledFamily>(family, std::move(make));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,9 +5,9 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<Law> cost_laws();     // what a size costs and whether it is reached
 std::vector<Law> sharing_laws();  // what the heads of a layer keep together
 
-}  // namespace kv
+}  // namespace kv::properties

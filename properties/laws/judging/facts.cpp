@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::vector<Row> in_order(std::vector<Row> rows, bool ordered) {
@@ -32,14 +32,14 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
                       "it stores " + words_of(row_tokens(b))};
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string row = "the row of token " + word_of(a[i].value);
+    const std::string row = "the row of token " + to_text(a[i].value);
     if (a[i].key != b[i].key) {
-      return Difference{row + " has the key of token " + word_of(a[i].key),
-                        "it has the key of token " + word_of(b[i].key)};
+      return Difference{row + " has the key of token " + to_text(a[i].key),
+                        "it has the key of token " + to_text(b[i].key)};
     }
     if (differ(a[i].position, b[i].position, compare.position_slack)) {
-      return Difference{row + " is stored at position " + word_of(a[i].position),
-                        "it is stored at position " + word_of(b[i].position)};
+      return Difference{row + " is stored at position " + to_text(a[i].position),
+                        "it is stored at position " + to_text(b[i].position)};
     }
     if (a[i].full_precision != b[i].full_precision) {
       return Difference{row + (a[i].full_precision ? " is in full precision" : " is quantised"),
@@ -75,24 +75,24 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   }
   const double at = query_position(expected, query);
   if (differ(at, query_position(seen, query), compare.position_slack)) {
-    return Difference{who + " is at position " + word_of(at),
-                      "it is at position " + word_of(query_position(seen, query)), query};
+    return Difference{who + " is at position " + to_text(at),
+                      "it is at position " + to_text(query_position(seen, query)), query};
   }
   const bool weighed =
       compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string pair = who + " reads token " + word_of(tokens[i]);
+    const std::string pair = who + " reads token " + to_text(tokens[i]);
     const double mine = key_position(expected, query, a[i]);
     const double other = key_position(seen, query, b[i]);
     if (differ(mine, other, compare.position_slack)) {
-      return Difference{pair + " at position " + word_of(mine), "at position " + word_of(other),
+      return Difference{pair + " at position " + to_text(mine), "at position " + to_text(other),
                         query};
     }
     if (!weighed) continue;
     const auto gives = static_cast<double>(weight(expected, query, a[i]));
     const auto gave = static_cast<double>(weight(seen, query, b[i]));
     if (differ(gives, gave, compare.weight_slack)) {
-      return Difference{pair + " with weight " + word_of(gives), "with weight " + word_of(gave),
+      return Difference{pair + " with weight " + to_text(gives), "with weight " + to_text(gave),
                         query};
     }
   }
@@ -101,13 +101,13 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
 
 }  // namespace
 
-std::string word_of(Token token) {
+std::string to_text(Token token) {
   if (token.position < 0) return "nothing";
   return std::to_string(token.position) +
          (token.variant == 0 ? "" : "v" + std::to_string(token.variant));
 }
 
-std::string word_of(const Place& place) {
+std::string to_text(const Place& place) {
   return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
          ", head " + std::to_string(place.head);
 }
@@ -115,11 +115,11 @@ std::string word_of(const Place& place) {
 std::string words_of(std::span<const Token> tokens) {
   if (tokens.empty()) return "none";
   std::string words;
-  for (const Token token : tokens) words += (words.empty() ? "" : " ") + word_of(token);
+  for (const Token token : tokens) words += (words.empty() ? "" : " ") + to_text(token);
   return words;
 }
 
-std::string word_of(double number) {
+std::string to_text(double number) {
   if (std::isnan(number)) return "not told";
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", number);
@@ -211,4 +211,4 @@ Finding finding_at(const Difference& difference, std::size_t event, std::size_t 
           .query = difference.query};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -9,19 +9,19 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // "3", "3v1" for another variant, "nothing" for what was never fed.
-std::string word_of(Token token);
+std::string to_text(Token token);
 
 // "sequence 0, layer 1, head 0".
-std::string word_of(const Place& place);
+std::string to_text(const Place& place);
 
 // "0 3 4v1", or "none".
 std::string words_of(std::span<const Token> tokens);
 
 // 4, 4.5: without digits that say nothing.
-std::string word_of(double number);
+std::string to_text(double number);
 
 // Whether a row says more than whose it is: of its key, of the cache that it was made for.
 bool tells_key(const Row& row);
@@ -80,4 +80,4 @@ std::optional<Difference> difference(const UnitFacts& expected,
 // A finding about one unit of one event.
 Finding finding_at(const Difference& difference, std::size_t event, std::size_t unit);
 
-}  // namespace kv
+}  // namespace kv::properties

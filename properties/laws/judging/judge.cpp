@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // What is remembered of a branch between its calls.
@@ -230,4 +230,4 @@ std::string rows_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " row" : " rows");
 }
 
-}  // namespace kv
+}  // namespace kv::properties

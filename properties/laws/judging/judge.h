@@ -12,7 +12,7 @@
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A set of tokens: sorted by position, then variant. Duplicates are kept where rows had them.
 using Tokens = std::vector<Token>;
@@ -116,4 +116,4 @@ Judgement each_query(const History& history, Judge judge) {
   return {};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

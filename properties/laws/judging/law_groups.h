@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<Law> survival_laws();     // every call is answered
 std::vector<Law> size_laws();         // how many rows are stored, seen and reported
@@ -20,4 +20,4 @@ std::vector<Law> attention_laws();    // weights, scores, and what they decide
 std::vector<Law> reference_laws();    // executable specifications, dense limit, reductions
 std::vector<Law> statistical_laws();  // what is claimed of chance
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 
 #include "kvcheck/properties/laws/judging/judge.h"
 
-namespace kv {
+namespace kv::properties {
 
 // The tokens of a case cut in two ways; no chunk is longer than the contract allows.
 struct Partitions {
@@ -29,4 +29,4 @@ bool all_done(const History& history);
 // The laws on empty and on refused calls.
 std::vector<Law> call_laws();
 
-}  // namespace kv
+}  // namespace kv::properties

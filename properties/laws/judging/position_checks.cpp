@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 bool off(double a, double b) {
@@ -11,7 +11,7 @@ bool off(double a, double b) {
 }
 
 std::string name(Token token) {
-  return "token " + word_of(token);
+  return "token " + to_text(token);
 }
 
 // Where a token stands once the branch's shifts are counted in. Whether what is fed after a shift
@@ -51,10 +51,10 @@ std::optional<Difference> wrong_distance(const Glance& glance, bool follows, boo
     tested = true;
     const double expected = stands - standing(glance, glance.token(i), follows);
     if (!off(from - glance.key(i), expected)) continue;
-    const std::string who = asked ? "query " + word_of(glance.asking()) : name(glance.token(0));
-    return Difference{who + " is " + word_of(expected) + " away from " + name(glance.token(i)),
-                      "it is " + word_of(from - glance.key(i)) + " away: at position " +
-                          word_of(from) + ", and the key at " + word_of(glance.key(i)),
+    const std::string who = asked ? "query " + to_text(glance.asking()) : name(glance.token(0));
+    return Difference{who + " is " + to_text(expected) + " away from " + name(glance.token(i)),
+                      "it is " + to_text(from - glance.key(i)) + " away: at position " +
+                          to_text(from) + ", and the key at " + to_text(glance.key(i)),
                       glance.query};
   }
   return std::nullopt;
@@ -80,10 +80,10 @@ std::optional<Difference> ranked_distances(const Glance& glance, bool& tested) {
     if (!off(from - glance.key(i), expected)) continue;
     return Difference{name(glance.token(i)) + " has rank " + std::to_string(i) + " of the " +
                           std::to_string(glance.rows.size()) + " rows that query " +
-                          word_of(glance.asking()) + " sees: distance " +
-                          word_of(last - static_cast<double>(i)),
-                      "the query is at position " + word_of(glance.asked_at()) + ", the key at " +
-                          word_of(glance.key(i)),
+                          to_text(glance.asking()) + " sees: distance " +
+                          to_text(last - static_cast<double>(i)),
+                      "the query is at position " + to_text(glance.asked_at()) + ", the key at " +
+                          to_text(glance.key(i)),
                       glance.query};
   }
   return std::nullopt;
@@ -111,9 +111,9 @@ std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
     if (gap > 1 - position_slack && gap < most + position_slack) continue;
     return Difference{
         name(glance.token(i)) + " follows " + name(before) +
-            (most > 1 ? " at most " + word_of(most) + " positions on"
+            (most > 1 ? " at most " + to_text(most) + " positions on"
                       : std::string(" one position on: the gap is closed")),
-        "they are at positions " + word_of(glance.key(i - 1)) + " and " + word_of(glance.key(i)),
+        "they are at positions " + to_text(glance.key(i - 1)) + " and " + to_text(glance.key(i)),
         glance.query};
   }
   return std::nullopt;
@@ -174,9 +174,9 @@ std::optional<Difference> check_own_key(const Glance& glance, bool& tested) {
     tested = true;
     if (!off(glance.key(i), glance.asked_at())) continue;
     return Difference{
-        "query " + word_of(glance.asking()) + " and its own key are rotated for one position",
-        "the query is at position " + word_of(glance.asked_at()) + ", its key at " +
-            word_of(glance.key(i)),
+        "query " + to_text(glance.asking()) + " and its own key are rotated for one position",
+        "the query is at position " + to_text(glance.asked_at()) + ", its key at " +
+            to_text(glance.key(i)),
         glance.query};
   }
   return std::nullopt;
@@ -192,7 +192,7 @@ std::optional<Difference> check_order(const Glance& glance, bool& tested) {
     if (after > before + position_slack) continue;
     return Difference{
         name(glance.token(i)) + " is at a later position than " + name(glance.token(i - 1)),
-        "they are at positions " + word_of(after) + " and " + word_of(before), glance.query};
+        "they are at positions " + to_text(after) + " and " + to_text(before), glance.query};
   }
   return std::nullopt;
 }
@@ -215,9 +215,9 @@ std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
     }
     return Difference{who + " is at a position from 0 to " + std::to_string(end - 1) + ": " +
                           std::to_string(end) + what,
-                      "it is at position " + word_of(at), glance.query};
+                      "it is at position " + to_text(at), glance.query};
   };
-  if (auto found = check(glance.asked_at(), "query " + word_of(glance.asking()))) return found;
+  if (auto found = check(glance.asked_at(), "query " + to_text(glance.asking()))) return found;
   for (std::size_t i = 0; i < glance.rows.size(); ++i) {
     if (auto found = check(glance.key(i), name(glance.token(i)))) return found;
   }
@@ -242,4 +242,4 @@ double most_key_error(const Contract& contract, const Row& row, std::size_t rota
   return 0;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

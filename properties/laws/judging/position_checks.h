@@ -8,7 +8,7 @@
 #include "kvcheck/properties/laws/judging/facts.h"
 #include "kvcheck/properties/laws/judging/walk.h"
 
-namespace kv {
+namespace kv::properties {
 
 // One query of one unit, with the rows it sees in stream order.
 struct Glance {
@@ -55,4 +55,4 @@ double most_key_error(const Contract& contract, const Row& row, std::size_t rota
 
 inline constexpr double position_slack = 0.25;  // positions read back from low precision are off
 
-}  // namespace kv
+}  // namespace kv::properties

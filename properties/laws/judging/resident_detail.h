@@ -5,8 +5,8 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<Law> return_laws();
 
-}  // namespace kv
+}  // namespace kv::properties

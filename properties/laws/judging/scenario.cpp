@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kv {
+namespace kv::properties {
 
 Cut cut_at(const Case& what, Call::Kind kind) {
   const auto at = std::ranges::find_if(
@@ -119,4 +119,4 @@ Judgement unless_rounding(const Case& what, const std::function<Judgement(const 
   return first;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

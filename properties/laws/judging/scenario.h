@@ -13,7 +13,7 @@
 #include "kvcheck/properties/law.h"
 #include "kvcheck/properties/laws/judging/facts.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A case cut at its first call of a kind.
 struct Cut {
@@ -72,4 +72,4 @@ std::optional<Finding> disagreement(const Side& expected,
 // the stream, and counts as broken only if it breaks under some of those too.
 Judgement unless_rounding(const Case& what, const std::function<Judgement(const Case&)>& relation);
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -1,6 +1,6 @@
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 History Trial::run(const Case& what) {
   Result<History> history = run_case(family_, what);
@@ -11,4 +11,4 @@ History Trial::run(const Case& what) {
   return *std::move(history);
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,9 +6,9 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 std::vector<Law> semantics_laws();
 std::vector<Law> choice_laws();
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 void reorder(Lineage& line, const std::vector<std::uint32_t>& from) {
@@ -69,4 +69,4 @@ void walk(const History& history, const Visit& visit) {
   }
 }
 
-}  // namespace kv
+}  // namespace kv::properties

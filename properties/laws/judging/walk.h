@@ -8,7 +8,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 // A shift that was done.
 struct DoneShift {
@@ -56,4 +56,4 @@ class Verdicts {
   bool tested_ = false;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

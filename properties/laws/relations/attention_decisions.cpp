@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/attention_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::uint64_t middle_of(const Contract& contract) {
@@ -48,7 +48,7 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
       if (std::ranges::count(stored, favourite) != 0) continue;
-      return Finding{.expected = "token " + word_of(favourite) +
+      return Finding{.expected = "token " + to_text(favourite) +
                                  " stays: from its arrival on it gets nearly all attention",
                      .seen = "it is gone after " +
                              std::to_string(event.branch.size() - arrival - 1) +
@@ -143,4 +143,4 @@ Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   return std::monostate{};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/judging/walk.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Gives the tokens from a place on another variant.
@@ -61,15 +61,15 @@ std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
     any |= visible;
     sum += gave;
     const std::string pair =
-        "query " + std::to_string(query) + " gives token " + word_of(unit.returned[row].value);
-    if (!(gave >= -1e-6)) return Difference{pair + " a weight of 0 or more", word_of(gave), query};
+        "query " + std::to_string(query) + " gives token " + to_text(unit.returned[row].value);
+    if (!(gave >= -1e-6)) return Difference{pair + " a weight of 0 or more", to_text(gave), query};
     if (visible || gave <= 1e-6) continue;
-    return Difference{pair + ", which it must not see, no weight", "it gives " + word_of(gave),
+    return Difference{pair + ", which it must not see, no weight", "it gives " + to_text(gave),
                       query};
   }
   if (!any || std::abs(sum - 1) <= 2e-3) return std::nullopt;
   return Difference{"the weights of query " + std::to_string(query) + " sum to 1",
-                    "they sum to " + word_of(sum), query};
+                    "they sum to " + to_text(sum), query};
 }
 
 // Tries `check` on each query whose weights were told.
@@ -125,10 +125,10 @@ Judgement renormalised(const History& history, const Contract&) {
                        const auto gave = static_cast<double>(weight(facts, query, rows[i]));
                        if (std::abs(gave - mean[i]) <= 2e-3) continue;
                        return Difference{
-                           "query " + word_of(event.fed[query]) + " gives token " +
-                               word_of(keys[i]) + " weight " + word_of(mean[i]) +
+                           "query " + to_text(event.fed[query]) + " gives token " +
+                               to_text(keys[i]) + " weight " + to_text(mean[i]) +
                                ", the softmax of its logits over the rows that it sees",
-                           "it gives " + word_of(gave), query};
+                           "it gives " + to_text(gave), query};
                      }
                      return std::nullopt;
                    });
@@ -149,13 +149,13 @@ Judgement alike_weigh_alike(Trial& trial, const Contract&) {
                     const auto first = static_cast<double>(weight(facts, query, rows.front()));
                     const auto gave = static_cast<double>(weight(facts, query, row));
                     if (std::abs(gave - first) <= 1e-4 * first) continue;
-                    return Difference{"all logits being equal, query " + word_of(event.fed[query]) +
-                                          " gives token " + word_of(facts.returned[row].key) +
+                    return Difference{"all logits being equal, query " + to_text(event.fed[query]) +
+                                          " gives token " + to_text(facts.returned[row].key) +
                                           " in slot " + std::to_string(row) + " the weight " +
-                                          word_of(first) + " that it gives token " +
-                                          word_of(facts.returned[rows.front()].key) + " in slot " +
+                                          to_text(first) + " that it gives token " +
+                                          to_text(facts.returned[rows.front()].key) + " in slot " +
                                           std::to_string(rows.front()),
-                                      "it gives " + word_of(gave), query};
+                                      "it gives " + to_text(gave), query};
                   }
                   return std::nullopt;
                 });
@@ -223,4 +223,4 @@ Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
   });
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 Judgement sums_to_one(const History& history, const Contract& contract);
 Judgement renormalised(const History& history, const Contract& contract);
@@ -18,4 +18,4 @@ Judgement merit_decides(Trial& trial, const Contract& contract);
 Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract);
 Judgement ties_decide_alike(Trial& trial, const Contract& contract);
 
-}  // namespace kv
+}  // namespace kv::properties

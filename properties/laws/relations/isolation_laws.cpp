@@ -3,7 +3,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/isolation_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> nowhere(const Contract&) {
@@ -130,4 +130,4 @@ std::vector<Law> isolation_laws() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

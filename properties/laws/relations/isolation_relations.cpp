@@ -7,7 +7,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/judging/walk.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Feeds only, of a stream in which attention differs from payer to payer.
@@ -201,4 +201,4 @@ Judgement objects_apart(Trial& trial, const Contract& contract) {
   return std::monostate{};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 Judgement layers_apart(Trial& trial, const Contract& contract);
 Judgement heads_apart(Trial& trial, const Contract& contract);
@@ -13,4 +13,4 @@ Judgement shared_alike(const History& history, const Contract& contract);
 Judgement objects_apart(Trial& trial, const Contract& contract);
 Judgement seeds_differ(Trial& trial, const Contract& contract);
 
-}  // namespace kv
+}  // namespace kv::properties

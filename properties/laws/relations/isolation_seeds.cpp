@@ -3,7 +3,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/isolation_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 using Kept = std::vector<std::vector<Token>>;  // by event
@@ -78,4 +78,4 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
                  .history = runs.front()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -6,7 +6,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/attention_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // What a token got of each query from its own on, and the decisions that it outlived as one who
@@ -126,11 +126,11 @@ class Records {
 
   Finding accuse(const Step& step, const Pair& pair, const Tokens& here) {
     const auto mean = [&](Token token) {
-      return word_of(token) + " got " + word_of(records_[token].mean()) + " of a query in the mean";
+      return to_text(token) + " got " + to_text(records_[token].mean()) + " of a query in the mean";
     };
     return finding_at(step, unit_,
-                      "token " + word_of(pair.first) + " outlives the younger " +
-                          word_of(pair.second) +
+                      "token " + to_text(pair.first) + " outlives the younger " +
+                          to_text(pair.second) +
                           ": each query that saw both gave it more, and so did all of its life",
                       mean(pair.first) + " and is gone, " + mean(pair.second) +
                           " and stays; left are " + text_of(here));
@@ -236,4 +236,4 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
   return std::monostate{};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/laws/judging/scenario.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Single tokens behind a tail until it feeds `tokens`: what a rollback left behind shows only when
@@ -72,4 +72,4 @@ Rollback rollback_of(const Case& what) {
   return rollback;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

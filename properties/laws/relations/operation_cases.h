@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/case.h"
 
-namespace kv {
+namespace kv::properties {
 
 // Tokens fed, taken back, and the rest of the stream fed; and the same as if they had never been
 // fed. The first truncate on branch 0 that takes back a part says where the cut is, or the first.
@@ -22,4 +22,4 @@ struct Rollback {
 // Throws NotTested where the case has no truncate that takes anything back.
 Rollback rollback_of(const Case& what);
 
-}  // namespace kv
+}  // namespace kv::properties

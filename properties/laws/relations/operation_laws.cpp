@@ -1,7 +1,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/operation_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> nowhere(const Contract&) {
@@ -162,4 +162,4 @@ std::vector<Law> operation_laws() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

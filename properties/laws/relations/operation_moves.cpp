@@ -8,7 +8,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/operation_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // From the given feed on, attention treats all payers alike.
@@ -183,12 +183,12 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
       const double expected = old[row].position + by;
       if (std::isnan(expected) || std::isnan(now[row].position)) continue;
       if (std::abs(expected - now[row].position) <= position_slack) continue;
-      return accuse("token " + word_of(old[row].key) + " moves from position " +
-                        word_of(old[row].position) + " to " + word_of(expected),
-                    "it is at position " + word_of(now[row].position));
+      return accuse("token " + to_text(old[row].key) + " moves from position " +
+                        to_text(old[row].position) + " to " + to_text(expected),
+                    "it is at position " + to_text(now[row].position));
     }
   }
   return std::monostate{};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/operation_cases.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::vector<Call> joined(std::vector<Call> calls, const std::vector<Call>& more) {
@@ -219,4 +219,4 @@ Judgement snapshot_goes_on(Trial& trial, const Contract& contract) {
                            comparing(contract, trial.family()), "as if it had not been saved"));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 Judgement same_twice(Trial& trial, const Contract& contract);
 Judgement reset_is_fresh(Trial& trial, const Contract& contract);
@@ -17,4 +17,4 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract);
 Judgement snapshot_goes_on(Trial& trial, const Contract& contract);
 Judgement shift_moves_rows(Trial& trial, const Contract& contract);
 
-}  // namespace kv
+}  // namespace kv::properties

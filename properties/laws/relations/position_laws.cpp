@@ -2,7 +2,7 @@
 #include "kvcheck/properties/laws/judging/position_checks.h"
 #include "kvcheck/properties/laws/relations/position_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> untold(const Contract& contract) {
@@ -184,4 +184,4 @@ std::vector<Law> position_laws() {
   return all;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

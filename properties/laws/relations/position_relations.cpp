@@ -8,7 +8,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/operation_cases.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 bool differs(double a, double b) {
@@ -27,7 +27,7 @@ std::optional<Difference> sink_moved(const Row& row, const std::string& who, Ver
   verdicts.tested();
   if (!differs(row.position, row.key.position)) return std::nullopt;
   return Difference{who + " stays at position " + std::to_string(row.key.position),
-                    "it is at position " + word_of(row.position), 0};
+                    "it is at position " + to_text(row.position), 0};
 }
 
 // The errors of sinks' keys as they were first told.
@@ -81,10 +81,10 @@ Judgement same_everywhere(const History& history, const Contract& contract) {
         const auto [found, fresh] = first.try_emplace(seen, unit, at);
         if (fresh || !differs(at, found->second.second)) continue;
         const Difference difference{
-            "query " + word_of(event.fed[query]) + " is at position " +
-                word_of(found->second.second) + ", as in unit " +
+            "query " + to_text(event.fed[query]) + " is at position " +
+                to_text(found->second.second) + ", as in unit " +
                 std::to_string(found->second.first),
-            "in unit " + std::to_string(unit) + " it is at position " + word_of(at), query};
+            "in unit " + std::to_string(unit) + " it is at position " + to_text(at), query};
         verdicts.accuse(finding_at(difference, index, unit));
       }
     }
@@ -108,7 +108,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
       verdicts.tested();
       if (!differs(at, 0)) continue;
       verdicts.accuse(finding_at({"the first query after the reset is at position 0",
-                                  "it is at position " + word_of(at), 0},
+                                  "it is at position " + to_text(at), 0},
                                  index, unit));
     }
   });
@@ -126,15 +126,15 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
       for (const Row& row : event.facts.units[unit].stored) {
         const auto position = row.key.position;
         if (position < 0 || static_cast<std::uint32_t>(position) >= sinks) continue;
-        const std::string who = "sink " + word_of(row.key);
+        const std::string who = "sink " + to_text(row.key);
         if (const auto moved = sink_moved(row, who, verdicts)) {
           verdicts.accuse(finding_at(*moved, index, unit));
         }
         const std::optional<double> first = errors.grown(event, unit, row);
         if (!first) continue;
         verdicts.accuse(
-            finding_at({who + "'s key stays as it was stored, wrong by " + word_of(*first),
-                        "it is wrong by " + word_of(row.key_error), 0},
+            finding_at({who + "'s key stays as it was stored, wrong by " + to_text(*first),
+                        "it is wrong by " + to_text(row.key_error), 0},
                        index, unit));
       }
     }
@@ -203,10 +203,10 @@ Judgement keeps_norm(const History& history, const Contract& contract) {
         const double most = most_key_error(contract, row, rotations);
         if (row.key_error <= most) continue;
         verdicts.accuse(
-            finding_at({"the key of token " + word_of(row.key) + ", rotated at most " +
+            finding_at({"the key of token " + to_text(row.key) + ", rotated at most " +
                             std::to_string(rotations) + " times, is wrong by no more than " +
-                            word_of(most) + " of its length",
-                        "it is wrong by " + word_of(row.key_error), 0},
+                            to_text(most) + " of its length",
+                        "it is wrong by " + to_text(row.key_error), 0},
                        index, unit));
       }
     }
@@ -214,4 +214,4 @@ Judgement keeps_norm(const History& history, const Contract& contract) {
   return verdicts.judgement();
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,7 +3,7 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 Judgement positions_after_rollback(Trial& trial, const Contract& contract);
 Judgement same_everywhere(const History& history, const Contract& contract);
@@ -12,4 +12,4 @@ Judgement sinks_untouched(const History& history, const Contract& contract);
 Judgement shift_composes(Trial& trial, const Contract& contract);
 Judgement keeps_norm(const History& history, const Contract& contract);
 
-}  // namespace kv
+}  // namespace kv::properties

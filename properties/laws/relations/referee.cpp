@@ -6,7 +6,7 @@
 #include "kvcheck/properties/subjects/spec_cells.h"
 #include "kvcheck/sim/cache/cache_group.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::size_t units_per_cell(const Setup& setup, Unit unit) {
@@ -201,4 +201,4 @@ std::optional<Finding> Referee::compare_stored(const Step& step,
                     "stored are " + text_of(kept));
 }
 
-}  // namespace kv
+}  // namespace kv::properties

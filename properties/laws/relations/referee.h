@@ -8,7 +8,7 @@
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/reference/model.h"
 
-namespace kv {
+namespace kv::properties {
 
 // What of the model's answers is compared.
 enum class Compared { visible, visible_and_stored };
@@ -61,4 +61,4 @@ class Referee {
   bool compared_ = false;
 };
 
-}  // namespace kv
+}  // namespace kv::properties

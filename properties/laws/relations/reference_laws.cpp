@@ -4,7 +4,7 @@
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/referee.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> never(const Contract&) {
@@ -260,4 +260,4 @@ std::vector<Law> reference_laws() {
   return {model_law(), dense_law(), reductions_law()};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

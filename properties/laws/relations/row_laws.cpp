@@ -7,7 +7,7 @@
 #include "kvcheck/properties/laws/judging/walk.h"
 #include "kvcheck/properties/laws/relations/row_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 std::optional<std::string> nowhere(const Contract&) {
@@ -57,17 +57,17 @@ Judgement pairing(const History& history, const Contract&) {
       [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
         if (row.value != row.key) {
           return Difference{
-              "the value of token " + kv::word_of(row.value) + " lies beside its own key",
-              "its key is of token " + kv::word_of(row.key)};
+              "the value of token " + kv::properties::to_text(row.value) + " lies beside its own key",
+              "its key is of token " + kv::properties::to_text(row.key)};
         }
         if (row.value_place == row.key_place || row.value_place == place_not_told ||
             row.key_place == place_not_told) {
           return std::nullopt;
         }
         return Difference{
-            "key and value of token " + kv::word_of(row.value) + " were made for the same cache",
-            "the value is of " + word_of(row.value_place) + ", the key of " +
-                word_of(row.key_place)};
+            "key and value of token " + kv::properties::to_text(row.value) + " were made for the same cache",
+            "the value is of " + to_text(row.value_place) + ", the key of " +
+                to_text(row.key_place)};
       });
 }
 
@@ -87,9 +87,9 @@ std::optional<Difference> astray(
     made.head /= history.what.setup.group;
     if (told == made) return std::nullopt;
   }
-  return Difference{std::string(key ? "the key" : "the value") + " of token " + kv::word_of(token) +
-                        " was made for " + word_of(made),
-                    "it was made for " + word_of(told)};
+  return Difference{std::string(key ? "the key" : "the value") + " of token " + kv::properties::to_text(token) +
+                        " was made for " + to_text(made),
+                    "it was made for " + to_text(told)};
 }
 
 Judgement place(const History& history, const Contract&) {
@@ -117,10 +117,10 @@ Judgement unharmed(const History& history, const Contract& contract) {
                       if (std::isnan(row.key_error)) return std::nullopt;
                       const double most = most_key_error(contract, row, 1);
                       if (row.key_error <= most) return std::nullopt;
-                      return Difference{"the key of token " + kv::word_of(row.key) +
-                                            " is wrong by no more than " + kv::word_of(most) +
+                      return Difference{"the key of token " + kv::properties::to_text(row.key) +
+                                            " is wrong by no more than " + kv::properties::to_text(most) +
                                             " of its length",
-                                        "it is wrong by " + kv::word_of(row.key_error)};
+                                        "it is wrong by " + kv::properties::to_text(row.key_error)};
                     });
 }
 
@@ -158,7 +158,7 @@ std::optional<Difference> wrong_tier(const Contract& contract,
     if (row.full_precision) {
       if (position >= std::max(contract.sinks, contract.full_precision_sinks)) ++full;
     } else if (!may_be_lower(contract, position, event.branch.size())) {
-      return Difference{"token " + kv::word_of(row.value) + " is stored as it was fed" +
+      return Difference{"token " + kv::properties::to_text(row.value) + " is stored as it was fed" +
                             (lower ? why_exact(contract, position) : std::string()),
                         "it is stored in lower precision", 0};
     }
@@ -240,4 +240,4 @@ std::vector<Law> row_laws() {
   };
 }
 
-}  // namespace kv
+}  // namespace kv::properties

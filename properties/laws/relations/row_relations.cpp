@@ -8,7 +8,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/judging/walk.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // The weights of a query in a run that evicts nothing, by token.
@@ -35,10 +35,10 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
     const double expected = found == weights.end() ? 0 : found->second / kept;
     const auto gave = static_cast<double>(weight(unit, query, row));
     if (std::abs(expected - gave) <= 2e-3) continue;
-    return Difference{"query " + std::to_string(query) + " gives token " + word_of(token) +
-                          " weight " + word_of(expected) +
+    return Difference{"query " + std::to_string(query) + " gives token " + to_text(token) +
+                          " weight " + to_text(expected) +
                           ", as if nothing were evicted and the rest were masked",
-                      "it gives " + word_of(gave), query};
+                      "it gives " + to_text(gave), query};
   }
   return std::nullopt;
 }
@@ -84,23 +84,23 @@ const Row* row_of(const std::vector<Row>& rows, Token token) {
 }
 
 std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
-  const std::string who = "the row of token " + word_of(before.value);
+  const std::string who = "the row of token " + to_text(before.value);
   if (before.key != after.key) {
     return Difference{
-        who + " is stored with the key of token " + word_of(before.key) + ", as attention saw it",
-        "it is stored with the key of token " + word_of(after.key)};
+        who + " is stored with the key of token " + to_text(before.key) + ", as attention saw it",
+        "it is stored with the key of token " + to_text(after.key)};
   }
   if (before.value_place != after.value_place || before.key_place != after.key_place) {
     return Difference{
-        who + " is stored as attention saw it, its key made for " + word_of(before.key_place),
-        "the one stored has a key made for " + word_of(after.key_place)};
+        who + " is stored as attention saw it, its key made for " + to_text(before.key_place),
+        "the one stored has a key made for " + to_text(after.key_place)};
   }
   const bool told = !std::isnan(before.position) && !std::isnan(after.position);
   if (contract.positions == PositionMode::absolute && told &&
       std::abs(before.position - after.position) > position_slack) {
     return Difference{
-        who + " is stored at position " + kv::word_of(before.position) + ", as attention saw it",
-        "it is stored at position " + kv::word_of(after.position)};
+        who + " is stored at position " + kv::properties::to_text(before.position) + ", as attention saw it",
+        "it is stored at position " + kv::properties::to_text(after.position)};
   }
   return std::nullopt;
 }
@@ -160,4 +160,4 @@ Law evict_equals_mask_law() {
       .check = evict_equals_mask};
 }
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -3,10 +3,10 @@
 
 #include "kvcheck/properties/law.h"
 
-namespace kv {
+namespace kv::properties {
 
 Law returned_equals_stored_law();
 Law evict_equals_mask_law();
 Law half_step_law();
 
-}  // namespace kv
+}  // namespace kv::properties

@@ -7,7 +7,7 @@
 #include "kvcheck/properties/laws/judging/walk.h"
 #include "kvcheck/properties/laws/relations/row_relations.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 // Codes times steps are rounded to f32, and so may a step be.
@@ -21,13 +21,13 @@ std::optional<std::string> unless_codes(const Contract& contract) {
 std::optional<Difference> too_far(const Row& row) {
   const double most = row.full_precision ? 0 : most_steps_off;
   if (std::isnan(row.steps_off) || row.steps_off <= most) return std::nullopt;
-  const std::string token = "token " + kv::word_of(row.value);
+  const std::string token = "token " + kv::properties::to_text(row.value);
   if (row.full_precision) {
     return Difference{token + " is in full precision: its numbers are those that were fed",
                       "one is another", 0};
   }
   return Difference{"the numbers of " + token + " are off by at most half a step of their scale",
-                    "one is off by " + word_of(row.steps_off) + " steps", 0};
+                    "one is off by " + to_text(row.steps_off) + " steps", 0};
 }
 
 Judgement half_step(const History& history, const Contract& contract) {
@@ -69,4 +69,4 @@ Law half_step_law() {
           .check = half_step};
 }
 
-}  // namespace kv
+}  // namespace kv::properties
