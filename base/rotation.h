@@ -15,7 +15,7 @@ namespace kv {
 
 // What happens to two channels of a head: the one becomes x cosine - y sine, the other x sine + y
 // cosine. Of a mean over positions, where cosine^2 + sine^2 is less than 1.
-struct PairTurn {
+struct PairRotation {
   std::size_t x = 0;
   std::size_t y = 0;
   double cosine = 1;
@@ -25,13 +25,15 @@ struct PairTurn {
 // Turns a head's vector in place, or, backwards, multiplies it with the transpose. Channels that no
 // pair names stay. Requires channels below numbers.size().
 template <typename Number>
-void turn_pairs(std::span<const PairTurn> turns, bool backwards, std::span<Number> numbers) {
-  for (const PairTurn& turn : turns) {
-    const auto x = static_cast<double>(numbers[turn.x]);
-    const auto y = static_cast<double>(numbers[turn.y]);
-    const double sine = backwards ? -turn.sine : turn.sine;
-    numbers[turn.x] = static_cast<Number>(x * turn.cosine - y * sine);
-    numbers[turn.y] = static_cast<Number>(x * sine + y * turn.cosine);
+void rotate_pairs(std::span<const PairRotation> rotations,
+                  bool backwards,
+                  std::span<Number> numbers) {
+  for (const PairRotation& rotate : rotations) {
+    const auto x = static_cast<double>(numbers[rotate.x]);
+    const auto y = static_cast<double>(numbers[rotate.y]);
+    const double sine = backwards ? -rotate.sine : rotate.sine;
+    numbers[rotate.x] = static_cast<Number>(x * rotate.cosine - y * sine);
+    numbers[rotate.y] = static_cast<Number>(x * sine + y * rotate.cosine);
   }
 }
 
@@ -44,9 +46,9 @@ class Rotation {
 
   // The turns of the positions first ... first + count - 1, averaged; one entry per pair. Requires
   // count >= 1. Cost: O(pairs), whatever the count.
-  virtual void mean_turns(Position first,
-                          std::size_t count,
-                          std::vector<PairTurn>& turns) const = 0;
+  virtual void mean_rotations(Position first,
+                              std::size_t count,
+                              std::vector<PairRotation>& rotations) const = 0;
 };
 
 }  // namespace kv

@@ -69,12 +69,12 @@ class Layers {
       const std::size_t at = h * group * shape_.dim;
       const kv::model::QueryRun run{slots_.size(), queries_.data() + at};
       kv::model::attend_kernels().attend({.keys = rows(keys),
-                                   .values = rows(keys + bytes_),
-                                   .runs = {&run, 1},
-                                   .vectors = group,
-                                   .scale = 0.1F,
-                                   .state = state_.data(),
-                                   .out = out_.data() + at});
+                                          .values = rows(keys + bytes_),
+                                          .runs = {&run, 1},
+                                          .vectors = group,
+                                          .scale = 0.1F,
+                                          .state = state_.data(),
+                                          .out = out_.data() + at});
     }
     benchmark::DoNotOptimize(out_.data());
   }
@@ -173,8 +173,8 @@ void BM_product(benchmark::State& state, kv::Number number) {
   std::vector<float> out(tokens * rows);
   std::size_t copy = 0;
   for (auto _ : state) {
-    kv::model::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns}, x.data(),
-                                 tokens, out.data());
+    kv::model::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns},
+                                        x.data(), tokens, out.data());
     benchmark::DoNotOptimize(out.data());
     copy = (copy + 1) % copies;
   }

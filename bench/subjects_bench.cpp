@@ -9,14 +9,14 @@ namespace {
 // 32 chunks of two tokens a case, through the example in pure Python.
 void BM_fed_chunks_python(benchmark::State& state) {
   const auto family = kv::properties::make_process_family("PYTHONPATH='" KVCHECK_SOURCE_DIR
-                                              "/python' python3 '" KVCHECK_SOURCE_DIR
-                                              "/examples/python/sink_window.py'");
+                                                          "/python' python3 '" KVCHECK_SOURCE_DIR
+                                                          "/examples/python/sink_window.py'");
   if (!family) {
     state.SkipWithError(family.error().message.c_str());
     return;
   }
-  const kv::properties::Case what =
-      kv::properties::feeding({.sinks = 2, .recent = 4, .budget = 12}, {}, std::vector<std::uint32_t>(32, 2));
+  const kv::properties::Case what = kv::properties::feeding({.sinks = 2, .recent = 4, .budget = 12},
+                                                            {}, std::vector<std::uint32_t>(32, 2));
   std::int64_t chunks = 0;
   for (auto _ : state) {
     const auto history = kv::properties::run_case(**family, what);

@@ -12,7 +12,8 @@ void BM_uniformity(benchmark::State& state, const char* text, std::uint32_t toke
   kv::properties::Replicate replicate;
   std::uint64_t stream = 0;
   for (auto _ : state) {
-    if (!sampler.sample(kv::properties::stream_seed(1, stream++), replicate)) state.SkipWithError("failed");
+    if (!sampler.sample(kv::properties::stream_seed(1, stream++), replicate))
+      state.SkipWithError("failed");
     counts.add(replicate);
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(shape.n - shape.k));

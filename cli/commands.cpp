@@ -77,34 +77,34 @@ int unknown_command(std::string_view name, Streams& streams) {
   return report_error("kvcheck", usage_error(unknown_word("command", name, names)), streams);
 }
 
-int run_help(std::span<const std::string> words, Streams& streams) {
-  if (words.empty() || asks_for_help(words.first(1))) {
+int run_help(std::span<const std::string> arguments, Streams& streams) {
+  if (arguments.empty() || asks_for_help(arguments.first(1))) {
     streams.out << top_help();
     return exit_status::done;
   }
-  const Command* command = find_command(words[0]);
+  const Command* command = find_command(arguments[0]);
   const Command* const verb =
-      command != nullptr && words.size() > 1 ? find_verb(*command, words[1]) : nullptr;
+      command != nullptr && arguments.size() > 1 ? find_verb(*command, arguments[1]) : nullptr;
   if (verb != nullptr) command = verb;
-  if (command == nullptr) return unknown_command(words[0], streams);
+  if (command == nullptr) return unknown_command(arguments[0], streams);
   // A command with verbs tells of those that are no commands of their own.
   const std::size_t used = command->verbs.empty() && verb == nullptr ? 1 : 2;
-  if (words.size() > used) {
-    return report_error("kvcheck", usage_error("unexpected word '" + words[used] + "' after help"),
-                        streams);
+  if (arguments.size() > used) {
+    return report_error(
+        "kvcheck", usage_error("unexpected word '" + arguments[used] + "' after help"), streams);
   }
   streams.out << help_of(*command);
   return exit_status::done;
 }
 
-int run_top(std::span<const std::string> words, Streams& streams) {
+int run_top(std::span<const std::string> arguments, Streams& streams) {
   // Without a command nothing was checked, which a script must not take for success.
-  if (words.empty()) {
+  if (arguments.empty()) {
     streams.err << top_help();
     return exit_status::bad_input;
   }
-  const std::string& first = words[0];
-  if (first == "help") return run_help(words.subspan(1), streams);
+  const std::string& first = arguments[0];
+  if (first == "help") return run_help(arguments.subspan(1), streams);
   if (first == "--help" || first == "-h") return run_help({}, streams);
   if (first == "--version") {
     streams.out << "kvcheck " << version << '\n';
@@ -128,20 +128,20 @@ std::span<const Command* const> commands() {
   return all;
 }
 
-int run_main(std::span<const std::string> words, Streams& streams) {
-  if (const auto chosen = check_kernel_choice(); !chosen) {
-    return report_error("kvcheck", chosen.error(), streams);
+int run_main(std::span<const std::string> arguments, Streams& streams) {
+  if (const auto selected = check_kernel_choice(); !selected) {
+    return report_error("kvcheck", selected.error(), streams);
   }
-  const Result<std::size_t> loaded = load_policies(words);
+  const Result<std::size_t> loaded = load_policies(arguments);
   if (!loaded) return report_error("kvcheck", loaded.error(), streams);
-  words = words.subspan(*loaded);
-  if (!words.empty()) {
-    if (const Command* const command = find_command(words[0])) {
-      return run_command(*command, words.subspan(1), streams);
+  arguments = arguments.subspan(*loaded);
+  if (!arguments.empty()) {
+    if (const Command* const command = find_command(arguments[0])) {
+      return run_command(*command, arguments.subspan(1), streams);
     }
   }
   forget_interrupt();
-  return flushed("kvcheck", run_top(words, streams), streams);
+  return flushed("kvcheck", run_top(arguments, streams), streams);
 }
 
 }  // namespace kv::cli

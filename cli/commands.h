@@ -18,6 +18,6 @@ std::span<const Command* const> commands();
 //   2    usage or bad input, or the output could not be written
 //   3    internal
 //   130  interrupted (SIGINT or SIGTERM) by a command that stopped in good order
-int run_main(std::span<const std::string> words, Streams& streams);
+int run_main(std::span<const std::string> arguments, Streams& streams);
 
 }  // namespace kv::cli

@@ -30,7 +30,7 @@ std::size_t columns_of(int descriptor) {
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char** arguments) {
   reserve_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is DescriptorBuffer's to answer
@@ -40,6 +40,6 @@ int main(int count, char** words) {
   std::ostream err(&err_buffer);
   err << std::unitbuf;
   kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
-  return kv::cli::run_main(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count),
-                           streams);
+  return kv::cli::run_main(
+      std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count), streams);
 }

@@ -15,16 +15,16 @@ namespace {
 // words are numbers; empty otherwise.
 std::string nearest_numbers(const Parameter& parameter, std::string_view value) {
   constexpr auto most = std::numeric_limits<std::uint32_t>::max();
-  const auto wanted = parse_count(value, parameter.name, 0, most);
-  if (!wanted) return {};
+  const auto requested = parse_count(value, parameter.name, 0, most);
+  if (!requested) return {};
   std::string below;
   std::string above;
   for (const std::string_view choice : parameter.choices) {
     const auto number = parse_count(choice, parameter.name, 0, most);
     if (!number) return {};
     const std::string word = "'" + std::string(choice) + "'";
-    if (*number < *wanted) below = word;
-    if (*number > *wanted && above.empty()) above = word;
+    if (*number < *requested) below = word;
+    if (*number > *requested && above.empty()) above = word;
   }
   const std::string both = below.empty() || above.empty() ? "" : " or ";
   return "unknown " + std::string(parameter.name) + " '" + std::string(value) + "'; did you mean " +
@@ -35,7 +35,7 @@ std::string nearest_numbers(const Parameter& parameter, std::string_view value) 
 
 Result<std::string> legal_value(const Parameter& parameter, std::string_view value) {
   const Parameter::Range& range = parameter.range;
-  if (range.of == Parameter::Range::Of::words) {
+  if (range.of == Parameter::Range::Of::names) {
     if (std::ranges::find(parameter.choices, value) != parameter.choices.end()) {
       return std::string(value);
     }

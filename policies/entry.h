@@ -18,9 +18,9 @@ namespace kv {
 struct Parameter {
   // The numbers that a value may be.
   struct Range {
-    enum class Of { words, counts, reals };  // whole numbers, or decimals
+    enum class Of { names, counts, reals };  // whole numbers, or decimals
 
-    Of of = Of::words;
+    Of of = Of::names;
     double least = 0;  // of counts a whole number below 2^53
     double most = 0;
   };

@@ -1,6 +1,6 @@
-// Turning: a policy that looks at keys and queries as they stand after rotation.
+// Rotating: a policy that looks at keys and queries as they stand after rotation.
 //
-// Observations bring vectors before rotation (policies/policy.h). A policy that is a Turning too is
+// Observations bring vectors before rotation (policies/policy.h). A policy that is a Rotating too is
 // told, before it observes anything, how a place turns them: see base/rotation.h. A place is a
 // token's position in the stream, or, in a cache that closes the gaps of evictions, its rank.
 #pragma once
@@ -14,30 +14,30 @@
 
 namespace kv {
 
-class Turning {
+class Rotating {
  public:
-  virtual ~Turning() = default;
+  virtual ~Rotating() = default;
 
   // Null: nothing turns. What it points to outlives the policy and its clones. Places are ranks
   // where `at_ranks`.
-  void turn_by(const Rotation* rotation, bool at_ranks) {
+  void rotate_by(const Rotation* rotation, bool at_ranks) {
     rotation_ = rotation;
     at_ranks_ = at_ranks;
   }
 
  protected:
-  Turning() = default;
-  Turning(const Turning&) = default;
-  Turning& operator=(const Turning&) = default;
+  Rotating() = default;
+  Rotating(const Rotating&) = default;
+  Rotating& operator=(const Rotating&) = default;
 
   [[nodiscard]] const Rotation* rotation() const { return rotation_; }
 
   // Turns the vectors of a token's heads, one after another, as if they stood at a place.
-  void turn_to(Position place, std::size_t dim, std::span<float> heads) const {
+  void rotate_to(Position place, std::size_t dim, std::span<float> heads) const {
     if (rotation_ == nullptr) return;
-    rotation_->mean_turns(place, 1, turns_);
+    rotation_->mean_rotations(place, 1, rotations_);
     for (std::size_t at = 0; at < heads.size(); at += dim) {
-      turn_pairs<float>(turns_, false, heads.subspan(at, dim));
+      rotate_pairs<float>(rotations_, false, heads.subspan(at, dim));
     }
   }
 
@@ -46,7 +46,7 @@ class Turning {
  private:
   const Rotation* rotation_ = nullptr;
   bool at_ranks_ = false;
-  mutable std::vector<PairTurn> turns_;  // scratch
+  mutable std::vector<PairRotation> rotations_;  // scratch
 };
 
 }  // namespace kv

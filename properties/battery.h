@@ -33,9 +33,9 @@ struct BatteryOptions {
 enum class Status {
   held,
   broken,
-  not_run,  // it applies, but what it must see never happened, or time ran out: says why
-  spared,   // it does not apply, under the contract or as the subject rightly refuses what the law
-            // needs, or does not tell it: says why
+  not_run,         // it applies, but what it must see never happened, or time ran out: says why
+  not_applicable,  // it does not apply, under the contract or as the subject rightly refuses what the law
+                   // needs, or does not tell it: says why
 };
 
 struct LawResult {
@@ -58,11 +58,11 @@ struct LawResult {
   std::optional<StatisticalVerdict> measured;
 };
 
-struct Report {
+struct BatteryResult {
   std::string subject;
   Contract contract;  // of the wanted setup
   std::vector<std::string> deviations;
-  Setup wanted;
+  Setup requested;
   Effort effort;
   std::uint64_t cases = 0;
   std::vector<LawResult> laws;
@@ -73,10 +73,10 @@ struct Report {
 
 // Tries every law that the filter names. An error if the wanted setup is refused or the filter
 // names no law.
-Result<Report> run_battery(Family& family, const BatteryOptions& options);
+Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options);
 
 // Tries one law on one case again: `text` is a LawResult::reproduce. An error if it does not parse,
 // names no law, or tried nothing.
-Result<Report> reproduce(Family& family, std::string_view text);
+Result<BatteryResult> reproduce(Family& family, std::string_view text);
 
 }  // namespace kv::properties

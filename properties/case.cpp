@@ -26,7 +26,7 @@ std::string setup_text(const Setup& setup) {
 }
 
 std::string stream_text(const Stream& stream) {
-  std::string text{word_of(stream.kind)};
+  std::string text{name_of(stream.kind)};
   if (stream.seed != 0) add_field(text, "seed", stream.seed);
   if (stream.planted != 0) add_field(text, "planted", stream.planted);
   return text;

@@ -93,8 +93,10 @@ std::vector<RegisteredSubject> registered_subjects();
 // Registers a SimpleCache; what follows the class declares:
 // KVCHECK_SUBJECT(MyCache, [](kv::properties::Contract& c) { c.self_may_go = true; })
 #define KVCHECK_SUBJECT(Cache, ...)                                                       \
-  [[maybe_unused]] static const bool kvcheck_registered_##Cache = ::kv::properties::register_subject( \
-      #Cache, [] { return ::kv::properties::simple_family<Cache>(#Cache __VA_OPT__(, ) __VA_ARGS__); });
+  [[maybe_unused]] static const bool kvcheck_registered_##Cache =                         \
+      ::kv::properties::register_subject(#Cache, [] {                                     \
+        return ::kv::properties::simple_family<Cache>(#Cache __VA_OPT__(, ) __VA_ARGS__); \
+      });
 
 // What a battery of one law came to.
 struct LawVerdict {

@@ -32,10 +32,10 @@ inline void expect_law(const std::string& subject, const std::string& law) {
 
 }  // namespace kv::properties
 
-#define KVCHECK_TESTS(Subject)                                                        \
-  class Subject##Laws : public ::testing::TestWithParam<std::string> {};              \
-  TEST_P(Subject##Laws, Holds) {                                                      \
+#define KVCHECK_TESTS(Subject)                                                                    \
+  class Subject##Laws : public ::testing::TestWithParam<std::string> {};                          \
+  TEST_P(Subject##Laws, Holds) {                                                                  \
     ::kv::properties::expect_law(#Subject, GetParam());                                           \
-  }                                                                                   \
+  }                                                                                               \
   INSTANTIATE_TEST_SUITE_P(Each, Subject##Laws, ::testing::ValuesIn(::kv::properties::law_ids()), \
                            ::kv::properties::test_name_of);

@@ -45,7 +45,7 @@ PositionMode mode_of(Positions positions) {
     case Positions::shifted:
       return PositionMode::shifted;
   }
-  return PositionMode::untold;
+  return PositionMode::unreported;
 }
 
 // Budgets of their own: from the smallest to the largest, and no law of chance for all.

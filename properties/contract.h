@@ -17,10 +17,10 @@ namespace kv::properties {
 
 // At which rotary positions attention is computed.
 enum class PositionMode {
-  absolute,  // the strictest: index in the stream, gaps stay
-  in_cache,  // rank among the rows that the query sees; the query has the last rank
-  shifted,   // in-cache, by rotating the stored keys whenever a gap closes
-  untold,    // the subject knows no positions
+  absolute,    // the strictest: index in the stream, gaps stay
+  in_cache,    // rank among the rows that the query sees; the query has the last rank
+  shifted,     // in-cache, by rotating the stored keys whenever a gap closes
+  unreported,  // the subject knows no positions
 };
 
 // The precision that keys are stored in; sets how far repeated rotation may drift. int8 and int4
@@ -91,7 +91,7 @@ struct Contract {
                                            std::uint64_t index) const;
 
   // Whether queries of that layer choose a part of what is stored.
-  [[nodiscard]] bool chooses_in(std::uint32_t layer) const {
+  [[nodiscard]] bool selects_in(std::uint32_t layer) const {
     return visibility == Visibility::top_pages && layer >= top_pages.dense_layers;
   }
 

@@ -26,7 +26,7 @@ void position_line(const Contract& contract, std::vector<std::string>& lines) {
     lines.push_back("positions=in-cache: distances are differences of rank, not of position");
   } else if (contract.positions == PositionMode::shifted) {
     lines.push_back("positions=shifted: stored keys are rotated again whenever a gap closes");
-  } else if (contract.positions == PositionMode::untold) {
+  } else if (contract.positions == PositionMode::unreported) {
     lines.push_back("positions=untold: the laws on rotary positions cannot be tried");
   }
 }
@@ -36,7 +36,7 @@ void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
   const std::string who = contract.unit == Unit::head    ? "each query head keeps its own"
                           : contract.unit == Unit::layer ? "all heads of a layer share their"
                                                          : "all layers and heads share their";
-  lines.push_back("unit=" + std::string(word_of(contract.unit)) + ": " + who + " residents");
+  lines.push_back("unit=" + std::string(name_of(contract.unit)) + ": " + who + " residents");
 }
 
 // Which rows are exact all the same.

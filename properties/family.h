@@ -37,7 +37,7 @@ class Family {
   [[nodiscard]] virtual bool uses_draws() const { return false; }
 
   // The sizes that the user asked about: laws try these beside the small ones of their own.
-  [[nodiscard]] virtual Setup wanted() const = 0;
+  [[nodiscard]] virtual Setup requested() const = 0;
 
   // Whether sizes other than the wanted ones can be made.
   [[nodiscard]] virtual bool takes_sizes() const { return true; }

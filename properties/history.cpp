@@ -103,13 +103,13 @@ class Runner {
 
   bool snapshot(Branch& branch, Event& event) {
     bool restored = false;
-    const bool told =
+    const bool reported =
         taken(branch.subject->snapshot(), event, [&](std::vector<std::uint8_t> bytes) {
           std::unique_ptr<Subject> fresh = family_.make(case_.setup, draws_);
           restored =
               taken(fresh->restore(bytes), event, [&](Done) { branch.subject = std::move(fresh); });
         });
-    return told && restored;
+    return reported && restored;
   }
 
   Family& family_;
@@ -134,8 +134,8 @@ bool hides_some(const Event& event, const UnitFacts& unit) {
 Coverage coverage_of(const History& history) {
   Coverage seen;
   const Contract& contract = history.contract;
-  const bool chooses = contract.visibility == Visibility::top_pages;
-  const std::uint32_t budget = chooses ? contract.top_pages.attended : contract.budget;
+  const bool selects = contract.visibility == Visibility::top_pages;
+  const std::uint32_t budget = selects ? contract.top_pages.attended : contract.budget;
   const std::uint32_t window = contract.recent > 0 ? contract.recent : budget;
   for (const Event& event : history.events) {
     seen.refusal |= event.refused;
@@ -146,7 +146,7 @@ Coverage coverage_of(const History& history) {
       std::set<Token> stored;
       for (const Row& row : unit.stored) stored.insert(row.value);
       seen.eviction |= stored.size() < event.branch.size();
-      seen.eviction |= (contract.masks_instead || chooses) && hides_some(event, unit);
+      seen.eviction |= (contract.masks_instead || selects) && hides_some(event, unit);
     }
   }
   return seen;

@@ -112,7 +112,7 @@ struct Law {
   MustSee must_see{};
 
   // Nothing if the law applies under this contract, else why it does not.
-  std::optional<std::string> (*spares)(const Contract& contract);
+  std::optional<std::string> (*not_applicable)(const Contract& contract);
 
   std::variant<JudgeHistory, JudgeRelation, Measure> check;
 };

@@ -50,7 +50,7 @@ struct SelftestOptions {
   std::function<void(double, std::string_view)> progress;
 };
 
-struct SelftestReport {
+struct SelftestResult {
   std::uint64_t seed = 0;
   bool whole = false;                 // nothing was filtered
   std::vector<Kill> kills;            // one per mutant tried
@@ -68,10 +68,10 @@ struct SelftestReport {
 bool is_surprise(const Kill& kill);
 
 // An error if the filter names no mutant and no right subject.
-Result<SelftestReport> run_selftest(const SelftestOptions& options);
+Result<SelftestResult> run_selftest(const SelftestOptions& options);
 
 // The kill matrix as text for people, and as JSON, which reports/tables/kill_matrix.h reads.
-void write_text(const SelftestReport& report, std::ostream& out);
-void write_json(const SelftestReport& report, std::ostream& out);
+void write_text(const SelftestResult& report, std::ostream& out);
+void write_json(const SelftestResult& report, std::ostream& out);
 
 }  // namespace kv::properties

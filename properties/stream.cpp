@@ -31,8 +31,8 @@ float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
     who.query_head = who.query_head - within + (group - 1 - within);
   }
   who.sequence += stream.first_sequence;
-  const auto is = [](std::int32_t wanted, std::uint32_t own) {
-    return wanted < 0 || static_cast<std::uint32_t>(wanted) == own;
+  const auto is = [](std::int32_t requested, std::uint32_t own) {
+    return requested < 0 || static_cast<std::uint32_t>(requested) == own;
   };
   const bool any = stream.disturbed_sequence >= 0 || stream.disturbed_layer >= 0 ||
                    stream.disturbed_query_head >= 0;
@@ -120,7 +120,7 @@ void visible_mass(const Stream& stream,
   }
 }
 
-std::string_view word_of(StreamKind kind) {
+std::string_view name_of(StreamKind kind) {
   return words[static_cast<std::size_t>(kind)];
 }
 

@@ -69,7 +69,7 @@ void visible_mass(const Stream& stream,
                   std::span<const Token> keys,
                   std::span<float> out);
 
-std::string_view word_of(StreamKind kind);
+std::string_view name_of(StreamKind kind);
 std::span<const StreamKind> stream_kinds();
 Result<StreamKind> stream_kind_of(std::string_view word);
 

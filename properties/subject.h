@@ -53,26 +53,26 @@ struct Place {
 };
 
 // What a row says that does not know where it belongs: a subject that keeps plain ids.
-inline constexpr Place place_not_told{0xffffffff, 0xffffffff, 0xffffffff};
+inline constexpr Place place_not_reported{0xffffffff, 0xffffffff, 0xffffffff};
 
-inline constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double not_reported = std::numeric_limits<double>::quiet_NaN();
 
 // One stored row, as read from its key and its value. A subject that holds no vectors says the same
 // of both.
 struct Row {
-  Token value;                  // whose value lies here
-  Token key;                    // whose key lies here
-  Place value_place;            // whose cache the value was made for
-  Place key_place;              // whose cache the key was made for
-  double position = not_told;   // the rotary position that the key is rotated for; NaN: not told
-  double key_error = not_told;  // |key - exactly rotated key| / |key|; NaN: no vectors are held
-  bool full_precision = true;   // false: stored in a lower precision than it was fed in
-  bool apart = false;           // key was read apart from value; else it only repeats it
+  Token value;                     // whose value lies here
+  Token key;                       // whose key lies here
+  Place value_place;               // whose cache the value was made for
+  Place key_place;                 // whose cache the key was made for
+  double position = not_reported;  // the rotary position that the key is rotated for; NaN: not told
+  double key_error = not_reported;  // |key - exactly rotated key| / |key|; NaN: no vectors are held
+  bool full_precision = true;       // false: stored in a lower precision than it was fed in
+  bool apart = false;               // key was read apart from value; else it only repeats it
 
   // How far a number of key or value is at most from the one that was fed, in steps of its own
   // group's scale: 0.5 is a number rounded to the nearest code. In full precision 0 if all are as
   // they were fed, more if not. NaN: not told.
-  double steps_off = not_told;
+  double steps_off = not_reported;
 
   // What is not told equals what is not told.
   bool operator==(const Row& other) const {
@@ -143,7 +143,7 @@ class SubjectFailed : public std::runtime_error {
 struct Feed {
   std::span<const Token> tokens;  // [c], c >= 0; positions are consecutive
   const Stream& stream;           // what attention they pay and receive
-  bool tell_weights = true;       // false: nobody reads them, and they need not be told
+  bool report_weights = true;     // false: nobody reads them, and they need not be told
 };
 
 // One cache with all its layers, heads and sequences. Not thread-safe. Any call may throw; whatever

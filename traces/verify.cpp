@@ -45,7 +45,7 @@ class Pass {
     report_.largest = -std::numeric_limits<float>::infinity();
   }
 
-  Result<VerifyReport> run() {
+  Result<VerifyResult> run() {
     if (auto right = check_tokens(); !right) return right.error();
     for (std::size_t index = 0; index < trace_.info().layers.size(); ++index) {
       const Trace::Layer& layer = trace_.layer(index);
@@ -136,7 +136,7 @@ class Pass {
   }
 
   const Trace& trace_;
-  VerifyReport report_;
+  VerifyResult report_;
 };
 
 }  // namespace
@@ -155,7 +155,7 @@ double row_tolerance(Number number, std::size_t n) {
   return arithmetic + 0x1p-8;
 }
 
-Result<VerifyReport> verify(const Trace& trace) {
+Result<VerifyResult> verify(const Trace& trace) {
   return Pass(trace).run();
 }
 

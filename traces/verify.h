@@ -9,7 +9,7 @@
 
 namespace kv {
 
-struct VerifyReport {
+struct VerifyResult {
   std::uint64_t numbers = 0;   // that were looked at
   std::uint64_t rows = 0;      // attention rows; 0 for kind qkv
   double worst_row = 0;        // the largest |sum - 1| of a row
@@ -17,7 +17,7 @@ struct VerifyReport {
   float smallest = 0;          // of all numbers
   float largest = 0;
 
-  bool operator==(const VerifyReport&) const = default;
+  bool operator==(const VerifyResult&) const = default;
 };
 
 // How far from 1 the sum of a row of n probabilities may be when it was right in exact arithmetic.
@@ -32,6 +32,6 @@ double row_tolerance(Number number, std::size_t n);
 // Looks at every number: finite; token ids not negative; attention not negative, 0 above the
 // diagonal (key > query), rows that sum to 1 within row_tolerance. The error names the first place
 // that is wrong: layer, head, query and key, what is there and what was expected.
-Result<VerifyReport> verify(const Trace& trace);
+Result<VerifyResult> verify(const Trace& trace);
 
 }  // namespace kv

@@ -11,13 +11,13 @@
 namespace kv {
 
 Result<void> check_kernel_choice() {
-  const char* wanted = std::getenv("KV_KERNEL");
-  if (wanted == nullptr || *wanted == 0 || kernels().name == wanted) return {};
+  const char* requested = std::getenv("KV_KERNEL");
+  if (requested == nullptr || *requested == 0 || kernels().name == requested) return {};
   constexpr std::array<std::string_view, 2> names = {"avx512", "scalar"};
-  if (std::ranges::find(names, wanted) == names.end()) {
-    return malformed(unknown_word("KV_KERNEL", wanted, names));
+  if (std::ranges::find(names, requested) == names.end()) {
+    return malformed(unknown_word("KV_KERNEL", requested, names));
   }
-  return Error{Error::Kind::unsupported, "KV_KERNEL asks for " + std::string(wanted) +
+  return Error{Error::Kind::unsupported, "KV_KERNEL asks for " + std::string(requested) +
                                              ", which this machine does not run; expected " +
                                              std::string(kernels().name)};
 }

@@ -22,10 +22,10 @@ std::vector<const Kernels*> find_supported() {
   return found;
 }
 
-const Kernels& choose() {
-  const char* wanted = std::getenv("KV_KERNEL");
+const Kernels& select() {
+  const char* requested = std::getenv("KV_KERNEL");
   for (const Kernels* candidate : supported_kernels()) {
-    if (wanted != nullptr && candidate->name == wanted) return *candidate;
+    if (requested != nullptr && candidate->name == requested) return *candidate;
   }
   return *supported_kernels().front();
 }
@@ -50,8 +50,8 @@ std::span<const Kernels* const> supported_kernels() {
 }
 
 const Kernels& kernels() {
-  static const Kernels& chosen = choose();
-  return chosen;
+  static const Kernels& selected = select();
+  return selected;
 }
 
 }  // namespace kv

@@ -178,11 +178,11 @@ std::size_t argmin(const float* values, std::size_t n) {
   _mm512_store_ps(lanes.data(), best);
   float least = lanes[0];
   for (const float lane : lanes) least = lane < least ? lane : least;
-  const __m512 wanted = _mm512_set1_ps(least);
+  const __m512 requested = _mm512_set1_ps(least);
   for (std::size_t i = 0; i < n; i += 16) {
     const __mmask16 live = first(n - i);
     const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
-    const unsigned equal = _mm512_mask_cmp_ps_mask(live, here, wanted, _CMP_EQ_OQ);
+    const unsigned equal = _mm512_mask_cmp_ps_mask(live, here, requested, _CMP_EQ_OQ);
     if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
   }
   return 0;
@@ -198,11 +198,11 @@ std::size_t argmin_double(const double* values, std::size_t n) {
   _mm512_store_pd(lanes.data(), best);
   double least = lanes[0];
   for (const double lane : lanes) least = lane < least ? lane : least;
-  const __m512d wanted = _mm512_set1_pd(least);
+  const __m512d requested = _mm512_set1_pd(least);
   for (std::size_t i = 0; i < n; i += 8) {
     const __mmask8 live = static_cast<__mmask8>(first(n - i));
     const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
-    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, wanted, _CMP_EQ_OQ);
+    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, requested, _CMP_EQ_OQ);
     if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
   }
   return 0;

@@ -76,14 +76,14 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  const std::string wanted = lower(word);
+  const std::string requested = lower(word);
   if (word.empty() || word.size() > 100) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     const std::string small = lower(candidate);
-    const bool shortened = wanted.size() >= 3 && is_shortened(wanted, small);
-    const std::size_t edits = edit_distance(wanted, small);
+    const bool shortened = requested.size() >= 3 && is_shortened(requested, small);
+    const std::size_t edits = edit_distance(requested, small);
     const std::size_t distance = shortened ? std::min<std::size_t>(edits, 1) : edits;
     if (distance < best_distance) {
       best = candidate;
@@ -134,13 +134,13 @@ std::string unknown_word(std::string_view what,
 namespace {
 
 // How far a candidate is from the word, by its nearest part.
-std::size_t distance_of(const std::string& wanted, const std::string& candidate) {
-  std::size_t least = edit_distance(wanted, candidate);
-  if (candidate.find(wanted) != std::string::npos) return std::min<std::size_t>(least, 1);
+std::size_t distance_of(const std::string& requested, const std::string& candidate) {
+  std::size_t least = edit_distance(requested, candidate);
+  if (candidate.find(requested) != std::string::npos) return std::min<std::size_t>(least, 1);
   for (std::size_t begin = 0; begin < candidate.size();) {
     const std::size_t end = std::min(candidate.find_first_of(".-", begin), candidate.size());
     // One more for being a part only.
-    least = std::min(least, 1 + edit_distance(wanted, candidate.substr(begin, end - begin)));
+    least = std::min(least, 1 + edit_distance(requested, candidate.substr(begin, end - begin)));
     begin = end + 1;
   }
   return least;
@@ -151,11 +151,12 @@ std::size_t distance_of(const std::string& wanted, const std::string& candidate)
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> candidates,
                                             std::size_t count) {
-  std::string wanted = lower(word.substr(0, 100));
-  while (!wanted.empty() && (wanted.back() == '*' || wanted.back() == '.')) wanted.pop_back();
+  std::string requested = lower(word.substr(0, 100));
+  while (!requested.empty() && (requested.back() == '*' || requested.back() == '.'))
+    requested.pop_back();
   std::vector<std::pair<std::size_t, std::string_view>> all;
   for (const std::string_view candidate : candidates) {
-    all.emplace_back(distance_of(wanted, lower(candidate)), candidate);
+    all.emplace_back(distance_of(requested, lower(candidate)), candidate);
   }
   std::ranges::stable_sort(all, {}, &std::pair<std::size_t, std::string_view>::first);
   std::vector<std::string_view> words;

@@ -13,7 +13,7 @@
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/properties/battery.h"
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::cli {
 namespace {
@@ -86,29 +86,29 @@ Result<double> parse_time(const std::string& word) {
   return *count * scale;
 }
 
-Result<properties::BatteryOptions> options_of(const Words& words) {
+Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
   properties::BatteryOptions options;
-  if (words.given("full") && words.given("nightly")) {
+  if (arguments.given("full") && arguments.given("nightly")) {
     return usage_error("--full and --nightly are two levels; expected one");
   }
-  if (words.given("full")) options.effort.level = properties::Level::full;
-  if (words.given("nightly")) options.effort.level = properties::Level::nightly;
-  const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  if (arguments.given("full")) options.effort.level = properties::Level::full;
+  if (arguments.given("nightly")) options.effort.level = properties::Level::nightly;
+  const auto seed = arguments.count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   options.effort.seed = seed->value_or(1);
-  const auto seconds = parse_time(words.value("budget"));
+  const auto seconds = parse_time(arguments.value("budget"));
   if (!seconds) return seconds.error();
   options.seconds = *seconds;
-  options.filter = words.values("filter");
+  options.filter = arguments.values("filter");
   options.clock = now;
   return options;
 }
 
 // What --reproduce takes its effect from is the string alone.
-Result<void> check_alone(const Words& words) {
-  if (!words.given("reproduce")) return {};
+Result<void> check_alone(const Arguments& arguments) {
+  if (!arguments.given("reproduce")) return {};
   for (const char* other : {"full", "nightly", "budget", "filter", "seed"}) {
-    if (words.given(other)) {
+    if (arguments.given(other)) {
       return usage_error("--" + std::string(other) +
                          " has no effect with --reproduce, which tries one law on one case");
     }
@@ -116,11 +116,14 @@ Result<void> check_alone(const Words& words) {
   return {};
 }
 
-Result<properties::Report> report_of(properties::Family& family, const Words& words, Streams& streams) {
-  if (words.given("reproduce")) return properties::reproduce(family, words.value("reproduce"));
-  auto options = options_of(words);
+Result<properties::BatteryResult> report_of(properties::Family& family,
+                                            const Arguments& arguments,
+                                            Streams& streams) {
+  if (arguments.given("reproduce"))
+    return properties::reproduce(family, arguments.value("reproduce"));
+  auto options = options_of(arguments);
   if (!options) return options.error();
-  Progress progress(streams.err, streams.terminal && !words.given("quiet"));
+  Progress progress(streams.err, streams.terminal && !arguments.given("quiet"));
   options->progress = [&](double share, std::string_view what) { progress.update(share, what); };
   return properties::run_battery(family, *options);
 }
@@ -131,21 +134,21 @@ struct Files {
   LateFile junit;
 };
 
-Result<Files> open_files(const Words& words) {
-  if (words.given("json") && words.value("json") == words.value("junit")) {
-    return usage_error("--json and --junit are both '" + words.value("json") + "'");
+Result<Files> open_files(const Arguments& arguments) {
+  if (arguments.given("json") && arguments.value("json") == arguments.value("junit")) {
+    return usage_error("--json and --junit are both '" + arguments.value("json") + "'");
   }
-  auto json = LateFile::open(words.value("json"));
+  auto json = LateFile::open(arguments.value("json"));
   if (!json) return json.error();
-  auto junit = LateFile::open(words.value("junit"));
+  auto junit = LateFile::open(arguments.value("junit"));
   if (!junit) return junit.error();
   return Files{*std::move(json), *std::move(junit)};
 }
 
-Result<void> write_report(const properties::Report& report,
-                                   const std::string& subject,
-                                   Files& files,
-                                   Streams& streams) {
+Result<void> write_report(const properties::BatteryResult& report,
+                          const std::string& subject,
+                          Files& files,
+                          Streams& streams) {
   std::ostringstream json;
   std::ostringstream junit;
   properties::write_json(report, json);
@@ -157,15 +160,15 @@ Result<void> write_report(const properties::Report& report,
   return {};
 }
 
-Result<Outcome> check(const Words& words, Streams& streams) {
-  const auto subject = subject_of(words);
+Result<Outcome> check(const Arguments& arguments, Streams& streams) {
+  const auto subject = subject_of(arguments);
   if (!subject) return subject.error();
-  if (auto alone = check_alone(words); !alone) return alone.error();
-  auto files = open_files(words);
+  if (auto alone = check_alone(arguments); !alone) return alone.error();
+  auto files = open_files(arguments);
   if (!files) return files.error();
-  const auto report = report_of(*subject->family, words, streams);
+  const auto report = report_of(*subject->family, arguments, streams);
   if (!report) return report.error();
-  if (auto done = write_report(*report, subject->words, *files, streams); !done) {
+  if (auto done = write_report(*report, subject->arguments, *files, streams); !done) {
     return done.error();
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
@@ -174,22 +177,22 @@ Result<Outcome> check(const Words& words, Streams& streams) {
 }
 
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
-  const auto words = Words::parse(table, given);
-  if (!words) return words.error();
-  if (words->given("list") || words->given("explain")) {
-    if (auto none = words->expect_operands("subject", 0, 0); !none) return none.error();
+  const auto arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (arguments->given("list") || arguments->given("explain")) {
+    if (auto none = arguments->expect_operands("subject", 0, 0); !none) return none.error();
   }
-  if (words->given("list")) {
+  if (arguments->given("list")) {
     streams.out << law_list();
     return Outcome::done;
   }
-  if (words->given("explain")) {
-    const auto text = law_explained(words->value("explain"));
+  if (arguments->given("explain")) {
+    const auto text = law_explained(arguments->value("explain"));
     if (!text) return text.error();
     streams.out << *text;
     return Outcome::done;
   }
-  return check(*words, streams);
+  return check(*arguments, streams);
 }
 
 }  // namespace

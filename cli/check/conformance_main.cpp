@@ -77,8 +77,8 @@ std::string help_text() {
 }
 
 // Options that take no subject.
-bool wants_none(const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
+bool wants_none(const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) {
     for (const char* other : {"--list", "-l", "--explain"}) {
       if (word.starts_with(other)) return true;
     }
@@ -86,9 +86,9 @@ bool wants_none(const std::vector<std::string>& words) {
   return false;
 }
 
-int run(std::vector<std::string> words, cli::Streams& streams) {
-  if (words.size() == 1 && words[0] == "--list-tests") return list_tests(streams.out);
-  if (cli::asks_for_help(words)) {
+int run(std::vector<std::string> arguments, cli::Streams& streams) {
+  if (arguments.size() == 1 && arguments[0] == "--list-tests") return list_tests(streams.out);
+  if (cli::asks_for_help(arguments)) {
     streams.out << help_text();
     return 0;
   }
@@ -97,30 +97,31 @@ int run(std::vector<std::string> words, cli::Streams& streams) {
     streams.err << "error: no subject is registered; see KVCHECK_SUBJECT\n";
     return bad_usage;
   }
-  const bool named = !words.empty() && is_registered(words[0]);
-  if (!named && !wants_none(words)) {
+  const bool named = !arguments.empty() && is_registered(arguments[0]);
+  if (!named && !wants_none(arguments)) {
     if (subjects.size() > 1) {
       std::vector<std::string> names;
       names.reserve(subjects.size());
       for (const properties::RegisteredSubject& subject : subjects) names.push_back(subject.name);
-      const bool wrong = !words.empty() && !words[0].starts_with('-');
+      const bool wrong = !arguments.empty() && !arguments[0].starts_with('-');
       const std::vector<std::string_view> known(names.begin(), names.end());
       streams.err << "error: "
-                  << (wrong ? printable(unknown_word("subject", words[0], known)) + "; expected"
+                  << (wrong ? printable(unknown_word("subject", arguments[0], known)) + "; expected"
                             : "expected")
                   << " the name of a subject first: " << join(names, ", ") << "\n";
       return bad_usage;
     }
-    words.insert(words.begin(), subjects[0].name);
+    arguments.insert(arguments.begin(), subjects[0].name);
   }
-  if (words.size() == 3 && words[1] == "--law") return one_law(words[0], words[2], streams);
-  return cli::run_command(cli::check_command, words, streams);
+  if (arguments.size() == 3 && arguments[1] == "--law")
+    return one_law(arguments[0], arguments[2], streams);
+  return cli::run_command(cli::check_command, arguments, streams);
 }
 
 }  // namespace
 
-int kvcheck_main(int count, char** words) {
-  if (count > 0) cli::registering_program() = words[0];
+int kvcheck_main(int count, char** arguments) {
+  if (count > 0) cli::registering_program() = arguments[0];
   std::signal(SIGPIPE, SIG_IGN);
   cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   cli::DescriptorBuffer err_buffer(STDERR_FILENO);
@@ -129,7 +130,7 @@ int kvcheck_main(int count, char** words) {
   err << std::unitbuf;
   cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1};
   const int status =
-      run(std::vector<std::string>(words + (count > 0 ? 1 : 0), words + count), streams);
+      run(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count), streams);
   out.flush();
   return status;
 }

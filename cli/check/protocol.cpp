@@ -35,16 +35,16 @@ constexpr std::string_view help =
     "  kvcheck protocol --requests ./my_cache\n";
 
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
-  const auto words = Words::parse(table, given);
-  if (!words) return words.error();
-  if (auto one = words->expect_operands("command", 1, 1); !one) return one.error();
-  const auto validation = properties::validate_process(words->operands()[0]);
+  const auto arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (auto one = arguments->expect_operands("command", 1, 1); !one) return one.error();
+  const auto validation = properties::validate_process(arguments->operands()[0]);
   if (!validation) return validation.error();
   std::size_t wrong = 0;
   for (const properties::Validation::Step& step : validation->steps) {
     wrong += step.wrong.empty() ? 0U : 1U;
     streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
-    if (words->given("requests")) streams.out << "       " << step.request << "\n";
+    if (arguments->given("requests")) streams.out << "       " << step.request << "\n";
     if (step.wrong.empty()) continue;
     // What the program said is shown, and not obeyed.
     const std::string said = printable(step.wrong);

@@ -32,23 +32,23 @@ std::string shell_quoted(const std::string& word) {
   return out + "'";
 }
 
-Result<NamedSubject> subject_of(const Words& words) {
-  const bool plugin = words.given("plugin");
-  const bool program = words.given("exec");
+Result<NamedSubject> subject_of(const Arguments& arguments) {
+  const bool plugin = arguments.given("plugin");
+  const bool program = arguments.given("exec");
   if (plugin && program) return usage_error("--plugin and --exec are two subjects; expected one");
   const std::size_t operands = plugin || program ? 0 : 1;
-  if (auto one = words.expect_operands("subject", operands, operands); !one) {
+  if (auto one = arguments.expect_operands("subject", operands, operands); !one) {
     return one.error();
   }
   if (plugin) {
-    return named(properties::make_plugin_family(words.value("plugin")), "--plugin ",
-                 words.value("plugin"));
+    return named(properties::make_plugin_family(arguments.value("plugin")), "--plugin ",
+                 arguments.value("plugin"));
   }
   if (program) {
-    return named(properties::make_process_family(words.value("exec")), "--exec ",
-                 words.value("exec"));
+    return named(properties::make_process_family(arguments.value("exec")), "--exec ",
+                 arguments.value("exec"));
   }
-  const std::string& operand = words.operands()[0];
+  const std::string& operand = arguments.operands()[0];
   for (const properties::RegisteredSubject& subject : properties::registered_subjects()) {
     if (subject.name != operand) continue;
     return NamedSubject{subject.make(),

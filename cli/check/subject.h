@@ -11,7 +11,7 @@ namespace kv::cli {
 
 struct NamedSubject {
   std::unique_ptr<properties::Family> family;
-  std::string words;  // the command that checks it again, quoted for a shell
+  std::string arguments;  // the command that checks it again, quoted for a shell
 };
 
 // The program that has registered subjects; kvcheck_main sets it to its own name.
@@ -20,7 +20,7 @@ std::string& registering_program();
 // From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
 // options to be in the table of `words`. Errors are those of parse_spec and of the families, and of
 // no subject or several.
-Result<NamedSubject> subject_of(const Words& words);
+Result<NamedSubject> subject_of(const Arguments& arguments);
 
 // `word` as a POSIX shell reads it: between quotes unless that is not needed.
 std::string shell_quoted(const std::string& word);

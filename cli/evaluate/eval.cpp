@@ -194,9 +194,9 @@ class EvalCommand {
 };
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const Result<Words> words = Words::parse(table, given);
-  if (!words) return words.error();
-  const Result<EvalPlan> plan = plan_eval(*words);
+  const Result<Arguments> arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  const Result<EvalPlan> plan = plan_eval(*arguments);
   if (!plan) return plan.error();
   if (!plan->quiet) {
     for (const std::string& note : plan->notes) streams.err << "Note: " << note << ".\n";

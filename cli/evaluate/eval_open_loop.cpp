@@ -14,7 +14,7 @@ namespace kv::cli {
 namespace {
 
 // A trace that is gone when it has been read; what is mapped stays readable.
-Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::Token> stream) {
+Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> stream) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) return io_error("there is no folder for temporary files: " + failed.message());

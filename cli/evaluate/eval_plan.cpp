@@ -17,29 +17,29 @@ namespace {
 constexpr std::uint64_t max_tokens = std::uint64_t{1} << 31;
 
 // Threads and outputs are left out: they do not change what is measured.
-std::string command_of(const Words& words) {
+std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck eval";
   for (const std::string_view name :
        {"model", "weights", "tokenizer", "text", "policy", "budget", "chunk", "tokens", "split",
         "windows", "segment", "seed", "storage", "keys"}) {
-    if (!words.given(name)) continue;
-    for (const std::string& value : words.values(name)) {
+    if (!arguments.given(name)) continue;
+    for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
   for (const std::string_view name : {"each", "mark", "open-loop"}) {
-    if (words.given(name)) out += " --" + std::string(name);
+    if (arguments.given(name)) out += " --" + std::string(name);
   }
   return out;
 }
 
-Result<model::TextOptions> text_options(const Words& words, const OpenedModel& opened) {
-  const auto tokens = words.count("tokens", 2, max_tokens);
+Result<model::TextOptions> text_options(const Arguments& arguments, const OpenedModel& opened) {
+  const auto tokens = arguments.count("tokens", 2, max_tokens);
   if (!tokens) return tokens.error();
   model::TextOptions options;
-  options.separator = words.value("split");
-  options.each = words.given("each");
-  options.mark = words.given("mark");
+  options.separator = arguments.value("split");
+  options.each = arguments.given("each");
+  options.mark = arguments.given("mark");
   options.begin = opened.model.config.begin_token;
   options.tokens = tokens->value_or(0);
   if (options.separator.empty() && (options.each || options.mark)) {
@@ -48,13 +48,13 @@ Result<model::TextOptions> text_options(const Words& words, const OpenedModel& o
   return options;
 }
 
-Result<EvalText> text_in(const Words& words,
+Result<EvalText> text_in(const Arguments& arguments,
                          const std::string& text,
                          const model::TextOptions& options,
                          const model::Tokenizer& tokenizer) {
   auto streams = model::streams_of(text, tokenizer, options);
   if (!streams) {
-    return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
+    return Error{streams.error().kind, arguments.value("text") + ": " + streams.error().message};
   }
   EvalText result{.window = options.window, .streams = *std::move(streams), .questions = {}};
   for (const auto& stream : result.streams) {
@@ -63,28 +63,28 @@ Result<EvalText> text_in(const Words& words,
   return result;
 }
 
-Result<void> plan_texts(const Words& words, EvalPlan& plan) {
-  const Result<std::string> text = read_text_file(words);
+Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
+  const Result<std::string> text = read_text_file(arguments);
   if (!text) return text.error();
-  plan.about.text = words.value("text");
+  plan.about.text = arguments.value("text");
   plan.about.checksum = XXH3_64bits(text->data(), text->size());
-  Result<model::TextOptions> options = text_options(words, plan.opened);
+  Result<model::TextOptions> options = text_options(arguments, plan.opened);
   if (!options) return options.error();
-  auto windows = words.counts("windows", 0, max_tokens);
+  auto windows = arguments.counts("windows", 0, max_tokens);
   if (!windows) return windows.error();
   if (windows->empty()) windows->push_back(0);
   for (const std::uint64_t window : *windows) {
     if (window == 1) return usage_error("--windows has 1; expected 0 (not cut) or 2 and more");
     options->window = window;
-    auto made = text_in(words, *text, *options, *plan.opened.tokenizer);
+    auto made = text_in(arguments, *text, *options, *plan.opened.tokenizer);
     if (!made) return made.error();
     plan.texts.push_back(*std::move(made));
   }
   return {};
 }
 
-Result<void> plan_model(const Words& words, EvalPlan& plan) {
-  Result<OpenedModel> opened = opened_model(words);
+Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
+  Result<OpenedModel> opened = opened_model(arguments);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
   plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
@@ -93,19 +93,19 @@ Result<void> plan_model(const Words& words, EvalPlan& plan) {
   plan.about.model = plan.opened.path;
   plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
   if (!config.note.empty()) plan.about.architecture += "; " + config.note;
-  if (words.value("weights") != "as-is") {
-    plan.about.architecture += "; layers' weights as " + words.value("weights");
+  if (arguments.value("weights") != "as-is") {
+    plan.about.architecture += "; layers' weights as " + arguments.value("weights");
   }
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
-  plan.about.storage = storage_text(words, plan.options);
+  plan.about.storage = storage_text(arguments, plan.options);
   return {};
 }
 
 // Tables show the first `segment` targets, then as many, then twice as many; points of the series
 // are the finest that make these up, and at most 16 wide.
-Result<void> plan_steps(const Words& words, EvalPlan& plan) {
-  const auto segment = words.count("segment", 1, max_tokens);
+Result<void> plan_steps(const Arguments& arguments, EvalPlan& plan) {
+  const auto segment = arguments.count("segment", 1, max_tokens);
   if (!segment) return segment.error();
   plan.about.segment = segment->value();
   plan.about.series_width = 1;
@@ -134,24 +134,24 @@ Result<void> check_lengths(const EvalPlan& plan) {
   return {};
 }
 
-Result<void> plan_outputs(const Words& words, EvalPlan& plan) {
+Result<void> plan_outputs(const Arguments& arguments, EvalPlan& plan) {
   for (const std::string_view name : {"output", "json", "csv", "markdown"}) {
-    if (words.given(name) && words.value(name).empty()) {
+    if (arguments.given(name) && arguments.value(name).empty()) {
       return usage_error("--" + std::string(name) + " needs the name of a file");
     }
   }
-  plan.outputs = {.results = words.value("output"),
-                  .json = words.value("json"),
-                  .csv = words.value("csv"),
-                  .markdown = words.value("markdown")};
-  const std::array<std::string, 2> inputs = {words.value("text"), words.value("model")};
+  plan.outputs = {.results = arguments.value("output"),
+                  .json = arguments.value("json"),
+                  .csv = arguments.value("csv"),
+                  .markdown = arguments.value("markdown")};
+  const std::array<std::string, 2> inputs = {arguments.value("text"), arguments.value("model")};
   return check_outputs(plan.outputs, inputs);
 }
 
 // Where the storage is not the published one, or would show nothing.
-void note_storage(const Words& words, EvalPlan& plan) {
+void note_storage(const Arguments& arguments, EvalPlan& plan) {
   const model::KvFormat& storage = plan.options.storage;
-  for (const std::string& word : words.values("policy")) {
+  for (const std::string& word : arguments.values("policy")) {
     const std::string_view name = name_in(word);
     const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
     if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
@@ -170,26 +170,26 @@ void note_storage(const Words& words, EvalPlan& plan) {
 
 }  // namespace
 
-Result<EvalPlan> plan_eval(const Words& words) {
-  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+Result<EvalPlan> plan_eval(const Arguments& arguments) {
+  if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   EvalPlan plan;
-  Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
+  Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
-  const Result<model::DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
-  const auto threads = words.count("threads", 1, 1024);
+  const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
   plan.threads = static_cast<unsigned>(threads->value_or(0));
-  plan.open_loop = words.given("open-loop");
-  plan.quiet = words.given("quiet");
-  plan.command = command_of(words);
+  plan.open_loop = arguments.given("open-loop");
+  plan.quiet = arguments.given("quiet");
+  plan.command = command_of(arguments);
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
-    if (const auto done = step(words, plan); !done) return done.error();
+    if (const auto done = step(arguments, plan); !done) return done.error();
   }
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
-  note_storage(words, plan);
+  note_storage(arguments, plan);
   std::size_t longest = 0;
   for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
   for (std::string& note : notes_on(plan.cells, longest)) {

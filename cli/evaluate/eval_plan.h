@@ -16,7 +16,7 @@ namespace kv::cli {
 // The text as streams, or cut into windows, and what it asks in each.
 struct EvalText {
   std::size_t window = 0;  // 0: not cut
-  std::vector<std::vector<model::Token>> streams;
+  std::vector<std::vector<model::TokenId>> streams;
   std::vector<std::vector<model::RecallQuestion>> questions;
 };
 
@@ -36,6 +36,6 @@ struct EvalPlan {
 
 // Finds everything that can be wrong with the words and files before the model runs. Requires the
 // table of `eval`.
-Result<EvalPlan> plan_eval(const Words& words);
+Result<EvalPlan> plan_eval(const Arguments& arguments);
 
 }  // namespace kv::cli

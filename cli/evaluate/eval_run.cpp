@@ -41,10 +41,10 @@ class EvalRun {
 
   Result<std::vector<ClosedLoopResult>> all() {
     const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t wanted = plan_.threads > 0 ? plan_.threads : machine;
+    const std::size_t requested = plan_.threads > 0 ? plan_.threads : machine;
     {
       std::vector<std::jthread> others;
-      for (std::size_t i = 1; i < std::min(wanted, jobs_.size()); ++i) {
+      for (std::size_t i = 1; i < std::min(requested, jobs_.size()); ++i) {
         others.emplace_back([this] { work(); });
       }
       work();
@@ -61,7 +61,7 @@ class EvalRun {
     model::DecoderOptions options = plan_.options;
     options.seed = job.cell->seed;
     const Spec& spec = job.cell->spec;
-    const auto report = [&](double share) { return told(job, share); };
+    const auto report = [&](double share) { return reported(job, share); };
     const auto done = model::evaluate(plan_.opened.model, spec, job.text->streams, options, report);
     if (done) {
       job.result =
@@ -74,7 +74,7 @@ class EvalRun {
     }
   }
 
-  bool told(EvalJob& job, double done) {
+  bool reported(EvalJob& job, double done) {
     const std::lock_guard lock(mutex_);
     share_ += (done - job.done) * job.share;
     job.done = done;

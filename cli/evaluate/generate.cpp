@@ -72,55 +72,59 @@ struct GeneratePlan {
   model::DecoderOptions options;
   model::SampleOptions sample;
   std::size_t tokens = 0;
-  std::vector<model::Token> prompt;
+  std::vector<model::TokenId> prompt;
   std::string prompt_text;
   bool trace_cache = false;
 };
 
-Result<double> real(const Words& words, const std::string& name, double minimum, double maximum) {
-  return parse_real(words.value(name), "--" + name, minimum, maximum);
+Result<double> real(const Arguments& arguments,
+                    const std::string& name,
+                    double minimum,
+                    double maximum) {
+  return parse_real(arguments.value(name), "--" + name, minimum, maximum);
 }
 
 // Synthetic streams were made by a command of this name before models could write.
-Result<void> no_stream(std::span<const std::string> words) {
+Result<void> no_stream(std::span<const std::string> arguments) {
   constexpr std::array<std::string_view, 5> theirs = {"--list", "-l", "--planted", "--output",
                                                       "-o"};
-  if (words.empty()) return {};
-  const bool named = !words[0].empty() && words[0][0] != '-';
-  const bool listed = std::ranges::any_of(words, [&](const std::string& word) {
+  if (arguments.empty()) return {};
+  const bool named = !arguments[0].empty() && arguments[0][0] != '-';
+  const bool listed = std::ranges::any_of(arguments, [&](const std::string& word) {
     return std::ranges::find(theirs, split(word, '=')[0]) != theirs.end();
   });
   if (!named && !listed) return {};
   return usage_error(
       "generate writes text with --model PATH; a synthetic stream is made by "
       "'kvcheck trace generate " +
-      (named ? words[0] : std::string("--list")) + "'");
+      (named ? arguments[0] : std::string("--list")) + "'");
 }
 
-Result<GeneratePlan> plan_generate(const Words& words) {
-  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+Result<GeneratePlan> plan_generate(const Arguments& arguments) {
+  if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   GeneratePlan plan;
-  const Result<Cell> cell = model_cell(words);
+  const Result<Cell> cell = model_cell(arguments);
   if (!cell) return cell.error();
   plan.cell = *cell;
-  const Result<model::DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
   plan.options.seed = plan.cell.seed;
-  const auto temperature = real(words, "temperature", 0, 1000);
+  const auto temperature = real(arguments, "temperature", 0, 1000);
   if (!temperature) return temperature.error();
-  const auto top_p = real(words, "top-p", 1e-9, 1);
+  const auto top_p = real(arguments, "top-p", 1e-9, 1);
   if (!top_p) return top_p.error();
   plan.sample = {*temperature, *top_p};
-  const auto tokens = words.count("tokens", 0, 0xffffffff);
+  const auto tokens = arguments.count("tokens", 0, 0xffffffff);
   if (!tokens) return tokens.error();
   plan.tokens = tokens->value();
-  plan.trace_cache = words.given("trace-cache");
-  Result<OpenedModel> opened = opened_model(words);
+  plan.trace_cache = arguments.given("trace-cache");
+  Result<OpenedModel> opened = opened_model(arguments);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
   plan.options.token_classes = token_classes_for(plan.opened, {&plan.cell, 1});
-  Result<std::vector<model::Token>> prompt = plan.opened.tokenizer->encode(words.value("prompt"));
+  Result<std::vector<model::TokenId>> prompt =
+      plan.opened.tokenizer->encode(arguments.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
   if (const auto begin = plan.opened.model.config.begin_token)
     prompt->insert(prompt->begin(), *begin);
@@ -128,7 +132,7 @@ Result<GeneratePlan> plan_generate(const Words& words) {
     return usage_error("this model has no begin token; expected a --prompt that is not empty");
   }
   plan.prompt = *std::move(prompt);
-  plan.prompt_text = words.value("prompt");
+  plan.prompt_text = arguments.value("prompt");
   return plan;
 }
 
@@ -165,9 +169,8 @@ void trace_cache(const model::CachedAttention& attention, std::size_t head_dim, 
   for (std::size_t first = 0, last = 0; first < units.size(); first = last) {
     const std::string residents = runs_of(units[first].cache.all());
     std::size_t groups = units[first].groups.size();
-    for (last = first + 1;
-         last < units.size() && runs_of(units[last].cache.all()) == residents &&
-         units[last].cache.stored() == units[first].cache.stored();
+    for (last = first + 1; last < units.size() && runs_of(units[last].cache.all()) == residents &&
+                           units[last].cache.stored() == units[first].cache.stored();
          ++last) {
       groups += units[last].groups.size();
     }
@@ -189,7 +192,7 @@ class Writing {
     write(plan.prompt_text);
   }
 
-  void add(model::Token previous, model::Token token) {
+  void add(model::TokenId previous, model::TokenId token) {
     // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
     const model::Tokenizer& tokenizer = *plan_.opened.tokenizer;
     if (static_cast<std::size_t>(token) < tokenizer.vocabulary()) {
@@ -219,12 +222,12 @@ Result<void> go_on(const GeneratePlan& plan,
                    Streams& streams) {
   const model::ModelConfig& config = plan.opened.model.config;
   model::TokenSampler sampler(plan.sample, Rng(plan.cell.seed));
-  model::Token last = plan.prompt.back();
+  model::TokenId last = plan.prompt.back();
   for (std::size_t written = 1; !interrupted() && streams.out; ++written) {
     const auto finite = [](float logit) { return std::isfinite(logit); };
     if (!std::ranges::all_of(decoder.logits(), finite))
       return model::not_finite(decoder.seen() - 1);
-    const model::Token next = sampler.draw(decoder.logits(), decoder.seen());
+    const model::TokenId next = sampler.draw(decoder.logits(), decoder.seen());
     if (next == config.begin_token || std::ranges::count(config.end_tokens, next) > 0) break;
     writing.add(last, next);
     if (written == plan.tokens) break;  // nothing follows it
@@ -237,15 +240,15 @@ Result<void> go_on(const GeneratePlan& plan,
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (auto text = no_stream(given); !text) return text;
-  const Result<Words> words = Words::parse(table, given);
-  if (!words) return words.error();
-  const Result<GeneratePlan> plan = plan_generate(*words);
+  const Result<Arguments> arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  const Result<GeneratePlan> plan = plan_generate(*arguments);
   if (!plan) return plan.error();
   Result<model::Decoder> decoder =
       model::Decoder::create(plan->opened.model, plan->cell.spec, plan->options);
   if (!decoder) return decoder.error();
   const InterruptGuard guard;
-  const std::span<const model::Token> prompt = plan->prompt;
+  const std::span<const model::TokenId> prompt = plan->prompt;
   for (std::size_t at = 0; at < prompt.size(); at += plan->cell.spec.chunk) {
     const std::size_t size = std::min<std::size_t>(plan->cell.spec.chunk, prompt.size() - at);
     if (auto fed = decoder->feed(prompt.subspan(at, size), model::Logits::last); !fed) return fed;

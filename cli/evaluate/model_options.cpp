@@ -14,10 +14,10 @@ namespace {
 constexpr std::uint64_t max_u32 = 0xffffffff;
 
 // The index of an option's value among the words it may be.
-Result<std::size_t> word_of(const Words& words,
-                                        const std::string& option,
-                                        std::span<const std::string_view> all) {
-  const std::string given = words.value(option);
+Result<std::size_t> name_of(const Arguments& arguments,
+                            const std::string& option,
+                            std::span<const std::string_view> all) {
+  const std::string given = arguments.value(option);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == given) return i;
   }
@@ -26,11 +26,11 @@ Result<std::size_t> word_of(const Words& words,
 
 }  // namespace
 
-Result<model::LanguageModel> opened_weights(const Words& words) {
+Result<model::LanguageModel> opened_weights(const Arguments& arguments) {
   constexpr std::array<std::string_view, 4> formats = {"as-is", "f32", "int8", "nf4"};
-  const auto format = word_of(words, "weights", formats);
+  const auto format = name_of(arguments, "weights", formats);
   if (!format) return format.error();
-  const std::string path = words.value("model");
+  const std::string path = arguments.value("model");
   if (path.empty()) return usage_error("no --model is given");
   Result<model::LanguageModel> model = model::open_model(path);
   if (!model) return model;
@@ -41,12 +41,12 @@ Result<model::LanguageModel> opened_weights(const Words& words) {
   return model;
 }
 
-Result<OpenedModel> opened_model(const Words& words) {
-  Result<model::LanguageModel> model = opened_weights(words);
+Result<OpenedModel> opened_model(const Arguments& arguments) {
+  Result<model::LanguageModel> model = opened_weights(arguments);
   if (!model) return model.error();
-  OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = words.value("model")};
-  auto tokenizer =
-      model::open_tokenizer(opened.path, words.value("tokenizer"), opened.model.config.vocabulary);
+  OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = arguments.value("model")};
+  auto tokenizer = model::open_tokenizer(opened.path, arguments.value("tokenizer"),
+                                         opened.model.config.vocabulary);
   if (!tokenizer) return tokenizer.error();
   opened.tokenizer = *std::move(tokenizer);
   const std::size_t tokens = opened.tokenizer->vocabulary();
@@ -66,18 +66,18 @@ std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedMod
   return std::make_shared<const std::vector<TokenClass>>(model::token_classes(*opened.tokenizer));
 }
 
-Result<Number> storage_number(const Words& words) {
+Result<Number> storage_number(const Arguments& arguments) {
   constexpr std::array<std::string_view, 3> names = {"f32", "f16", "bf16"};
-  const auto number = word_of(words, "storage", names);
+  const auto number = name_of(arguments, "storage", names);
   if (!number) return number.error();
   return static_cast<Number>(*number);
 }
 
-Result<model::DecoderOptions> decoder_options(const Words& words) {
+Result<model::DecoderOptions> decoder_options(const Arguments& arguments) {
   constexpr std::array<std::string_view, 3> keys = {"rotated", "raw", "rotated-f16"};
-  const Result<model::KvFormat> storage = model::parse_kv_format(words.value("storage"));
+  const Result<model::KvFormat> storage = model::parse_kv_format(arguments.value("storage"));
   if (!storage) return storage.error();
-  const auto key = word_of(words, "keys", keys);
+  const auto key = name_of(arguments, "keys", keys);
   if (!key) return key.error();
   model::DecoderOptions options;
   options.storage = *storage;
@@ -85,32 +85,33 @@ Result<model::DecoderOptions> decoder_options(const Words& words) {
   return options;
 }
 
-std::string storage_text(const Words& words, const model::DecoderOptions& options) {
+std::string storage_text(const Arguments& arguments, const model::DecoderOptions& options) {
   const bool usual = options.keys == model::KeyStorage::rotated;
-  return options.storage.text() + (usual ? "" : ", keys " + words.value("keys"));
+  return options.storage.text() + (usual ? "" : ", keys " + arguments.value("keys"));
 }
 
-Result<std::string> read_text_file(const Words& words) {
-  const std::string path = words.value("text");
+Result<std::string> read_text_file(const Arguments& arguments) {
+  const std::string path = arguments.value("text");
   if (path.empty()) return usage_error("no --text is given");
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return file.error();
   return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
 }
 
-Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise) {
+Result<std::vector<Cell>> model_cells(const Arguments& arguments,
+                                      std::vector<std::string> otherwise) {
   Sweep sweep;
-  sweep.policies = words.values("policy");
+  sweep.policies = arguments.values("policy");
   if (sweep.policies.empty()) sweep.policies = std::move(otherwise);
-  const auto budgets = words.counts("budget", 1, max_u32);
+  const auto budgets = arguments.counts("budget", 1, max_u32);
   if (!budgets) return budgets.error();
   for (const std::uint64_t budget : *budgets) {
     sweep.budgets.push_back(static_cast<std::uint32_t>(budget));
   }
-  const auto chunk = words.count("chunk", 1, 65536);
+  const auto chunk = arguments.count("chunk", 1, 65536);
   if (!chunk) return chunk.error();
   sweep.chunk = static_cast<std::uint32_t>(chunk->value_or(0));
-  const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  const auto seed = arguments.count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   sweep.seeds = {seed->value_or(1)};
   const auto planned = plan_cells(sweep);
@@ -120,15 +121,15 @@ Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::strin
   return cells;
 }
 
-Result<Cell> model_cell(const Words& words) {
-  const auto budgets = words.counts("budget", 1, max_u32);
+Result<Cell> model_cell(const Arguments& arguments) {
+  const auto budgets = arguments.counts("budget", 1, max_u32);
   if (!budgets) return budgets.error();
   if (budgets->size() > 1) return usage_error("several budgets are given; expected one");
-  const auto cells = model_cells(words, {});
+  const auto cells = model_cells(arguments, {});
   if (!cells) return cells.error();
   if (cells->size() != 1) return usage_error("--policy all is several policies; expected one");
   if (!budgets->empty() && !cells->front().spec.bounded()) {
-    return usage_error("--budget has nothing to bound: " + words.value("policy") +
+    return usage_error("--budget has nothing to bound: " + arguments.value("policy") +
                        " evicts nothing; expected a --policy that does");
   }
   return cells->front();

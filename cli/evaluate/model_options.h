@@ -23,29 +23,30 @@ struct OpenedModel {
 
 // From --model and --weights. Errors: none given, those of opening, and weights that cannot be
 // stored as asked.
-Result<model::LanguageModel> opened_weights(const Words& words);
+Result<model::LanguageModel> opened_weights(const Arguments& arguments);
 
 // From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
 // model.
-Result<OpenedModel> opened_model(const Words& words);
+Result<OpenedModel> opened_model(const Arguments& arguments);
 
 // From --storage.
-Result<Number> storage_number(const Words& words);
+Result<Number> storage_number(const Arguments& arguments);
 
 // From --storage and --keys.
-Result<model::DecoderOptions> decoder_options(const Words& words);
+Result<model::DecoderOptions> decoder_options(const Arguments& arguments);
 
 // How results tell these: "f32", "f16, keys raw".
-std::string storage_text(const Words& words, const model::DecoderOptions& options);
+std::string storage_text(const Arguments& arguments, const model::DecoderOptions& options);
 
 // The text of the file that --text names.
-Result<std::string> read_text_file(const Words& words);
+Result<std::string> read_text_file(const Arguments& arguments);
 
 // From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
-Result<std::vector<Cell>> model_cells(const Words& words, std::vector<std::string> otherwise);
+Result<std::vector<Cell>> model_cells(const Arguments& arguments,
+                                      std::vector<std::string> otherwise);
 
 // The same of a command that runs one policy at one budget.
-Result<Cell> model_cell(const Words& words);
+Result<Cell> model_cell(const Arguments& arguments);
 
 // The table of DecoderOptions, if a cell's policy looks at the words that tokens are; else null.
 std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,

@@ -81,19 +81,19 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
-Result<model::RecordOptions> record_options(const Words& words, const OpenedModel& opened) {
+Result<model::RecordOptions> record_options(const Arguments& arguments, const OpenedModel& opened) {
   model::RecordOptions options;
   constexpr std::array<std::string_view, 2> kinds = {"attention", "qkv"};
-  const std::string kind = words.value("kind");
+  const std::string kind = arguments.value("kind");
   if (std::ranges::find(kinds, kind) == kinds.end()) {
     return usage_error(unknown_word("--kind", kind, kinds));
   }
   options.kind = kind == "qkv" ? TraceKind::qkv : TraceKind::attention;
-  const Result<Number> number = storage_number(words);
+  const Result<Number> number = storage_number(arguments);
   if (!number) return number.error();
   options.number = *number;
   const auto read = [&](const char* name, std::vector<std::size_t>& into) -> Result<void> {
-    const auto counts = words.counts(name, 0, 65535);
+    const auto counts = arguments.counts(name, 0, 65535);
     if (!counts) return counts.error();
     into.assign(counts->begin(), counts->end());
     std::ranges::sort(into);
@@ -101,38 +101,40 @@ Result<model::RecordOptions> record_options(const Words& words, const OpenedMode
   };
   if (auto done = read("layers", options.layers); !done) return done.error();
   if (auto done = read("kv-heads", options.kv_heads); !done) return done.error();
-  const Result<Cell> cell = model_cell(words);
+  const Result<Cell> cell = model_cell(arguments);
   if (!cell) return cell.error();
   options.cell = *cell;
   // The chunk changes nothing then, and one of 1 is slow.
-  const bool open = !words.given("chunk") && cell->spec.chunk == 1;
+  const bool open = !arguments.given("chunk") && cell->spec.chunk == 1;
   if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
   options.token_classes = token_classes_for(opened, {&*cell, 1});
   options.model = std::filesystem::path(opened.path).filename().string();
-  options.source = words.value("source");
-  options.licence = words.value("licence");
+  options.source = arguments.value("source");
+  options.licence = arguments.value("licence");
   return options;
 }
 
-Result<std::vector<model::Token>> read_tokens(const Words& words, const OpenedModel& opened) {
-  const Result<std::string> text = read_text_file(words);
+Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
+                                                const OpenedModel& opened) {
+  const Result<std::string> text = read_text_file(arguments);
   if (!text) return text.error();
-  const auto tokens = words.count("tokens", 2, std::uint64_t{1} << 24);
+  const auto tokens = arguments.count("tokens", 2, std::uint64_t{1} << 24);
   if (!tokens) return tokens.error();
-  const auto skip = words.count("skip", 0, std::uint64_t{1} << 32);
+  const auto skip = arguments.count("skip", 0, std::uint64_t{1} << 32);
   if (!skip) return skip.error();
   auto streams = model::streams_of(*text, *opened.tokenizer,
-                                   {.separator = words.value("split"),
+                                   {.separator = arguments.value("split"),
                                     .begin = opened.model.config.begin_token,
-                                    .mark = words.given("mark"),
+                                    .mark = arguments.given("mark"),
                                     .tokens = skip->value() + tokens->value()});
   if (!streams)
-    return Error{streams.error().kind, words.value("text") + ": " + streams.error().message};
-  std::vector<model::Token> stream = std::move(streams->front());
+    return Error{streams.error().kind, arguments.value("text") + ": " + streams.error().message};
+  std::vector<model::TokenId> stream = std::move(streams->front());
   const auto begin = stream.begin() + (stream.front() == opened.model.config.begin_token ? 1 : 0);
   if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
-    return usage_error("--skip " + words.value("skip") + " leaves too little of " +
-                       words.value("text") + ", which has " + std::to_string(stream.end() - begin) +
+    return usage_error("--skip " + arguments.value("skip") + " leaves too little of " +
+                       arguments.value("text") + ", which has " +
+                       std::to_string(stream.end() - begin) +
                        " tokens; expected at least 2 to stay");
   }
   stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
@@ -140,12 +142,12 @@ Result<std::vector<model::Token>> read_tokens(const Words& words, const OpenedMo
 }
 
 // What is read may not be replaced.
-Result<void> check_output(const std::string& path, const Words& words) {
+Result<void> check_output(const std::string& path, const Arguments& arguments) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const auto same = [&](const fs::path& other) { return fs::equivalent(path, other, ignored); };
-  if (same(words.value("text"))) return usage_error("-o '" + path + "' would replace the text");
-  const fs::path model = words.value("model");
+  if (same(arguments.value("text"))) return usage_error("-o '" + path + "' would replace the text");
+  const fs::path model = arguments.value("model");
   const fs::path folder = fs::is_directory(model, ignored) ? model : model.parent_path();
   for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
     const bool weights = fs::is_directory(model, ignored) || same(model);
@@ -157,21 +159,21 @@ Result<void> check_output(const std::string& path, const Words& words) {
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const Result<Words> words = Words::parse(table, given);
-  if (!words) return words.error();
-  if (auto none = words->expect_operands("operand", 0, 0); !none) return none;
-  const std::string path = words->value("output");
+  const Result<Arguments> arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (auto none = arguments->expect_operands("operand", 0, 0); !none) return none;
+  const std::string path = arguments->value("output");
   if (path.empty() || path == "-") return usage_error("a trace needs a file; expected -o FILE");
-  const Result<OpenedModel> opened = opened_model(*words);
+  const Result<OpenedModel> opened = opened_model(*arguments);
   if (!opened) return opened.error();
-  const Result<model::RecordOptions> options = record_options(*words, *opened);
+  const Result<model::RecordOptions> options = record_options(*arguments, *opened);
   if (!options) return options.error();
-  const Result<std::vector<model::Token>> tokens = read_tokens(*words, *opened);
+  const Result<std::vector<model::TokenId>> tokens = read_tokens(*arguments, *opened);
   if (!tokens) return tokens.error();
-  if (auto fine = check_output(path, *words); !fine) return fine;
+  if (auto fine = check_output(path, *arguments); !fine) return fine;
 
   const InterruptGuard guard;
-  Progress progress(streams.err, streams.terminal && !words->given("quiet"));
+  Progress progress(streams.err, streams.terminal && !arguments->given("quiet"));
   const auto report = [&](double share) {
     progress.update(share, "recording");
     return !interrupted();

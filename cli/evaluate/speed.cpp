@@ -82,49 +82,49 @@ struct SpeedPlan {
 };
 
 // Outputs are left out.
-std::string command_of_speed(const Words& words) {
+std::string command_of_speed(const Arguments& arguments) {
   std::string out = "kvcheck speed";
   for (const std::string_view name : {"model", "weights", "policy", "budget", "chunk", "length",
                                       "tokens", "seed", "storage", "keys"}) {
-    if (!words.given(name)) continue;
-    for (const std::string& value : words.values(name)) {
+    if (!arguments.given(name)) continue;
+    for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
   return out;
 }
 
-Result<SpeedPlan> plan_speed(const Words& words) {
-  if (const auto none = words.expect_operands("operand", 0, 0); !none) return none.error();
+Result<SpeedPlan> plan_speed(const Arguments& arguments) {
+  if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   SpeedPlan plan;
-  Result<std::vector<Cell>> cells = model_cells(words, {"dense"});
+  Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
   if (!cells) return cells.error();
   plan.cells = *std::move(cells);
-  const Result<model::DecoderOptions> options = decoder_options(words);
+  const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
-  const auto lengths = words.counts("length", 1, std::uint64_t{1} << 24);
+  const auto lengths = arguments.counts("length", 1, std::uint64_t{1} << 24);
   if (!lengths) return lengths.error();
   plan.lengths = *lengths;
-  const auto tokens = words.count("tokens", 1, 1000000);
+  const auto tokens = arguments.count("tokens", 1, 1000000);
   if (!tokens) return tokens.error();
   plan.tokens = tokens->value();
-  plan.outputs = {.results = words.value("output"),
-                  .json = words.value("json"),
-                  .csv = words.value("csv"),
+  plan.outputs = {.results = arguments.value("output"),
+                  .json = arguments.value("json"),
+                  .csv = arguments.value("csv"),
                   .markdown = {}};
-  plan.quiet = words.given("quiet");
-  if (words.given("output") && plan.outputs.results.empty()) {
+  plan.quiet = arguments.given("quiet");
+  if (arguments.given("output") && plan.outputs.results.empty()) {
     return usage_error("--output needs the name of a file");
   }
-  const std::array<std::string, 1> inputs = {words.value("model")};
+  const std::array<std::string, 1> inputs = {arguments.value("model")};
   if (auto fine = check_outputs(plan.outputs, inputs); !fine) return fine.error();
-  plan.storage = storage_text(words, plan.options);
-  plan.command = command_of_speed(words);
-  Result<model::LanguageModel> model = opened_weights(words);
+  plan.storage = storage_text(arguments, plan.options);
+  plan.command = command_of_speed(arguments);
+  Result<model::LanguageModel> model = opened_weights(arguments);
   if (!model) return model.error();
-  plan.path = words.value("model");
-  plan.weights = words.value("weights");
+  plan.path = arguments.value("model");
+  plan.weights = arguments.value("weights");
   plan.model = *std::move(model);
   return plan;
 }
@@ -192,9 +192,9 @@ Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const Result<Words> words = Words::parse(table, given);
-  if (!words) return words.error();
-  const Result<SpeedPlan> plan = plan_speed(*words);
+  const Result<Arguments> arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  const Result<SpeedPlan> plan = plan_speed(*arguments);
   if (!plan) return plan.error();
   const Result<TimingResult> result = time_and_store(*plan, streams);
   if (!result) return result.error();

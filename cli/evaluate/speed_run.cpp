@@ -32,18 +32,18 @@ std::size_t peak_bytes() {
   return 0;
 }
 
-std::vector<model::Token> tokens_from(std::size_t first,
-                                      std::size_t count,
-                                      std::size_t vocabulary) {
-  std::vector<model::Token> tokens;
+std::vector<model::TokenId> tokens_from(std::size_t first,
+                                        std::size_t count,
+                                        std::size_t vocabulary) {
+  std::vector<model::TokenId> tokens;
   for (std::size_t i = first; i < first + count; ++i) {
-    tokens.push_back(static_cast<model::Token>((i * 7919 + 13) % vocabulary));
+    tokens.push_back(static_cast<model::TokenId>((i * 7919 + 13) % vocabulary));
   }
   return tokens;
 }
 
 // The tokens are numbers that stand for no text: an even mixture of the classes.
-std::shared_ptr<const std::vector<TokenClass>> classes_by_turns(std::size_t vocabulary) {
+std::shared_ptr<const std::vector<TokenClass>> alternating_classes(std::size_t vocabulary) {
   std::vector<TokenClass> classes;
   classes.reserve(vocabulary);
   for (std::size_t i = 0; i < vocabulary; ++i) classes.push_back(static_cast<TokenClass>(i % 3));
@@ -70,7 +70,7 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
     attention += begins ? -seconds() : seconds();
   };
   if (needs_of(spec).token_classes) {
-    options.token_classes = classes_by_turns(model.config.vocabulary);
+    options.token_classes = alternating_classes(model.config.vocabulary);
   }
   reset_peak();
   Result<model::Decoder> decoder = model::Decoder::create(model, spec, options);

@@ -63,14 +63,14 @@ struct Outputs {
   std::string plot;
 };
 
-Result<Outputs> open_outputs(const Words& words) {
+Result<Outputs> open_outputs(const Arguments& arguments) {
   Outputs outputs;
-  outputs.plot = words.value("plot");
+  outputs.plot = arguments.value("plot");
   const std::array<std::pair<const char*, LateFile*>, 3> files = {
       {{"json", &outputs.json}, {"csv", &outputs.csv}, {"markdown", &outputs.markdown}}};
   std::string printed;
   for (const auto& [option, file] : files) {
-    auto opened = LateFile::open(words.value(option));
+    auto opened = LateFile::open(arguments.value(option));
     if (!opened) return opened.error();
     *file = *std::move(opened);
     if (!file->is_standard_output()) continue;
@@ -82,9 +82,9 @@ Result<Outputs> open_outputs(const Words& words) {
   return outputs;
 }
 
-Result<void> write_report(const properties::SelftestReport& report,
-                                   Outputs& outputs,
-                                   Streams& streams) {
+Result<void> write_report(const properties::SelftestResult& report,
+                          Outputs& outputs,
+                          Streams& streams) {
   std::ostringstream json;
   properties::write_json(report, json);
   const auto matrix = reports::parse_kill_matrix(json.str());
@@ -95,7 +95,7 @@ Result<void> write_report(const properties::SelftestReport& report,
        {&outputs.markdown, reports::kill_matrix_page(*matrix, {})}}};
   bool printed = false;
   for (const auto& [file, text] : files) {
-    if (!file->is_wanted()) continue;
+    if (!file->is_requested()) continue;
     if (auto done = file->write(text, streams); !done) return done;
     printed = printed || file->is_standard_output();
   }
@@ -113,23 +113,23 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 Result<Outcome> selftest_of(properties::SelftestOptions options,
                             std::span<const std::string> given,
                             Streams& streams) {
-  const auto words = Words::parse(table, given);
-  if (!words) return words.error();
-  if (auto none = words->expect_operands("word", 0, 0); !none) return none.error();
-  options.filter = words->values("filter");
+  const auto arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (auto none = arguments->expect_operands("word", 0, 0); !none) return none.error();
+  options.filter = arguments->values("filter");
   options.clock = now;
-  const auto seed = words->count("seed", 0, ~std::uint64_t{0});
+  const auto seed = arguments->count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   options.seed = seed->value_or(1);
-  const auto runs = words->count("runs", 1, 1'000'000);
+  const auto runs = arguments->count("runs", 1, 1'000'000);
   if (!runs) return runs.error();
   options.right_runs = static_cast<std::uint32_t>(runs->value_or(1));
-  const auto workers = words->count("workers", 1, 1024);
+  const auto workers = arguments->count("workers", 1, 1024);
   if (!workers) return workers.error();
   options.workers = static_cast<std::uint32_t>(workers->value_or(0));
-  auto outputs = open_outputs(*words);
+  auto outputs = open_outputs(*arguments);
   if (!outputs) return outputs.error();
-  Progress progress(streams.err, streams.terminal && !words->given("quiet"));
+  Progress progress(streams.err, streams.terminal && !arguments->given("quiet"));
   options.progress = [&](double share, std::string_view what) { progress.update(share, what); };
   const auto report = properties::run_selftest(options);
   if (!report) return report.error();

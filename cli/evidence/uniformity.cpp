@@ -86,8 +86,8 @@ struct Request {
   bool quiet = false;
 };
 
-Result<Request> read_words(std::span<const std::string> words) {
-  const Result<Words> read = Words::parse(table, words);
+Result<Request> read_words(std::span<const std::string> arguments) {
+  const Result<Arguments> read = Arguments::parse(table, arguments);
   if (!read) return read.error();
   if (auto one = read->expect_operands("SPEC", 1, 1); !one) return one.error();
   Result<Spec> spec = parse_spec(read->operands()[0]);
@@ -113,14 +113,14 @@ Result<Request> read_words(std::span<const std::string> words) {
   return request;
 }
 
-Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
-  Result<Request> request = read_words(words);
+Result<Outcome> run(std::span<const std::string> arguments, Streams& streams) {
+  Result<Request> request = read_words(arguments);
   if (!request) return request.error();
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begun = Clock::now();
   const InterruptGuard guard;
   request->options.more = [](double) { return !interrupted(); };
-  const Result<properties::UniformityReport> report =
+  const Result<properties::UniformityResult> report =
       properties::measure_uniformity(request->spec, request->options);
   if (!report) return report.error();
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();

@@ -75,7 +75,7 @@ std::string statistics_json(std::span<const properties::Statistic> statistics) {
 }  // namespace
 
 void print_uniformity(const Spec& spec,
-                      const properties::UniformityReport& report,
+                      const properties::UniformityResult& report,
                       std::ostream& out) {
   const properties::Shape& shape = report.counts.shape();
   out << title_of(spec) << ": " << report.counts.streams() << " streams of " << report.tokens
@@ -87,7 +87,7 @@ void print_uniformity(const Spec& spec,
     if (statistic.effect.empty()) continue;
     out << definition(statistic.name, statistic.effect, {.indent = 2, .column = 12});
   }
-  if (report.counts.told() == 0) {
+  if (report.counts.reported() == 0) {
     out << "\nDecisions were made several at a time: TA and TE could not be counted.\n";
   }
   if (!report.smallest.empty()) {
@@ -99,7 +99,7 @@ void print_uniformity(const Spec& spec,
   out << "\n" << report.sentence << "\n";
 }
 
-std::string uniformity_json(const Spec& spec, const properties::UniformityReport& report) {
+std::string uniformity_json(const Spec& spec, const properties::UniformityResult& report) {
   const properties::Counts& counts = report.counts;
   const properties::Shape& shape = counts.shape();
   JsonObject json;
@@ -120,7 +120,7 @@ std::string uniformity_json(const Spec& spec, const properties::UniformityReport
       .add("expected_share", static_cast<double>(shape.k) / static_cast<double>(shape.n))
       .add("band", report.band)
       .add_raw("kept", array_of(counts.kept()))
-      .add("decisions_told", counts.told())
+      .add("decisions_told", counts.reported())
       .add_raw("accepted", array_of(counts.accepted()))
       .add_raw("age_ranks", array_of(counts.ranks()));
   if (counts.has_pairs()) {
@@ -136,7 +136,7 @@ std::string uniformity_json(const Spec& spec, const properties::UniformityReport
 }
 
 reports::UniformityPlot uniformity_plot(const Spec& spec,
-                                        const properties::UniformityReport& report) {
+                                        const properties::UniformityResult& report) {
   const properties::Counts& counts = report.counts;
   const properties::Shape& shape = counts.shape();
   reports::UniformityPlot plot{.label = title_of(spec),

@@ -10,13 +10,13 @@
 namespace kv::cli {
 
 void print_uniformity(const Spec& spec,
-                      const properties::UniformityReport& report,
+                      const properties::UniformityResult& report,
                       std::ostream& out);
 
 // One JSON object with everything that was counted; pairs row by row for i < j.
-std::string uniformity_json(const Spec& spec, const properties::UniformityReport& report);
+std::string uniformity_json(const Spec& spec, const properties::UniformityResult& report);
 
 reports::UniformityPlot uniformity_plot(const Spec& spec,
-                                        const properties::UniformityReport& report);
+                                        const properties::UniformityResult& report);
 
 }  // namespace kv::cli

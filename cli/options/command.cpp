@@ -15,10 +15,10 @@ namespace {
 
 int run_guarded(const Command& command,
                 std::string_view who,
-                std::span<const std::string> words,
+                std::span<const std::string> arguments,
                 Streams& streams) {
   try {
-    const Result<Outcome> result = command.run(words, streams);
+    const Result<Outcome> result = command.run(arguments, streams);
     if (!result) return report_error(who, result.error(), streams);
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
   } catch (const std::bad_alloc&) {
@@ -34,13 +34,13 @@ int run_guarded(const Command& command,
 // `who` is the command as it was called.
 int run_named(const Command& command,
               std::string_view who,
-              std::span<const std::string> words,
+              std::span<const std::string> arguments,
               Streams& streams) {
-  if (asks_for_help(words)) {
+  if (asks_for_help(arguments)) {
     streams.out << help_of(command);
     return flushed(who, exit_status::done, streams);
   }
-  return flushed(who, run_guarded(command, who, words, streams), streams);
+  return flushed(who, run_guarded(command, who, arguments, streams), streams);
 }
 
 }  // namespace
@@ -79,16 +79,17 @@ const Command* find_verb(const Command& command, std::string_view name) {
   return found == command.verbs.end() ? nullptr : *found;
 }
 
-int run_command(const Command& command, std::span<const std::string> words, Streams& streams) {
+int run_command(const Command& command, std::span<const std::string> arguments, Streams& streams) {
   forget_interrupt();
   const std::string who = "kvcheck " + std::string(command.name);
-  const Command* const verb = words.empty() ? nullptr : find_verb(command, words[0]);
-  if (verb != nullptr) return run_named(*verb, who + " " + words[0], words.subspan(1), streams);
-  return run_named(command, who, words, streams);
+  const Command* const verb = arguments.empty() ? nullptr : find_verb(command, arguments[0]);
+  if (verb != nullptr)
+    return run_named(*verb, who + " " + arguments[0], arguments.subspan(1), streams);
+  return run_named(command, who, arguments, streams);
 }
 
-bool asks_for_help(std::span<const std::string> words) {
-  for (const std::string& word : words) {
+bool asks_for_help(std::span<const std::string> arguments) {
+  for (const std::string& word : arguments) {
     if (word == "--") return false;
     if (word == "--help" || word == "-h") return true;
   }

@@ -43,7 +43,7 @@ struct Command {
   // The whole --help text, examples included. A line that says {options} is replaced by the table
   // of `options`.
   std::string_view help;
-  Result<Outcome> (*run)(std::span<const std::string> words, Streams& streams);
+  Result<Outcome> (*run)(std::span<const std::string> arguments, Streams& streams);
 
   // What `help` shows for {options}: the table that `run` parses with.
   std::span<const Option> options{};
@@ -53,18 +53,18 @@ struct Command {
 };
 
 // Command::run for a command that judges nothing: `work` is done, or an error.
-template <Result<void> (*work)(std::span<const std::string> words, Streams& streams)>
-Result<Outcome> done_unless_error(std::span<const std::string> words, Streams& streams) {
-  if (const Result<void> result = work(words, streams); !result) return result.error();
+template <Result<void> (*work)(std::span<const std::string> arguments, Streams& streams)>
+Result<Outcome> done_unless_error(std::span<const std::string> arguments, Streams& streams) {
+  if (const Result<void> result = work(arguments, streams); !result) return result.error();
   return Outcome::done;
 }
 
 // Whether --help or -h is among the words, before any --.
-bool asks_for_help(std::span<const std::string> words);
+bool asks_for_help(std::span<const std::string> arguments);
 
 // Runs one command: prints its help if asked, or runs it and reports errors and exceptions on
 // streams.err in one sentence. `words` are those after the command's name. Returns the exit status.
-int run_command(const Command& command, std::span<const std::string> words, Streams& streams);
+int run_command(const Command& command, std::span<const std::string> arguments, Streams& streams);
 
 // The pieces of run_command that the program's own words (cli/commands.cpp) share.
 

@@ -19,7 +19,7 @@ class LateFile {
 
   [[nodiscard]] bool is_standard_output() const { return standard_output_; }
 
-  [[nodiscard]] bool is_wanted() const { return standard_output_ || file_ != nullptr; }
+  [[nodiscard]] bool is_requested() const { return standard_output_ || file_ != nullptr; }
 
   Result<void> write(std::string_view text, Streams& streams);
 

@@ -53,16 +53,17 @@ Result<void> load(const std::string& path) {
 
 }  // namespace
 
-Result<std::size_t> load_policies(std::span<const std::string> words) {
+Result<std::size_t> load_policies(std::span<const std::string> arguments) {
   constexpr std::string_view joined = "--load=";
   std::size_t at = 0;
-  while (at < words.size() && (words[at] == "--load" || words[at].starts_with(joined))) {
+  while (at < arguments.size() &&
+         (arguments[at] == "--load" || arguments[at].starts_with(joined))) {
     std::string path;
-    if (words[at] == "--load") {
-      if (++at == words.size()) return usage_error("--load needs the name of a shared library");
-      path = words[at++];
+    if (arguments[at] == "--load") {
+      if (++at == arguments.size()) return usage_error("--load needs the name of a shared library");
+      path = arguments[at++];
     } else {
-      path = words[at++].substr(joined.size());
+      path = arguments[at++].substr(joined.size());
     }
     if (const Result<void> loaded = load(path); !loaded) return loaded.error();
   }

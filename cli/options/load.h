@@ -13,6 +13,6 @@ namespace kv::cli {
 // and says how many words those are. The libraries stay loaded. Errors name the file: it cannot be
 // loaded, exports no policies, was compiled against another interface, or names a policy that
 // cannot be.
-Result<std::size_t> load_policies(std::span<const std::string> words);
+Result<std::size_t> load_policies(std::span<const std::string> arguments);
 
 }  // namespace kv::cli

@@ -85,8 +85,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
 
 }  // namespace
 
-Result<std::size_t> Words::take(std::span<const std::string> words, std::size_t index) {
-  const Written written = take_apart(words[index]);
+Result<std::size_t> Arguments::take(std::span<const std::string> arguments, std::size_t index) {
+  const Written written = take_apart(arguments[index]);
   const Option* const option = find_written(table_, written.name);
   if (option == nullptr) return unknown_option(table_, written.name);
 
@@ -95,7 +95,7 @@ Result<std::size_t> Words::take(std::span<const std::string> words, std::size_t 
   if (!values.empty() && !option->list) return usage_error(name + " is given more than once");
   if (option->value.empty()) {
     if (written.value) {
-      return usage_error(name + " takes no value, but is given as '" + words[index] + "'");
+      return usage_error(name + " takes no value, but is given as '" + arguments[index] + "'");
     }
     values.emplace_back();
     return index + 1;
@@ -105,56 +105,58 @@ Result<std::size_t> Words::take(std::span<const std::string> words, std::size_t 
     return index + 1;
   }
   // A word that is itself an option of this command was meant as one: the value is missing.
-  const bool last = index + 1 == words.size();
-  if (last || words[index + 1].starts_with("--") ||
-      (is_option(words[index + 1]) && find_written(table_, words[index + 1]) != nullptr)) {
+  const bool last = index + 1 == arguments.size();
+  if (last || arguments[index + 1].starts_with("--") ||
+      (is_option(arguments[index + 1]) && find_written(table_, arguments[index + 1]) != nullptr)) {
     return usage_error(name + " needs a value (" + std::string(option->value) + ")" +
-                       (last ? "" : ", but '" + words[index + 1] + "' follows"));
+                       (last ? "" : ", but '" + arguments[index + 1] + "' follows"));
   }
-  values.push_back(words[index + 1]);
+  values.push_back(arguments[index + 1]);
   return index + 2;
 }
 
-Result<Words> Words::parse(std::span<const Option> table, std::span<const std::string> words) {
-  Words parsed(table);
-  for (std::size_t i = 0; i < words.size();) {
-    if (words[i] == "--") {
+Result<Arguments> Arguments::parse(std::span<const Option> table,
+                                   std::span<const std::string> arguments) {
+  Arguments parsed(table);
+  for (std::size_t i = 0; i < arguments.size();) {
+    if (arguments[i] == "--") {
       parsed.operands_.insert(parsed.operands_.end(),
-                              words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+                              arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                              arguments.end());
       break;
     }
-    if (!is_option(words[i])) {
-      parsed.operands_.push_back(words[i]);
+    if (!is_option(arguments[i])) {
+      parsed.operands_.push_back(arguments[i]);
       ++i;
       continue;
     }
-    const Result<std::size_t> next = parsed.take(words, i);
+    const Result<std::size_t> next = parsed.take(arguments, i);
     if (!next) return next.error();
     i = *next;
   }
   return parsed;
 }
 
-bool Words::given(std::string_view name) const {
+bool Arguments::given(std::string_view name) const {
   find_named(table_, name);
   return values_.contains(name);
 }
 
-std::string Words::value(std::string_view name) const {
+std::string Arguments::value(std::string_view name) const {
   const std::vector<std::string> all = values(name);
   return all.empty() ? std::string() : all.front();
 }
 
-std::vector<std::string> Words::values(std::string_view name) const {
+std::vector<std::string> Arguments::values(std::string_view name) const {
   const Option& option = find_named(table_, name);
   if (const auto found = values_.find(name); found != values_.end()) return found->second;
   if (option.default_value.empty()) return {};
   return {std::string(option.default_value)};
 }
 
-Result<std::optional<std::uint64_t>> Words::count(std::string_view name,
-                                                  std::uint64_t minimum,
-                                                  std::uint64_t maximum) const {
+Result<std::optional<std::uint64_t>> Arguments::count(std::string_view name,
+                                                      std::uint64_t minimum,
+                                                      std::uint64_t maximum) const {
   const std::vector<std::string> all = values(name);
   if (all.empty()) return std::optional<std::uint64_t>();
   const Result<std::uint64_t> value =
@@ -163,9 +165,9 @@ Result<std::optional<std::uint64_t>> Words::count(std::string_view name,
   return std::optional(*value);
 }
 
-Result<std::vector<std::uint64_t>> Words::counts(std::string_view name,
-                                                 std::uint64_t minimum,
-                                                 std::uint64_t maximum) const {
+Result<std::vector<std::uint64_t>> Arguments::counts(std::string_view name,
+                                                     std::uint64_t minimum,
+                                                     std::uint64_t maximum) const {
   std::vector<std::uint64_t> counts;
   std::set<std::uint64_t> seen;
   const std::vector<std::string> all = values(name);
@@ -182,9 +184,9 @@ Result<std::vector<std::uint64_t>> Words::counts(std::string_view name,
   return counts;
 }
 
-Result<void> Words::expect_operands(std::string_view what,
-                                    std::size_t minimum,
-                                    std::size_t maximum) const {
+Result<void> Arguments::expect_operands(std::string_view what,
+                                        std::size_t minimum,
+                                        std::size_t maximum) const {
   if (operands_.size() < minimum) {
     return usage_error("expected " + std::string(what) + ", found " +
                        (operands_.empty() ? "none" : "only " + std::to_string(operands_.size())));

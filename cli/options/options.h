@@ -32,11 +32,12 @@ struct Option {
 };
 
 // The words of one command line, sorted by the table that they were parsed with.
-class Words {
+class Arguments {
  public:
   // Errors name the word: unknown option (with the nearest), missing value, value for a switch,
   // repetition. The table must outlive the result.
-  static Result<Words> parse(std::span<const Option> table, std::span<const std::string> words);
+  static Result<Arguments> parse(std::span<const Option> table,
+                                 std::span<const std::string> arguments);
 
   // What is not an option, in order.
   [[nodiscard]] std::span<const std::string> operands() const { return operands_; }
@@ -66,10 +67,10 @@ class Words {
                                              std::size_t maximum) const;
 
  private:
-  explicit Words(std::span<const Option> table) : table_(table) {}
+  explicit Arguments(std::span<const Option> table) : table_(table) {}
 
   // Takes the option at words[index] and its value; gives the index of the next word.
-  Result<std::size_t> take(std::span<const std::string> words, std::size_t index);
+  Result<std::size_t> take(std::span<const std::string> arguments, std::size_t index);
 
   std::span<const Option> table_;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;

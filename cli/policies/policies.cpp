@@ -80,16 +80,16 @@ Result<void> add_name(std::string_view word, Request& request) {
 }
 
 Result<Request> read_words(std::span<const std::string> given) {
-  const auto words = Words::parse(table, given);
-  if (!words) return words.error();
+  const auto arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
   Request request;
-  request.json = words->given("json");
-  request.brief = words->given("brief");
+  request.json = arguments->given("json");
+  request.brief = arguments->given("brief");
   if (request.json && request.brief) {
     return usage_error("--brief and --json are two forms; expected one");
   }
-  std::vector<std::string> names(words->operands().begin(), words->operands().end());
-  for (const std::string& name : words->values("show")) names.push_back(name);
+  std::vector<std::string> names(arguments->operands().begin(), arguments->operands().end());
+  for (const std::string& name : arguments->values("show")) names.push_back(name);
   for (const std::string& name : names) {
     if (auto done = add_name(name, request); !done) return done.error();
   }
@@ -129,8 +129,8 @@ void print_everything(bool json, std::ostream& out) {
   }
 }
 
-Result<void> run(std::span<const std::string> words, Streams& streams) {
-  const auto read = read_words(words);
+Result<void> run(std::span<const std::string> arguments, Streams& streams) {
+  const auto read = read_words(arguments);
   if (!read) return read.error();
   const Request& request = read.value();
   if (request.brief) {

@@ -61,7 +61,7 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
 
 std::vector<Field> settings() {
   const Spec usual;
-  const auto word = [](auto choice) { return std::string(word_of(choice)); };
+  const auto word = [](auto choice) { return std::string(name_of(choice)); };
   return {
       {"timing",
        word(usual.timing),
@@ -102,7 +102,7 @@ std::vector<Field> settings() {
 }
 
 std::string meaning_with_choices(const Field& field) {
-  if (field.range.of != Parameter::Range::Of::words) {
+  if (field.range.of != Parameter::Range::Of::names) {
     return field.meaning + " (" + shortest(field.range.least) + " to " +
            shortest(field.range.most) + ")";
   }
@@ -120,8 +120,8 @@ std::string fields_text(const std::vector<Field>& fields, std::string_view headi
   return out;
 }
 
-std::string list_of(std::span<const std::string_view> words) {
-  return join(std::vector<std::string>(words.begin(), words.end()), ", ");
+std::string list_of(std::span<const std::string_view> arguments) {
+  return join(std::vector<std::string>(arguments.begin(), arguments.end()), ", ");
 }
 
 std::string policy_head(const PolicyEntry& policy) {
@@ -157,7 +157,7 @@ std::string field_json(const Field& field) {
       .add("default", field.default_value)
       .add_raw("choices", json_list(choices))
       .add("meaning", field.meaning);
-  if (field.range.of != Parameter::Range::Of::words) {
+  if (field.range.of != Parameter::Range::Of::names) {
     json.add_raw("least", shortest(field.range.least)).add_raw("most", shortest(field.range.most));
   }
   return json.text();

@@ -19,7 +19,7 @@ std::string granularity_of(const Spec& spec) {
 }
 
 // The policy, with the options that are not its defaults.
-std::string who_goes(const Spec& spec) {
+std::string evicted_text(const Spec& spec) {
   std::string out(spec.policy->name);
   for (const Parameter& parameter : spec.policy->parameters) {
     const std::string& value = spec.options.at(parameter.name);
@@ -38,14 +38,14 @@ std::string storage_answer(const Spec& spec, std::string_view published) {
 
 std::string budget_of(const Spec& spec) {
   if (!spec.bounded()) return "none";
-  const std::string tokens = std::to_string(spec.budget) + " tokens for each " +
-                             std::string(word_of(spec.unit));
+  const std::string tokens =
+      std::to_string(spec.budget) + " tokens for each " + std::string(name_of(spec.unit));
   const bool mean = spec.budgets.law == Budgets::Law::adaptive;
   return tokens + (mean ? " on average, " : ", ") + spec.budgets.text();
 }
 
 std::string visibility_of(const Spec& spec) {
-  if (!spec.chooses()) return std::string(word_of(spec.visibility));
+  if (!spec.selects()) return std::string(name_of(spec.visibility));
   const TopPages& sizes = spec.top_pages;
   return spec.visibility_text() + ": each query head attends to " + std::to_string(sizes.pages()) +
          " pages of " + std::to_string(sizes.page) + " tokens; the first " +
@@ -55,16 +55,16 @@ std::string visibility_of(const Spec& spec) {
 }  // namespace
 
 std::string answers_text(const Spec& spec, std::string_view published) {
-  const std::string timing(word_of(spec.timing));
+  const std::string timing(name_of(spec.timing));
   const std::array<std::pair<std::string, std::string>, 8> answers = {{
-      {"who goes", who_goes(spec)},
+      {"who goes", evicted_text(spec)},
       {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
                                          std::to_string(spec.recent) + " recent tokens"
                                    : "everything"},
       {"budget", budget_of(spec)},
       {"timing", spec.timing == Timing::lazy ? timing + ":" + std::to_string(spec.slack) : timing},
       {"visibility", visibility_of(spec)},
-      {"positions", std::string(word_of(spec.positions))},
+      {"positions", std::string(name_of(spec.positions))},
       {"granularity", granularity_of(spec)},
       {"storage", storage_answer(spec, published)},
   }};

@@ -197,15 +197,16 @@ class Run {
   void say_where() {
     const Outputs& outputs = plan_.outputs;
     std::ostream& to = outputs.on_standard_output() ? streams_.err : streams_.out;
-    std::string words;
-    if (!outputs.json.empty() && outputs.json != "-") words += "JSON lines: " + outputs.json + "\n";
-    if (!outputs.csv.empty() && outputs.csv != "-") words += "CSV: " + outputs.csv + "\n";
+    std::string arguments;
+    if (!outputs.json.empty() && outputs.json != "-")
+      arguments += "JSON lines: " + outputs.json + "\n";
+    if (!outputs.csv.empty() && outputs.csv != "-") arguments += "CSV: " + outputs.csv + "\n";
     if (!outputs.results.empty()) {
-      words += "Results: " + outputs.results + "\nNext: kvcheck report " +
-               shell_word(outputs.results) + " -o report\n";
+      arguments += "Results: " + outputs.results + "\nNext: kvcheck report " +
+                   shell_word(outputs.results) + " -o report\n";
     }
-    if (words.empty()) return;
-    to << (outputs.on_standard_output() ? "" : "\n") << words;
+    if (arguments.empty()) return;
+    to << (outputs.on_standard_output() ? "" : "\n") << arguments;
   }
 
   // Without a whole trace the run is taken back; what took long to compute stays.
@@ -222,14 +223,14 @@ class Run {
 
   Error stopped() {
     progress_.clear();
-    std::string words = "interrupted after " + std::to_string(finished_) + " of " +
-                        std::to_string(plan_.traces.size()) + " traces";
+    std::string arguments = "interrupted after " + std::to_string(finished_) + " of " +
+                            std::to_string(plan_.traces.size()) + " traces";
     if (writer_ && finished_ > 0) {
-      words += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
+      arguments += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
     } else if (writer_) {
-      words += "; '" + plan_.outputs.results + "' holds an empty, incomplete run";
+      arguments += "; '" + plan_.outputs.results + "' holds an empty, incomplete run";
     }
-    return io_error(words);
+    return io_error(arguments);
   }
 
   const ReplayPlan& plan_;
@@ -243,8 +244,8 @@ class Run {
   std::size_t finished_ = 0;
 };
 
-Result<void> run(std::span<const std::string> words, Streams& streams) {
-  const Result<Words> parsed = Words::parse(table, words);
+Result<void> run(std::span<const std::string> arguments, Streams& streams) {
+  const Result<Arguments> parsed = Arguments::parse(table, arguments);
   if (!parsed) return parsed.error();
   const Result<ReplayPlan> plan = plan_replay(*parsed);
   if (!plan) return plan.error();

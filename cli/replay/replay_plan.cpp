@@ -13,63 +13,63 @@ constexpr std::uint64_t max_u32 = 0xffffffff;
 
 // Threads and outputs are left out: they do not change what is measured, and two runs that measured
 // the same should read the same.
-std::string command_of(const Words& words) {
+std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck replay";
-  for (const std::string& operand : words.operands()) out += " " + shell_word(operand);
+  for (const std::string& operand : arguments.operands()) out += " " + shell_word(operand);
   for (const std::string_view name :
        {"policy", "budget", "seed", "seeds", "chunk", "top-k", "oracle-tokens"}) {
-    if (!words.given(name)) continue;
-    for (const std::string& value : words.values(name)) {
+    if (!arguments.given(name)) continue;
+    for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  return words.given("oracle") ? out + " --oracle" : out;
+  return arguments.given("oracle") ? out + " --oracle" : out;
 }
 
-Result<std::vector<std::uint64_t>> seeds_of(const Words& words) {
-  if (words.given("seed") && words.given("seeds")) {
+Result<std::vector<std::uint64_t>> seeds_of(const Arguments& arguments) {
+  if (arguments.given("seed") && arguments.given("seeds")) {
     return usage_error("--seed and --seeds are both given; --seeds N runs the seeds 1 to N");
   }
-  if (!words.given("seeds")) {
-    const auto seed = words.count("seed", 0, ~std::uint64_t{0});
+  if (!arguments.given("seeds")) {
+    const auto seed = arguments.count("seed", 0, ~std::uint64_t{0});
     if (!seed) return seed.error();
     return std::vector<std::uint64_t>{seed->value()};
   }
-  const auto count = words.count("seeds", 1, max_cells);
+  const auto count = arguments.count("seeds", 1, max_cells);
   if (!count) return count.error();
   std::vector<std::uint64_t> seeds;
   for (std::uint64_t seed = 1; seed <= **count; ++seed) seeds.push_back(seed);
   return seeds;
 }
 
-Result<std::vector<PlannedCell>> cells_of(const Words& words) {
+Result<std::vector<PlannedCell>> cells_of(const Arguments& arguments) {
   Sweep sweep;
-  sweep.policies = words.values("policy");
-  if (sweep.policies.empty() && words.given("oracle")) sweep.policies = {"all"};
+  sweep.policies = arguments.values("policy");
+  if (sweep.policies.empty() && arguments.given("oracle")) sweep.policies = {"all"};
   if (sweep.policies.empty()) {
     return usage_error("no --policy is given; expected one or more, or --policy all");
   }
-  const auto budgets = words.counts("budget", 1, max_u32);
+  const auto budgets = arguments.counts("budget", 1, max_u32);
   if (!budgets) return budgets.error();
   for (const std::uint64_t budget : *budgets) {
     sweep.budgets.push_back(static_cast<std::uint32_t>(budget));
   }
-  const auto seeds = seeds_of(words);
+  const auto seeds = seeds_of(arguments);
   if (!seeds) return seeds.error();
   sweep.seeds = *seeds;
-  const auto chunk = words.count("chunk", 1, max_u32);
+  const auto chunk = arguments.count("chunk", 1, max_u32);
   if (!chunk) return chunk.error();
   sweep.chunk = static_cast<std::uint32_t>(chunk->value_or(0));
   return plan_cells(sweep);
 }
 
-Result<Outputs> outputs_of(const Words& words) {
+Result<Outputs> outputs_of(const Arguments& arguments) {
   for (const std::string_view name : {"output", "json", "csv"}) {
-    if (words.given(name) && words.value(name).empty()) {
+    if (arguments.given(name) && arguments.value(name).empty()) {
       return usage_error("--" + std::string(name) + " needs the name of a file");
     }
   }
-  return Outputs{words.value("output"), words.value("json"), words.value("csv")};
+  return Outputs{arguments.value("output"), arguments.value("json"), arguments.value("csv")};
 }
 
 Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
@@ -102,31 +102,31 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-Result<ReplayPlan> plan_replay(const Words& words) {
-  if (const auto some = words.expect_operands("a TRACE", 1, 10000); !some) return some.error();
+Result<ReplayPlan> plan_replay(const Arguments& arguments) {
+  if (const auto some = arguments.expect_operands("a TRACE", 1, 10000); !some) return some.error();
   ReplayPlan plan;
-  plan.sources.assign(words.operands().begin(), words.operands().end());
-  const auto threads = words.count("threads", 1, 1024);
+  plan.sources.assign(arguments.operands().begin(), arguments.operands().end());
+  const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
   plan.options.threads = static_cast<unsigned>(threads->value_or(0));
-  const auto top_k = words.count("top-k", 1, 65536);
+  const auto top_k = arguments.count("top-k", 1, 65536);
   if (!top_k) return top_k.error();
   plan.options.top_k = top_k->value();
-  const auto oracle_tokens = words.count("oracle-tokens", 1, 65536);
+  const auto oracle_tokens = arguments.count("oracle-tokens", 1, 65536);
   if (!oracle_tokens) return oracle_tokens.error();
-  plan.options.oracle = words.given("oracle");
+  plan.options.oracle = arguments.given("oracle");
   plan.options.oracle_tokens = oracle_tokens->value();
-  if (words.given("oracle-tokens") && !plan.options.oracle) {
+  if (arguments.given("oracle-tokens") && !plan.options.oracle) {
     return usage_error("--oracle-tokens is given without --oracle");
   }
-  plan.per_head = words.given("per-head");
-  plan.quiet = words.given("quiet");
-  plan.command = command_of(words);
+  plan.per_head = arguments.given("per-head");
+  plan.quiet = arguments.given("quiet");
+  plan.command = command_of(arguments);
 
-  const Result<std::vector<PlannedCell>> cells = cells_of(words);
+  const Result<std::vector<PlannedCell>> cells = cells_of(arguments);
   if (!cells) return cells.error();
   for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
-  Result<Outputs> outputs = outputs_of(words);
+  Result<Outputs> outputs = outputs_of(arguments);
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();

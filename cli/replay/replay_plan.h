@@ -26,7 +26,7 @@ struct ReplayPlan {
 
 // Finds everything that can be wrong with the words and files before anything is written: counts,
 // specs, cells, traces, budgets against lengths, outputs. Requires the table of `replay`.
-Result<ReplayPlan> plan_replay(const Words& words);
+Result<ReplayPlan> plan_replay(const Arguments& arguments);
 
 // `word` as a POSIX shell reads it back.
 std::string shell_word(const std::string& word);

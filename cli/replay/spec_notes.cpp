@@ -9,7 +9,7 @@ namespace {
 
 // How many tokens must have come before anything is left out; 0: nothing ever is, as is meant.
 std::size_t room_of(const Spec& spec) {
-  if (spec.chooses()) return spec.top_pages.attended;
+  if (spec.selects()) return spec.top_pages.attended;
   if (!spec.bounded() || spec.budgets.law != Budgets::Law::equal) return 0;
   return spec.budget + (spec.timing == Timing::lazy ? spec.slack : 0);
 }
@@ -38,15 +38,14 @@ std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longe
       "than " +
           std::to_string(longest) + ", or a longer text");
   say(labels_of(cells,
-                         [](const Spec& spec) {
-                           return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
-                         }),
+                [](const Spec& spec) {
+                  return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
+                }),
       "the sinks fill the budget, and no recent token is kept");
   say(labels_of(cells,
-                         [](const Spec& spec) {
-                           return spec.bounded() && spec.timing == Timing::lazy &&
-                                  spec.slack > spec.budget;
-                         }),
+                [](const Spec& spec) {
+                  return spec.bounded() && spec.timing == Timing::lazy && spec.slack > spec.budget;
+                }),
       "more tokens may wait for a trim than the budget is; their number is lazy's, whatever the "
       "budget");
   return notes;

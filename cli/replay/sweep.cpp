@@ -20,20 +20,20 @@ struct PolicyWord {
 };
 
 Result<std::vector<PolicyWord>> policy_words(const Sweep& sweep) {
-  std::vector<PolicyWord> words;
+  std::vector<PolicyWord> arguments;
   if (std::ranges::count(sweep.policies, all_policies) > 1) {
     return usage_error("--policy all is given twice");
   }
   for (const std::string& word : sweep.policies) {
     if (word != all_policies) {
-      words.push_back({word});
+      arguments.push_back({word});
       continue;
     }
     for (const PolicyEntry& entry : policy_registry()) {
-      words.push_back({std::string(entry.name), true});
+      arguments.push_back({std::string(entry.name), true});
     }
   }
-  return words;
+  return arguments;
 }
 
 // `word` at every budget of the sweep.
@@ -95,11 +95,11 @@ Result<void> add_cells(const PolicyWord& word,
 }  // namespace
 
 Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
-  const Result<std::vector<PolicyWord>> words = policy_words(sweep);
-  if (!words) return words.error();
+  const Result<std::vector<PolicyWord>> arguments = policy_words(sweep);
+  if (!arguments) return arguments.error();
   std::map<std::string, PolicyWord> known;
   std::vector<PlannedCell> cells;
-  for (const PolicyWord& word : *words) {
+  for (const PolicyWord& word : *arguments) {
     if (Result<void> added = add_cells(word, sweep, known, cells); !added) return added.error();
   }
   return cells;
@@ -132,7 +132,7 @@ Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
 
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {
   for (const PlannedCell& planned : cells) {
-    if (planned.cell.spec.chooses()) {
+    if (planned.cell.spec.selects()) {
       if (Result<void> fits = check_choice(planned.cell.spec, trace); !fits) return fits;
     }
     const std::uint32_t budget = planned.cell.spec.budget;

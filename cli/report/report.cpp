@@ -77,34 +77,34 @@ Result<void> list(const std::string& path, Streams& streams) {
   return {};
 }
 
-Result<void> write(const Words& words, const std::string& path, Streams& streams) {
-  const auto id = words.count("run", 1, std::numeric_limits<std::int64_t>::max());
+Result<void> write(const Arguments& arguments, const std::string& path, Streams& streams) {
+  const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
   if (!id) return id.error();
-  const std::string folder = words.value("output");
+  const std::string folder = arguments.value("output");
   if (folder.empty()) {
     return usage_error(
         "no folder for the report; name one with -o DIR, or see the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
   reports::ReportExtras extras;
-  for (const std::string& logs : words.values("logs")) {
+  for (const std::string& logs : arguments.values("logs")) {
     auto read = reports::read_loss_logs(logs);
     if (!read) return read.error();
     extras.logs.push_back(*std::move(read));
   }
-  if (words.given("compare")) {
-    auto compared = reports::read_newest_runs(words.value("compare"));
+  if (arguments.given("compare")) {
+    auto compared = reports::read_newest_runs(arguments.value("compare"));
     if (!compared) return compared.error();
     if (reports::runs_to_compare(*compared).open == nullptr) {
       return usage_error(
-          "'" + words.value("compare") +
+          "'" + arguments.value("compare") +
           "' holds no replay and evaluation of one model with two specs in common; the "
           "replay's trace is to be one that kvcheck record made of the model");
     }
     extras.compared = *std::move(compared);
   }
   reports::KillMatrix matrix;
-  const std::string selftest = words.value("selftest");
+  const std::string selftest = arguments.value("selftest");
   if (!selftest.empty()) {
     auto read = reports::read_kill_matrix(selftest);
     if (!read) return read.error();
@@ -118,14 +118,14 @@ Result<void> write(const Words& words, const std::string& path, Streams& streams
 }
 
 Result<void> run(std::span<const std::string> line, Streams& streams) {
-  const auto words = Words::parse(table, line);
-  if (!words) return words.error();
-  const auto right = words->expect_operands("a results file", 1, 1);
+  const auto arguments = Arguments::parse(table, line);
+  if (!arguments) return arguments.error();
+  const auto right = arguments->expect_operands("a results file", 1, 1);
   if (!right) return right.error();
-  const std::string& path = words->operands()[0];
-  if (!words->given("list")) return write(*words, path, streams);
+  const std::string& path = arguments->operands()[0];
+  if (!arguments->given("list")) return write(*arguments, path, streams);
   for (const std::string_view other : {"output", "run", "compare", "selftest", "logs"}) {
-    if (words->given(other)) {
+    if (arguments->given(other)) {
       return usage_error("--list and --" + std::string(other) + " do not go together");
     }
   }

@@ -89,10 +89,11 @@ Examples:
 
 // Runs `look` on every file, wrong ones included, so that one bad file does not hide the next.
 template <typename Look>
-Result<void> for_each_file(const Words& words, Streams& streams, const Look& look) {
-  if (words.operands().empty()) return usage_error("no file is named; expected at least one trace");
+Result<void> for_each_file(const Arguments& arguments, Streams& streams, const Look& look) {
+  if (arguments.operands().empty())
+    return usage_error("no file is named; expected at least one trace");
   std::vector<Error> errors;
-  for (const std::string& file : words.operands()) {
+  for (const std::string& file : arguments.operands()) {
     const Result<std::string> text = look(file);
     if (text) {
       streams.out << text.value();
@@ -104,25 +105,26 @@ Result<void> for_each_file(const Words& words, Streams& streams, const Look& loo
   if (errors.size() == 1) return errors[0];
   for (const Error& error : errors) streams.err << printable(error.message) << "\n";
   return malformed(std::to_string(errors.size()) + " of " +
-                   std::to_string(words.operands().size()) + " files are not good traces");
+                   std::to_string(arguments.operands().size()) + " files are not good traces");
 }
 
-Result<void> info(const Words& words, Streams& streams) {
-  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+Result<void> info(const Arguments& arguments, Streams& streams) {
+  return for_each_file(arguments, streams, [&](const std::string& file) -> Result<std::string> {
     const Result<Trace> trace = open_trace(file);
     if (!trace) return trace.error();
-    return words.given("json") ? trace_json(trace.value()) + "\n" : describe_trace(trace.value());
+    return arguments.given("json") ? trace_json(trace.value()) + "\n"
+                                   : describe_trace(trace.value());
   });
 }
 
-Result<void> verify_files(const Words& words, Streams& streams) {
-  return for_each_file(words, streams, [&](const std::string& file) -> Result<std::string> {
+Result<void> verify_files(const Arguments& arguments, Streams& streams) {
+  return for_each_file(arguments, streams, [&](const std::string& file) -> Result<std::string> {
     const Result<Trace> trace = open_trace(file);
     if (!trace) return trace.error();
-    const Result<VerifyReport> report = verify(trace.value());
+    const Result<VerifyResult> report = verify(trace.value());
     if (!report) return report.error();
-    return (words.given("json") ? verified_json(trace.value(), report.value())
-                                : describe_verified(trace.value(), report.value())) +
+    return (arguments.given("json") ? verified_json(trace.value(), report.value())
+                                    : describe_verified(trace.value(), report.value())) +
            "\n";
   });
 }
@@ -151,57 +153,57 @@ Result<std::size_t> first_tokens(std::string_view text) {
                      "tokens before it");
 }
 
-Result<Selection> selection_from(const Words& words) {
+Result<Selection> selection_from(const Arguments& arguments) {
   Selection selection;
-  if (words.given("layers")) {
-    const auto layers = parse_numbers(words.value("layers"), "--layers");
+  if (arguments.given("layers")) {
+    const auto layers = parse_numbers(arguments.value("layers"), "--layers");
     if (!layers) return layers.error();
     selection.layers = layers.value();
   }
-  if (words.given("heads")) {
-    const auto heads = parse_numbers(words.value("heads"), "--heads");
+  if (arguments.given("heads")) {
+    const auto heads = parse_numbers(arguments.value("heads"), "--heads");
     if (!heads) return heads.error();
     selection.heads = heads.value();
   }
-  if (words.given("tokens")) {
-    const auto tokens = first_tokens(words.value("tokens"));
+  if (arguments.given("tokens")) {
+    const auto tokens = first_tokens(arguments.value("tokens"));
     if (!tokens) return tokens.error();
     selection.tokens = tokens.value();
   }
   return selection;
 }
 
-TraceTexts texts_from(const Words& words) {
+TraceTexts texts_from(const Arguments& arguments) {
   const auto text = [&](std::string_view name) {
-    return words.given(name) ? std::optional(words.value(name)) : std::nullopt;
+    return arguments.given(name) ? std::optional(arguments.value(name)) : std::nullopt;
   };
   return {.model = text("model"), .source = text("source"), .licence = text("licence")};
 }
 
 // What convert and slice have in common.
-Result<void> edit(const Words& words,
+Result<void> edit(const Arguments& arguments,
                   const Selection& selection,
                   const TraceTexts& texts,
                   Streams& streams) {
-  if (words.operands().size() != 1) {
-    return usage_error(std::to_string(words.operands().size()) +
+  if (arguments.operands().size() != 1) {
+    return usage_error(std::to_string(arguments.operands().size()) +
                        " input files are named; expected one");
   }
-  if (!words.given("output")) return usage_error("no output is named; expected -o FILE");
+  if (!arguments.given("output")) return usage_error("no output is named; expected -o FILE");
   Result<Number> number = Number::f32;
-  if (words.given("dtype")) number = number_from(words.value("dtype"));
+  if (arguments.given("dtype")) number = number_from(arguments.value("dtype"));
   if (!number) return number.error();
-  const Result<Trace> opened = open_trace(words.operands()[0]);
+  const Result<Trace> opened = open_trace(arguments.operands()[0]);
   if (!opened) return opened.error();
   const Trace& trace = opened.value();
-  if (!words.given("dtype")) number = trace.info().number;
+  if (!arguments.given("dtype")) number = trace.info().number;
 
-  const std::string output = words.value("output");
+  const std::string output = arguments.value("output");
   const auto done = rewrite(trace, selection, number.value(), output, texts);
   if (!done) {
     // An io error names the output by itself.
     if (done.error().kind == Error::Kind::io) return done.error();
-    return Error{done.error().kind, "'" + words.operands()[0] + "': " + done.error().message};
+    return Error{done.error().kind, "'" + arguments.operands()[0] + "': " + done.error().message};
   }
   const Result<Trace> written = open_trace(output);
   if (!written) return written.error();
@@ -209,20 +211,20 @@ Result<void> edit(const Words& words,
   return {};
 }
 
-Result<void> convert(const Words& words, Streams& streams) {
-  return edit(words, {}, texts_from(words), streams);
+Result<void> convert(const Arguments& arguments, Streams& streams) {
+  return edit(arguments, {}, texts_from(arguments), streams);
 }
 
-Result<void> slice(const Words& words, Streams& streams) {
-  const Result<Selection> selection = selection_from(words);
+Result<void> slice(const Arguments& arguments, Streams& streams) {
+  const Result<Selection> selection = selection_from(arguments);
   if (!selection) return selection.error();
-  return edit(words, *selection, {}, streams);
+  return edit(arguments, *selection, {}, streams);
 }
 
 struct Verb {
   std::string_view name;
   std::span<const Option> options;
-  Result<void> (*run)(const Words& words, Streams& streams);
+  Result<void> (*run)(const Arguments& arguments, Streams& streams);
 };
 
 constexpr std::array own_commands = {&trace_generate_command};
@@ -231,17 +233,17 @@ constexpr std::array verbs{Verb{"info", look_table, info}, Verb{"verify", look_t
                            Verb{"convert", convert_table, convert},
                            Verb{"slice", slice_table, slice}};
 
-Result<void> run(std::span<const std::string> words, Streams& streams) {
+Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   std::vector<std::string_view> names;
   names.reserve(verbs.size() + own_commands.size());
   for (const Verb& verb : verbs) names.push_back(verb.name);
   for (const Command* const verb : own_commands) names.push_back(verb->name);
-  if (words.empty()) {
+  if (arguments.empty()) {
     return usage_error("expected a verb (info, verify, convert, slice or generate), found none");
   }
-  const auto* const verb = std::ranges::find(verbs, words[0], &Verb::name);
-  if (verb == verbs.end()) return usage_error(unknown_word("verb", words[0], names));
-  const Result<Words> parsed = Words::parse(verb->options, words.subspan(1));
+  const auto* const verb = std::ranges::find(verbs, arguments[0], &Verb::name);
+  if (verb == verbs.end()) return usage_error(unknown_word("verb", arguments[0], names));
+  const Result<Arguments> parsed = Arguments::parse(verb->options, arguments.subspan(1));
   if (!parsed) return parsed.error();
   return verb->run(parsed.value(), streams);
 }

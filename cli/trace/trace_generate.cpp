@@ -88,14 +88,14 @@ std::string generator_list() {
 }
 
 // The operand with the options as further fields.
-Result<SyntheticSpec> spec_of(const Words& words) {
-  std::string text = words.operands()[0];
+Result<SyntheticSpec> spec_of(const Arguments& arguments) {
+  std::string text = arguments.operands()[0];
   bool first = text.find(':') == std::string::npos || text.back() == ':';
   for (const SyntheticField& field : synthetic_fields()) {
     std::string option(field.name);
     for (char& c : option) c = c == '_' ? '-' : c;
-    if (!words.given(option)) continue;
-    const std::string value = words.value(option);
+    if (!arguments.given(option)) continue;
+    const std::string value = arguments.value(option);
     if (value.find(',') != std::string::npos) {
       return usage_error("--" + option + " is '" + value + "'; expected one value");
     }
@@ -140,35 +140,35 @@ std::string planted_lines(const SyntheticSpec& spec) {
   return out;
 }
 
-Result<void> check_outputs(const Words& words) {
-  if (!words.given("output") && !words.given("planted")) {
+Result<void> check_outputs(const Arguments& arguments) {
+  if (!arguments.given("output") && !arguments.given("planted")) {
     return usage_error("nothing to write; expected -o FILE for the trace or --planted FILE");
   }
-  if (words.value("output") != "-") return {};
+  if (arguments.value("output") != "-") return {};
   return usage_error("a trace cannot be written to standard output; expected -o FILE");
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const auto words = Words::parse(table, given);
-  if (!words) return words.error();
-  if (words->given("list")) {
-    if (auto none = words->expect_operands("a generator", 0, 0); !none) return none;
+  const auto arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (arguments->given("list")) {
+    if (auto none = arguments->expect_operands("a generator", 0, 0); !none) return none;
     streams.out << generator_list();
     return {};
   }
-  if (auto one = words->expect_operands("a generator", 1, 1); !one) return one;
-  const auto spec = spec_of(*words);
+  if (auto one = arguments->expect_operands("a generator", 1, 1); !one) return one;
+  const auto spec = spec_of(*arguments);
   if (!spec) return spec.error();
-  if (auto outputs = check_outputs(*words); !outputs) return outputs;
+  if (auto outputs = check_outputs(*arguments); !outputs) return outputs;
 
-  if (words->given("output")) {
-    const std::string path = words->value("output");
+  if (arguments->given("output")) {
+    const std::string path = arguments->value("output");
     if (auto saved = save_trace(make_synthetic(*spec), path); !saved) return saved;
     streams.err << "wrote " << path << ": " << spec->canonical() << "\n";
   }
-  if (!words->given("planted")) return {};
-  if (words->value("planted") != "-") {
-    return write_file(words->value("planted"), planted_lines(*spec));
+  if (!arguments->given("planted")) return {};
+  if (arguments->value("planted") != "-") {
+    return write_file(arguments->value("planted"), planted_lines(*spec));
   }
   streams.out << planted_lines(*spec);
   return {};

@@ -114,7 +114,7 @@ std::string trace_json(const Trace& trace) {
   return object.text();
 }
 
-std::string describe_verified(const Trace& trace, const VerifyReport& report) {
+std::string describe_verified(const Trace& trace, const VerifyResult& report) {
   std::string text =
       on_one_line(trace.info().name) + ": good; " + std::to_string(report.numbers) + " numbers";
   if (report.rows > 0) {
@@ -127,7 +127,7 @@ std::string describe_verified(const Trace& trace, const VerifyReport& report) {
   return text;
 }
 
-std::string verified_json(const Trace& trace, const VerifyReport& report) {
+std::string verified_json(const Trace& trace, const VerifyResult& report) {
   JsonObject object;
   object.add("name", trace.info().name).add("good", true);
   object.add("numbers", report.numbers).add("rows", report.rows);

@@ -15,9 +15,9 @@ std::string describe_trace(const Trace& trace);
 std::string trace_json(const Trace& trace);
 
 // One line, without a newline.
-std::string describe_verified(const Trace& trace, const VerifyReport& report);
+std::string describe_verified(const Trace& trace, const VerifyResult& report);
 
 // One JSON object, without a newline.
-std::string verified_json(const Trace& trace, const VerifyReport& report);
+std::string verified_json(const Trace& trace, const VerifyResult& report);
 
 }  // namespace kv::cli

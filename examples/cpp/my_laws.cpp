@@ -7,13 +7,15 @@
 
 class SinkWindow : public kv::properties::SimpleCache {
  public:
-  explicit SinkWindow(const kv::properties::Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
+  explicit SinkWindow(const kv::properties::Setup& setup)
+      : sinks_(setup.sinks), budget_(setup.budget) {
     if (setup.budget < setup.sinks + std::max(setup.recent, 1U)) {
       throw std::invalid_argument("the budget leaves no room for a window");
     }
   }
 
-  std::vector<std::vector<kv::properties::Token>> append(std::span<const kv::properties::Token> tokens) override {
+  std::vector<std::vector<kv::properties::Token>> append(
+      std::span<const kv::properties::Token> tokens) override {
     std::vector<std::vector<kv::properties::Token>> seen;
     for (const kv::properties::Token token : tokens) {
       held_.push_back(token);

@@ -16,8 +16,8 @@ bool CachedAttention::at_once(const ModelUnit& unit, const AttentionObserver* ob
   const bool raw = keys_ == KeyStorage::raw && config_.rope.layout != RopeLayout::none;
   const bool causal = spec_.visibility == Visibility::causal || !spec_.bounded();
   const bool settled = unit.groups.front().store.settles_at_once();
-  const bool chooses = unit.groups.front().pages.has_value();
-  return chunk_ > 1 && settled && causal && !chooses && !raw && observer == nullptr &&
+  const bool selects = unit.groups.front().pages.has_value();
+  return chunk_ > 1 && settled && causal && !selects && !raw && observer == nullptr &&
          !unit.cache.needs().any();
 }
 
@@ -61,9 +61,9 @@ void CachedAttention::attend_tokens(const HeadGroup& group,
     limits_.insert(limits_.end(), group.heads, slots_.size() - before_last);
     const Query query{.q = vectors.q + (first + i) * width};
     for (std::size_t run = 0; run < runs_.size(); ++run) {
-      const auto turn = static_cast<Position>(turns_[run] - before_last);
-      float* turned = queries_.data() + (run * count + i * group.heads) * dim;
-      rotate_queries(readers, query, turn, turned);
+      const auto rotate = static_cast<Position>(rotations_[run] - before_last);
+      float* rotated = queries_.data() + (run * count + i * group.heads) * dim;
+      rotate_queries(readers, query, rotate, rotated);
     }
   }
   for (std::size_t run = 0; run < runs_.size(); ++run) {

@@ -47,12 +47,12 @@ void CachedAttention::attend_rows(const Readers& readers,
 
 void CachedAttention::weigh_values(const Readers& readers, std::size_t n, float* out) {
   SlotRows values;
-  if (readers.store.turns_in_place()) {
+  if (readers.store.rotates_in_place()) {
     values = readers.store.values(slots_);
   } else {
     const std::size_t dim = config_.head_dim;
-    for (std::size_t i = 0; i < n; ++i) readers.store.value(slots_[i], turned_.data() + i * dim);
-    values = {Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+    for (std::size_t i = 0; i < n; ++i) readers.store.value(slots_[i], rotated_.data() + i * dim);
+    values = {Storage::f32, reinterpret_cast<const std::byte*>(rotated_.data()), dim,
               identity_.data(), n};
   }
   model_kernels().weigh(values, mass_.data(), readers.heads, n, out);
@@ -87,16 +87,16 @@ SlotRows CachedAttention::values_of(const KvStore& store) const {
 void CachedAttention::find_runs(const Visible& visible, Position query) {
   const std::size_t n = visible.size();
   runs_.clear();
-  turns_.clear();
-  const auto run = [&](std::size_t count, Position turn) {
+  rotations_.clear();
+  const auto run = [&](std::size_t count, Position rotate) {
     if (count == 0) return;
     const std::size_t begin = runs_.empty() ? 0 : runs_.back().end;
-    if (!turns_.empty() && turns_.back() == turn) {
+    if (!rotations_.empty() && rotations_.back() == rotate) {
       runs_.back().end += count;
       return;
     }
     runs_.push_back({begin + count, nullptr});
-    turns_.push_back(turn);
+    rotations_.push_back(rotate);
   };
   // A key at position p with rank r was turned by p where r is wanted: turning the query by its
   // rank - r + p does the same to the angle between them.
@@ -127,17 +127,17 @@ void CachedAttention::turn_queries(const Readers& readers,
   queries_.resize(runs_.size() * numbers);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     runs_[i].queries = queries_.data() + i * numbers;
-    rotate_queries(readers, query, turns_[i], queries_.data() + i * numbers);
+    rotate_queries(readers, query, rotations_[i], queries_.data() + i * numbers);
   }
 }
 
 void CachedAttention::rotate_queries(const Readers& readers,
                                      const Query& query,
-                                     Position turn,
+                                     Position rotate,
                                      float* out) {
   const std::size_t dim = config_.head_dim;
   for (std::size_t h = 0; h < readers.heads; ++h) {
-    rope_.rotate(query.q + (readers.first_head + h) * dim, dim, turn, out + h * dim);
+    rope_.rotate(query.q + (readers.first_head + h) * dim, dim, rotate, out + h * dim);
   }
 }
 
@@ -148,17 +148,17 @@ void CachedAttention::raw_logits(const Readers& readers,
   const std::size_t dim = config_.head_dim;
   const bool ranks = are_ranks(spec_.positions);
   queries_.resize(dim);
-  turned_.resize(n * dim);
+  rotated_.resize(n * dim);
   for (std::size_t rank = 0; rank < n; ++rank) {
     readers.store.key(slots_[rank], queries_.data());
     const Position at = ranks ? static_cast<Position>(rank) : position_of(rank, visible);
-    rope_.rotate(queries_.data(), dim, at, turned_.data() + rank * dim);
+    rope_.rotate(queries_.data(), dim, at, rotated_.data() + rank * dim);
   }
   queries_.resize(readers.heads * dim);
   rotate_queries(readers, query, ranks ? static_cast<Position>(n - 1) : query.position,
                  queries_.data());
   while (identity_.size() < n) identity_.push_back(static_cast<Slot>(identity_.size()));
-  const SlotRows keys{Storage::f32, reinterpret_cast<const std::byte*>(turned_.data()), dim,
+  const SlotRows keys{Storage::f32, reinterpret_cast<const std::byte*>(rotated_.data()), dim,
                       identity_.data(), n};
   const float scale = 1.0F / std::sqrt(static_cast<float>(dim));
   model_kernels().logits(keys, queries_.data(), readers.heads, scale, n, mass_.data());

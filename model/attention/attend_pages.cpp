@@ -8,8 +8,8 @@ namespace kv::model {
 // The bounds are those of the keys that are attended to: rounded as they are stored, and turned.
 void CachedAttention::add_to_pages(HeadGroup& group, Slot slot, Position place) {
   const std::size_t dim = config_.head_dim;
-  turned_.resize(std::max(turned_.size(), 2 * dim));
-  float* key = turned_.data();
+  rotated_.resize(std::max(rotated_.size(), 2 * dim));
+  float* key = rotated_.data();
   group.store.key(slot, key);
   if (keys_ == KeyStorage::raw) {
     rope_.rotate(key, dim, place, key + dim);
@@ -27,7 +27,7 @@ void CachedAttention::attend_pages(ModelUnit& unit,
       const Readers reader{group.store, head, 1};
       queries_.resize(config_.head_dim);
       rotate_queries(reader, query, query.position, queries_.data());
-      const Visible visible = group.pages->choose(queries_.data(), query.position);
+      const Visible visible = group.pages->select(queries_.data(), query.position);
       slots_.clear();
       const auto add = [&](Position p) { slots_.push_back(unit.cache.slots().slot_of(p)); };
       for (const Position p : visible.middle) add(p);

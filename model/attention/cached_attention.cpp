@@ -92,9 +92,9 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                       UnitCache(own, std::make_unique<CounterDraws>(rng)),
                       {},
                       {}});
-    units_.back().cache.turn_by(&rotation_);
+    units_.back().cache.rotate_by(&rotation_);
     for (HeadGroup& group : units_.back().groups) {
-      if (own.chooses()) group.pages.emplace(own.top_pages, config.head_dim);
+      if (own.selects()) group.pages.emplace(own.top_pages, config.head_dim);
     }
   }
   std::vector<LayerCache> caches;

@@ -6,7 +6,7 @@
 // constant over a run of residents, so the query is turned once per run instead (as the replay
 // does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
 // With visibility=top-pages each query head attends to the pages that it chooses among the keys of
-// its kv-head, as they are stored (sim/cache/page_choice.h); nothing is evicted.
+// its kv-head, as they are stored (sim/cache/page_selection.h); nothing is evicted.
 // With positions=shifted, keys stand at their rank: they are turned in place whenever a gap before
 // them closes, and rounded each time.
 #pragma once
@@ -24,7 +24,7 @@
 #include "kvcheck/model/kernels/attend_kernels.h"
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/sim/cache/cache_group.h"
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
 #include "kvcheck/sim/cache/token_vectors.h"
 #include "kvcheck/sim/cache/unit_cache.h"
@@ -160,7 +160,7 @@ class CachedAttention {
   void weigh_values(const Readers& readers, std::size_t n, float* out);
   void raw_logits(const Readers& readers, const Visible& visible, const Query& query);
 
-  void rotate_queries(const Readers& readers, const Query& query, Position turn, float* out);
+  void rotate_queries(const Readers& readers, const Query& query, Position rotate, float* out);
 
   const ModelConfig& config_;
   Spec spec_;
@@ -178,11 +178,11 @@ class CachedAttention {
   std::vector<float> mass_;     // [heads of a group, visible]: logits, then rows
   std::vector<float> queries_;  // [runs, heads of a group, head_dim]
   std::vector<QueryRun> runs_;
-  std::vector<Position> turns_;  // of the runs' queries
+  std::vector<Position> rotations_;  // of the runs' queries
   std::vector<std::size_t> limits_;
   std::vector<float> outs_;       // of several tokens
   std::vector<float> state_;      // attend's scratch
-  std::vector<float> turned_;     // [visible, head_dim]
+  std::vector<float> rotated_;    // [visible, head_dim]
   std::vector<float> wide_keys_;  // [visible, head_dim], of a store that kernels do not read
   std::vector<float> wide_values_;
 };

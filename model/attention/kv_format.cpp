@@ -43,7 +43,7 @@ KvFormat format_of(const FormatWord& word) {
 }
 
 // The word whose defaults the format's fields are told against.
-const FormatWord& word_of(const KvFormat& format) {
+const FormatWord& name_of(const KvFormat& format) {
   return *std::ranges::find_if(table, [&](const FormatWord& word) {
     return word.codes == format.codes && (word.codes != KvCodes::none || word.full == format.full);
   });
@@ -79,7 +79,7 @@ Result<void> read_field(std::string_view name, std::string_view value, KvFormat&
 }  // namespace
 
 std::string KvFormat::text() const {
-  const FormatWord& word = word_of(*this);
+  const FormatWord& word = name_of(*this);
   std::string out(word.word);
   const auto add = [&](std::string_view name, const std::string& value) {
     out += (out.size() == word.word.size() ? ":" : ",") + std::string(name) + "=" + value;
@@ -145,7 +145,7 @@ Result<void> check_format(const Spec& spec, const KvFormat& format) {
                        " stores them by their age in the stream; expected storage without recent "
                        "and sinks, or vectors=kept");
   }
-  if (spec.chooses() && format.has_tiers()) {
+  if (spec.selects() && format.has_tiers()) {
     return usage_error("visibility=top-pages ranks pages by their keys as they are stored, and " +
                        format.text() +
                        " quantises keys after their page is known; expected storage without recent "

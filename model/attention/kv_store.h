@@ -55,11 +55,11 @@ class KvStore {
   }
 
   // Whether keys can be turned where they lie: no codes.
-  [[nodiscard]] bool turns_in_place() const { return direct() && storage_ != Storage::int8; }
+  [[nodiscard]] bool rotates_in_place() const { return direct() && storage_ != Storage::int8; }
 
   // The keys in those slots, to be turned in place: layout and pairs are left open. Requires
-  // turns_in_place().
-  [[nodiscard]] TurnedRows turned_keys(std::span<const Slot> slots) {
+  // rotates_in_place().
+  [[nodiscard]] RotatedRows turned_keys(std::span<const Slot> slots) {
     return {.rows = keys_.data(), .dim = dim_, .slots = slots.data(), .count = slots.size()};
   }
 

@@ -24,11 +24,11 @@ void RopeCache::rotate(const float* in, std::size_t head_dim, Position position,
   const std::size_t row = position & (rows() - 1);
   float* cosines = cosines_.data() + row * pairs;
   float* sines = sines_.data() + row * pairs;
-  if (const std::uint64_t wanted = std::uint64_t{position} + 1; held_[row] != wanted) {
+  if (const std::uint64_t requested = std::uint64_t{position} + 1; held_[row] != requested) {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       rope_angle(frequencies_[pair], position, cosines[pair], sines[pair]);
     }
-    held_[row] = wanted;
+    held_[row] = requested;
   }
   rotate_pairs(rope_, {cosines, pairs}, sines, in, head_dim, out);
 }

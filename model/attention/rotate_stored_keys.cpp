@@ -20,35 +20,35 @@ void KeyShift::close_gaps(KvStore& store, std::span<const Slot> slots, std::span
     const Position positions = gap(rank);
     for (end = rank + 1; end < slots.size() && gap(end) == positions; ++end) continue;
     if (positions == 0) continue;
-    turn(store, slots.subspan(rank, end - rank), step_back(positions));
+    rotate(store, slots.subspan(rank, end - rank), step_back(positions));
     for (std::size_t i = rank; i < end; ++i) places[slots[i]] = static_cast<Position>(i);
   }
 }
 
-void KeyShift::turn(KvStore& store, std::span<const Slot> slots, const Step& step) {
-  const auto pairs = [&](TurnedRows rows) {
+void KeyShift::rotate(KvStore& store, std::span<const Slot> slots, const Step& step) {
+  const auto pairs = [&](RotatedRows rows) {
     rows.layout = rope_.layout;
     rows.pairs = frequencies_.size();
     return rows;
   };
-  if (!store.turns_in_place()) {
+  if (!store.rotates_in_place()) {
     // Widened, turned, and made codes again, with other scales; as numbers in full precision.
     constexpr Slot only = 0;
     key_.resize(store.dim());
     for (const Slot slot : slots) {
       store.key(slot, key_.data());
-      const TurnedRows row{.rows = reinterpret_cast<std::byte*>(key_.data()),
-                           .dim = key_.size(),
-                           .slots = &only,
-                           .count = 1};
-      turn_kernels().turn(Number::f32, pairs(row), step.cosines.data(), step.sines.data());
+      const RotatedRows row{.rows = reinterpret_cast<std::byte*>(key_.data()),
+                            .dim = key_.size(),
+                            .slots = &only,
+                            .count = 1};
+      turn_kernels().rotate(Number::f32, pairs(row), step.cosines.data(), step.sines.data());
       store.put_key(slot, key_.data());
     }
   } else if (in_f16_) {
     turn_kernels().turn_f16(pairs(store.turned_keys(slots)), step.halves.data());
   } else {
-    turn_kernels().turn(static_cast<Number>(store.storage()), pairs(store.turned_keys(slots)),
-                        step.cosines.data(), step.sines.data());
+    turn_kernels().rotate(static_cast<Number>(store.storage()), pairs(store.turned_keys(slots)),
+                          step.cosines.data(), step.sines.data());
   }
 }
 

@@ -35,7 +35,7 @@ class KeyShift {
   };
 
   const Step& step_back(Position positions);
-  void turn(KvStore& store, std::span<const Slot> slots, const Step& step);
+  void rotate(KvStore& store, std::span<const Slot> slots, const Step& step);
 
   Rope rope_;
   std::vector<double> frequencies_;

@@ -98,8 +98,8 @@ void dots(const AttendJob& job,
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
       each<T>([&](auto t) {
         // The sum of row r and vector t is to be number t * at_once + r of the result.
-        constexpr std::size_t wanted = t * at_once + r;
-        constexpr std::size_t at = 4 * (wanted % 4) + wanted / 4;
+        constexpr std::size_t requested = t * at_once + r;
+        constexpr std::size_t at = 4 * (requested % 4) + requested / 4;
         sums[at] = _mm512_fmadd_ps(here[t], key, sums[at]);
       });
     });

@@ -29,9 +29,9 @@ std::span<const ModelKernels* const> supported_model_kernels() {
 }
 
 const ModelKernels& model_kernels() {
-  static const ModelKernels* const chosen = named(kernels().name);
-  KV_CHECK(chosen != nullptr);
-  return *chosen;
+  static const ModelKernels* const selected = named(kernels().name);
+  KV_CHECK(selected != nullptr);
+  return *selected;
 }
 
 }  // namespace kv::model

@@ -9,10 +9,10 @@
 namespace kv::model {
 namespace {
 
-const TurnKernels complex_turn_kernels = {.name = "avx512-fp16",
-                                          .turn = avx512_turn_kernels.turn,
-                                          .turn_f16 = turn_f16_by_avx512_fp16,
-                                          .complex_instruction = true};
+const RotateKernels complex_turn_kernels = {.name = "avx512-fp16",
+                                            .rotate = avx512_turn_kernels.rotate,
+                                            .turn_f16 = turn_f16_by_avx512_fp16,
+                                            .complex_instruction = true};
 
 // By the CPU's own word: clang before 16 does not know the name. That the system saves the
 // registers is what the plain AVX-512 table has made sure of.
@@ -25,8 +25,8 @@ bool has_avx512_fp16() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & fp16) != 0;
 }
 
-std::vector<const TurnKernels*> found_tables() {
-  std::vector<const TurnKernels*> tables;
+std::vector<const RotateKernels*> found_tables() {
+  std::vector<const RotateKernels*> tables;
   if (supported_kernels().front()->name == avx512_turn_kernels.name) {
     if (has_avx512_fp16()) {
       tables.push_back(&complex_turn_kernels);
@@ -39,12 +39,12 @@ std::vector<const TurnKernels*> found_tables() {
 
 }  // namespace
 
-std::span<const TurnKernels* const> supported_turn_kernels() {
-  static const std::vector<const TurnKernels*> found = found_tables();
+std::span<const RotateKernels* const> supported_turn_kernels() {
+  static const std::vector<const RotateKernels*> found = found_tables();
   return found;
 }
 
-const TurnKernels& turn_kernels() {
+const RotateKernels& turn_kernels() {
   const bool scalar = kernels().name == scalar_turn_kernels.name;
   return scalar ? scalar_turn_kernels : *supported_turn_kernels().front();
 }

@@ -1,4 +1,4 @@
-// Turning stored keys in place: what shifting them in a cache needs.
+// Rotating stored keys in place: what shifting them in a cache needs.
 //
 // A row of `dim` numbers holds `pairs` pairs, laid out as Rope says; what lies beyond them stays.
 // Each pair (x, y) becomes (x cos - y sin, x sin + y cos), all rows by the same angles, and is
@@ -22,7 +22,7 @@
 namespace kv::model {
 
 // Rows of one kv-head's keys, to be written.
-struct TurnedRows {
+struct RotatedRows {
   std::byte* rows = nullptr;
   std::size_t dim = 0;
   const std::uint32_t* slots = nullptr;  // [count]: which rows, each once
@@ -31,24 +31,24 @@ struct TurnedRows {
   std::size_t pairs = 0;  // 2 * pairs <= dim
 };
 
-struct TurnKernels {
+struct RotateKernels {
   std::string_view name;
 
   // cosines and sines [pairs].
-  void (*turn)(Number number, const TurnedRows& rows, const float* cosines, const float* sines);
+  void (*rotate)(Number number, const RotatedRows& rows, const float* cosines, const float* sines);
 
   // Rows of f16; cosine and sine of each pair, in f16, one after the other: turns [2 * pairs].
-  void (*turn_f16)(const TurnedRows& rows, const std::uint16_t* turns);
+  void (*turn_f16)(const RotatedRows& rows, const std::uint16_t* rotations);
 
   // Whether turn_f16 is the instruction or its emulation.
   bool complex_instruction = false;
 };
 
 // The best for this machine, or those that KV_KERNEL names.
-const TurnKernels& turn_kernels();
+const RotateKernels& turn_kernels();
 
 // All that this machine runs, best first; scalar is always last. The best may be an "avx512-fp16"
 // that differs from "avx512" only in turn_f16.
-std::span<const TurnKernels* const> supported_turn_kernels();
+std::span<const RotateKernels* const> supported_turn_kernels();
 
 }  // namespace kv::model

@@ -69,7 +69,7 @@ void turn_neighbours(std::byte* row, std::size_t pairs, const float* cosines, co
 }
 
 template <Number number>
-void turn_as(const TurnedRows& rows, const float* cosines, const float* sines) {
+void rotate_as(const RotatedRows& rows, const float* cosines, const float* sines) {
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::byte* row = rows.rows + rows.slots[i] * rows.dim * size_of<number>;
     if (rows.layout == RopeLayout::interleaved) {
@@ -80,23 +80,24 @@ void turn_as(const TurnedRows& rows, const float* cosines, const float* sines) {
   }
 }
 
-void turn(Number number, const TurnedRows& rows, const float* cosines, const float* sines) {
+void rotate(Number number, const RotatedRows& rows, const float* cosines, const float* sines) {
   if (number == Number::f32) {
-    turn_as<Number::f32>(rows, cosines, sines);
+    rotate_as<Number::f32>(rows, cosines, sines);
   } else if (number == Number::f16) {
-    turn_as<Number::f16>(rows, cosines, sines);
+    rotate_as<Number::f16>(rows, cosines, sines);
   } else {
-    turn_as<Number::bf16>(rows, cosines, sines);
+    rotate_as<Number::bf16>(rows, cosines, sines);
   }
 }
 
-void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
-  scalar_turn_kernels.turn_f16(rows, turns);
+void turn_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
+  scalar_turn_kernels.turn_f16(rows, rotations);
 }
 
 }  // namespace
 
-const TurnKernels avx512_turn_kernels = {.name = "avx512", .turn = turn, .turn_f16 = turn_f16};
+const RotateKernels avx512_turn_kernels = {
+    .name = "avx512", .rotate = rotate, .turn_f16 = turn_f16};
 
 }  // namespace kv::model
 

@@ -14,7 +14,7 @@ struct PairAt {
   std::size_t y;
 };
 
-PairAt pair_at(const TurnedRows& rows, std::size_t pair) {
+PairAt pair_at(const RotatedRows& rows, std::size_t pair) {
   if (rows.layout == RopeLayout::interleaved) return {2 * pair, 2 * pair + 1};
   return {pair, rows.pairs + pair};
 }
@@ -39,7 +39,7 @@ void write(Number number, std::byte* row, std::size_t i, float value) {
   std::memcpy(row + 2 * i, &bits, 2);
 }
 
-void turn(Number number, const TurnedRows& rows, const float* cosines, const float* sines) {
+void rotate(Number number, const RotatedRows& rows, const float* cosines, const float* sines) {
   const std::size_t bytes = rows.dim * (number == Number::f32 ? 4U : 2U);
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::byte* row = rows.rows + rows.slots[i] * bytes;
@@ -72,15 +72,15 @@ std::uint16_t fused(float a, float b, float c, float d) {
   return f64_to_f16(static_cast<double>(first) + static_cast<double>(c) * static_cast<double>(d));
 }
 
-void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
+void turn_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::byte* row = rows.rows + rows.slots[i] * rows.dim * 2;
     for (std::size_t pair = 0; pair < rows.pairs; ++pair) {
       const auto [at_x, at_y] = pair_at(rows, pair);
       const float x = read(Number::f16, row, at_x);
       const float y = read(Number::f16, row, at_y);
-      const float cosine = f16_to_f32(turns[2 * pair]);
-      const float sine = f16_to_f32(turns[2 * pair + 1]);
+      const float cosine = f16_to_f32(rotations[2 * pair]);
+      const float sine = f16_to_f32(rotations[2 * pair + 1]);
       const std::uint16_t turned_x = fused(x, cosine, -y, sine);
       const std::uint16_t turned_y = fused(y, cosine, x, sine);
       std::memcpy(row + 2 * at_x, &turned_x, 2);
@@ -91,6 +91,7 @@ void turn_f16(const TurnedRows& rows, const std::uint16_t* turns) {
 
 }  // namespace
 
-const TurnKernels scalar_turn_kernels = {.name = "scalar", .turn = turn, .turn_f16 = turn_f16};
+const RotateKernels scalar_turn_kernels = {
+    .name = "scalar", .rotate = rotate, .turn_f16 = turn_f16};
 
 }  // namespace kv::model

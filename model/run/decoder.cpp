@@ -43,7 +43,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   }
   const HeadGrid grid{model.config.layers, model.config.kv_heads};
   if (Result<void> there = check_grid(spec, grid); !there) return there.error();
-  if (spec.chooses() && spec.top_pages.dense_layers >= model.config.layers) {
+  if (spec.selects() && spec.top_pages.dense_layers >= model.config.layers) {
     return usage_error(
         "it leaves the first " + std::to_string(spec.top_pages.dense_layers) +
         " layers dense, and the model has " + std::to_string(model.config.layers) +
@@ -65,7 +65,7 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
       on_attention_(options.on_attention),
       attention_(std::make_unique<CachedAttention>(
           model.config, spec, options.seed, options.storage, options.keys)),
-      again_(model, options.storage, options.keys) {}
+      re_evaluation_(model, options.storage, options.keys) {}
 
 namespace {
 
@@ -85,9 +85,9 @@ std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk)
 
 }  // namespace
 
-Result<void> Decoder::check(std::span<const Token> tokens) const {
+Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   const ModelConfig& config = model_->config;
-  for (const Token token : tokens) {
+  for (const TokenId token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= config.vocabulary) {
       return malformed("token " + std::to_string(token) + " is out of range; expected 0 to " +
                        std::to_string(config.vocabulary - 1));
@@ -100,7 +100,7 @@ Result<void> Decoder::check(std::span<const Token> tokens) const {
   return {};
 }
 
-Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
+Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
   KV_CHECK(!tokens.empty());
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
@@ -108,22 +108,22 @@ Result<void> Decoder::feed(std::span<const Token> tokens, Logits wanted) {
   attention_->begin_chunk(tokens_, classes_of(tokens));
   attending(false);
   if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
-    if (Result<void> done = again_.refresh(*attention_, tokens); !done) return done;
+    if (Result<void> done = re_evaluation_.refresh(*attention_, tokens); !done) return done;
   }
   embed(tokens);
   for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
   attending(true);
   attention_->end_chunk();
   attending(false);
-  finish(wanted);
+  finish(requested);
   return {};
 }
 
 // Numbers that the tokenizer does not have are content.
-std::vector<TokenClass> Decoder::classes_of(std::span<const Token> tokens) const {
+std::vector<TokenClass> Decoder::classes_of(std::span<const TokenId> tokens) const {
   std::vector<TokenClass> classes;
   if (token_classes_ == nullptr) return classes;
-  for (const Token token : tokens) {
+  for (const TokenId token : tokens) {
     const auto number = static_cast<std::size_t>(token);
     const bool known = number < token_classes_->size();
     classes.push_back(known ? (*token_classes_)[number] : TokenClass::content);
@@ -131,7 +131,7 @@ std::vector<TokenClass> Decoder::classes_of(std::span<const Token> tokens) const
   return classes;
 }
 
-void Decoder::embed(std::span<const Token> tokens) {
+void Decoder::embed(std::span<const TokenId> tokens) {
   const Matrix& table = model_->embedding;
   const std::size_t width = table.columns;
   stream_.resize(tokens_ * width);
@@ -174,8 +174,8 @@ void Decoder::run_layer(std::size_t index) {
   kernels().add(stream_.data(), added_.data(), numbers);
 }
 
-void Decoder::finish(Logits wanted) {
-  const std::size_t rows = wanted == Logits::all ? tokens_ : 1;
+void Decoder::finish(Logits requested) {
+  const std::size_t rows = requested == Logits::all ? tokens_ : 1;
   const Matrix& head = model_->head;
   const float* from = stream_.data() + (tokens_ - rows) * head.columns;
   normed_.resize(rows * head.columns);

@@ -44,7 +44,7 @@ class Decoder {
   // Reads the next tokens as one chunk; logits() then has a row per token, or one for the last.
   // Errors: a token out of range; a position that learned embeddings do not have. After an error
   // nothing was read. Requires at least one token.
-  Result<void> feed(std::span<const Token> tokens, Logits wanted = Logits::all);
+  Result<void> feed(std::span<const TokenId> tokens, Logits requested = Logits::all);
 
   // [rows, vocabulary] of the last feed.
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
@@ -57,16 +57,16 @@ class Decoder {
  private:
   Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
 
-  [[nodiscard]] Result<void> check(std::span<const Token> tokens) const;
-  [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const Token> tokens) const;
+  [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
+  [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const TokenId> tokens) const;
 
   void attending(bool begins) const {
     if (on_attention_) on_attention_(begins);
   }
 
-  void embed(std::span<const Token> tokens);
+  void embed(std::span<const TokenId> tokens);
   void run_layer(std::size_t index);
-  void finish(Logits wanted);
+  void finish(Logits requested);
 
   const LanguageModel* model_;
   Spec spec_;
@@ -74,7 +74,7 @@ class Decoder {
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::unique_ptr<CachedAttention> attention_;
-  ReEvaluation again_;
+  ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk
   Mlp mlp_;
   std::vector<float> stream_;  // [tokens, width]: the residual stream

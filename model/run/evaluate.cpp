@@ -7,7 +7,7 @@ namespace kv::model {
 namespace {
 
 // Scores the rows of one chunk: row i predicts the token after tokens[at + i].
-Result<void> score(std::span<const Token> tokens,
+Result<void> score(std::span<const TokenId> tokens,
                    std::size_t at,
                    std::size_t rows,
                    const Decoder& decoder,
@@ -16,7 +16,7 @@ Result<void> score(std::span<const Token> tokens,
   const std::size_t vocabulary = decoder.logits().size() / rows;
   for (std::size_t i = 0; i < rows; ++i) {
     const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
-    const Token target = tokens[at + i + 1];
+    const TokenId target = tokens[at + i + 1];
     nll.push_back(static_cast<float>(nll_of(row, target)));
     if (!std::isfinite(nll.back())) return not_finite(at + i);
     right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
@@ -33,14 +33,14 @@ Error not_finite(std::size_t position) {
 
 Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
-                            std::span<const std::vector<Token>> streams,
+                            std::span<const std::vector<TokenId>> streams,
                             const DecoderOptions& options,
-                            const Report& report) {
+                            const Progress& report) {
   std::size_t total = 0;
   for (const auto& stream : streams) total += stream.size() - 1;
   std::size_t done = 0;
   Evaluation result;
-  for (const std::vector<Token>& tokens : streams) {
+  for (const std::vector<TokenId>& tokens : streams) {
     Result<Decoder> decoder = Decoder::create(model, spec, options);
     if (!decoder) return decoder.error();
     std::vector<float>& nll = result.nll.emplace_back();
@@ -95,7 +95,7 @@ double Evaluation::perplexity() const {
   return perplexity_of(nats, targets());
 }
 
-double nll_of(std::span<const float> logits, Token target) {
+double nll_of(std::span<const float> logits, TokenId target) {
   const auto most = static_cast<double>(*std::ranges::max_element(logits));
   double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - most);

@@ -34,20 +34,20 @@ ClosedLoopCell closed_loop_cell(const Cell& cell,
                                 std::size_t width);
 
 // Told the share that is done; false stops.
-using Report = std::function<bool(double)>;
+using Progress = std::function<bool(double)>;
 
 // Feeds every stream from an empty cache in chunks of spec.chunk; every target is scored exactly
 // once whatever the chunk. Errors are the decoder's, and being stopped.
 Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
-                            std::span<const std::vector<Token>> streams,
+                            std::span<const std::vector<TokenId>> streams,
                             const DecoderOptions& options,
-                            const Report& report = {});
+                            const Progress& report = {});
 
 // What to say of logits that are infinite or no numbers, after the token at that position.
 Error not_finite(std::size_t position);
 
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
-double nll_of(std::span<const float> logits, Token target);
+double nll_of(std::span<const float> logits, TokenId target);
 
 }  // namespace kv::model

@@ -34,14 +34,14 @@ void ReEvaluation::keep(const Visible& residents) {
   KV_CHECK(held_.size() == residents.size());
 }
 
-Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const Token> coming) {
+Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const TokenId> coming) {
   auto position = static_cast<Position>(attention.seen() - coming.size());
-  for (const Token token : coming) held_.push_back({position++, token});
+  for (const TokenId token : coming) held_.push_back({position++, token});
   const UnitCache& cache = attention.units().front().cache;
   if (cache.counts().evicted == evicted_) return {};
   evicted_ = cache.counts().evicted;
   keep(cache.all());
-  std::vector<Token> before;
+  std::vector<TokenId> before;
   for (const Held& held : held_) before.push_back(held.token);
   before.resize(before.size() - coming.size());
   if (before.empty()) return {};

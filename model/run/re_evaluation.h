@@ -29,12 +29,12 @@ class ReEvaluation {
 
   // Once per chunk, after it began in `attention`: `coming` are its tokens. If residents went since
   // the last time, those before the chunk get new vectors.
-  Result<void> refresh(CachedAttention& attention, std::span<const Token> coming);
+  Result<void> refresh(CachedAttention& attention, std::span<const TokenId> coming);
 
  private:
   struct Held {
     Position position = 0;
-    Token token = 0;
+    TokenId token = 0;
   };
 
   // Forgets those that are no longer resident.

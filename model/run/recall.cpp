@@ -9,15 +9,15 @@
 namespace kv::model {
 namespace {
 
-using Fact = std::pair<Token, Token>;  // name and item
+using Fact = std::pair<TokenId, TokenId>;  // name and item
 
 struct Mention {
-  Token value = 0;
+  TokenId value = 0;
   std::size_t at = 0;
 };
 
 // A model may number tokens that its tokenizer does not have; they are no words.
-std::string word_of(const Tokenizer& tokenizer, Token token) {
+std::string name_of(const Tokenizer& tokenizer, TokenId token) {
   if (static_cast<std::size_t>(token) >= tokenizer.vocabulary()) return {};
   const std::string piece = tokenizer.piece({}, token);
   const std::size_t first = piece.find_first_not_of(' ');
@@ -27,23 +27,23 @@ std::string word_of(const Tokenizer& tokenizer, Token token) {
 // Reads a stream word by word and remembers what was told.
 class Reader {
  public:
-  Reader(std::span<const Token> stream, const Tokenizer& tokenizer) : stream_(stream) {
-    for (const Token token : stream) words_.push_back(word_of(tokenizer, token));
+  Reader(std::span<const TokenId> stream, const Tokenizer& tokenizer) : stream_(stream) {
+    for (const TokenId token : stream) words_.push_back(name_of(tokenizer, token));
   }
 
   std::vector<RecallQuestion> questions() {
     std::vector<RecallQuestion> found;
     for (std::size_t at = 0; at < stream_.size(); ++at) {
-      if (says(at, {"story", "about"})) told_.clear();
+      if (says(at, {"story", "about"})) reported_.clear();
       if (at < 4 || words_[at - 3] != "'s") continue;
       const Fact fact{stream_[at - 4], stream_[at - 2]};
       const bool asked = at >= 6 && words_[at - 1] == "?" && says(at - 6, {"what", "is"});
       if (!asked && words_[at - 1] != "is") continue;
-      const auto before = told_.find(fact);
-      if (asked && before != told_.end() && before->second.value == stream_[at]) {
+      const auto before = reported_.find(fact);
+      if (asked && before != reported_.end() && before->second.value == stream_[at]) {
         found.push_back({.answer = at, .distance = at - before->second.at});
       }
-      told_[fact] = {.value = stream_[at], .at = at};
+      reported_[fact] = {.value = stream_[at], .at = at};
     }
     return found;
   }
@@ -53,14 +53,14 @@ class Reader {
     return at + 1 < words_.size() && words_[at] == two.first && words_[at + 1] == two.second;
   }
 
-  std::span<const Token> stream_;
+  std::span<const TokenId> stream_;
   std::vector<std::string> words_;
-  std::map<Fact, Mention> told_;
+  std::map<Fact, Mention> reported_;
 };
 
 }  // namespace
 
-std::vector<RecallQuestion> recall_questions(std::span<const Token> stream,
+std::vector<RecallQuestion> recall_questions(std::span<const TokenId> stream,
                                              const Tokenizer& tokenizer) {
   return Reader(stream, tokenizer).questions();
 }

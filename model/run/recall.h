@@ -24,7 +24,7 @@ struct RecallQuestion {
 
 // The questions of a stream whose answer stands in it before, in the same episode. Words are tokens
 // without their blanks; a stream of another kind has no questions.
-std::vector<RecallQuestion> recall_questions(std::span<const Token> stream,
+std::vector<RecallQuestion> recall_questions(std::span<const TokenId> stream,
                                              const Tokenizer& tokenizer);
 
 // Counts answers by distance; `right` has one entry per target, as in Evaluation.

@@ -71,9 +71,9 @@ class Recorder final : public AttentionObserver {
 
  private:
   static std::optional<std::size_t> index_of(const std::vector<std::size_t>& all,
-                                             std::size_t wanted) {
-    const auto at = std::ranges::lower_bound(all, wanted);
-    if (at == all.end() || *at != wanted) return {};
+                                             std::size_t requested) {
+    const auto at = std::ranges::lower_bound(all, requested);
+    if (at == all.end() || *at != requested) return {};
     return static_cast<std::size_t>(at - all.begin());
   }
 
@@ -117,24 +117,24 @@ class Recorder final : public AttentionObserver {
 };
 
 // Fills in "all" and refuses numbers that the model does not have.
-Result<void> complete(std::vector<std::size_t>& chosen,
+Result<void> complete(std::vector<std::size_t>& selected,
                       std::size_t count,
                       const std::string& what) {
-  if (chosen.empty()) {
-    chosen.resize(count);
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  if (selected.empty()) {
+    selected.resize(count);
+    std::iota(selected.begin(), selected.end(), std::size_t{0});
   }
-  if (chosen.back() < count) return {};
-  return usage_error("the model has no " + what + " " + std::to_string(chosen.back()) +
+  if (selected.back() < count) return {};
+  return usage_error("the model has no " + what + " " + std::to_string(selected.back()) +
                      "; expected 0 to " + std::to_string(count - 1));
 }
 
 Transcript transcript_of(const Tokenizer& tokenizer,
-                         std::span<const Token> tokens,
+                         std::span<const TokenId> tokens,
                          std::vector<float> nll) {
   Transcript transcript;
-  std::optional<Token> previous;
-  for (const Token token : tokens) {
+  std::optional<TokenId> previous;
+  for (const TokenId token : tokens) {
     if (static_cast<std::size_t>(token) < tokenizer.vocabulary()) {
       transcript.text += tokenizer.piece(previous, token);
     }
@@ -147,11 +147,11 @@ Transcript transcript_of(const Tokenizer& tokenizer,
 
 // Runs the model; gives -ln p per token, of the first, which nothing predicts, 0.
 Result<std::vector<float>> run(const LanguageModel& model,
-                               std::span<const Token> tokens,
+                               std::span<const TokenId> tokens,
                                const Cell& cell,
                                const DecoderOptions& options,
                                Recorder& recorder,
-                               const Report& report) {
+                               const Progress& report) {
   Result<Decoder> decoder = Decoder::create(model, cell.spec, options);
   if (!decoder) return decoder.error();
   const std::size_t chunk = cell.spec.chunk;
@@ -194,7 +194,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;
-  if (options.cell->spec.bounded() || options.cell->spec.chooses())
+  if (options.cell->spec.bounded() || options.cell->spec.selects())
     info.loop = "closed: " + options.cell->spec.canonical();
   info.model = options.model;
   info.source = options.source;
@@ -206,11 +206,11 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
 
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
-                    std::span<const Token> tokens,
-                    const RecordOptions& wanted,
+                    std::span<const TokenId> tokens,
+                    const RecordOptions& requested,
                     const std::string& path,
-                    const Report& report) {
-  RecordOptions options = wanted;
+                    const Progress& report) {
+  RecordOptions options = requested;
   if (!options.cell) {
     Result<Spec> dense = parse_spec("dense", {.chunk = 64});
     if (!dense) return dense.error();

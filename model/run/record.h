@@ -41,9 +41,9 @@ struct RecordOptions {
 // the decoder's, the disk's, and being stopped. Requires at least one token.
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
-                    std::span<const Token> tokens,
+                    std::span<const TokenId> tokens,
                     const RecordOptions& options,
                     const std::string& path,
-                    const Report& report = {});
+                    const Progress& report = {});
 
 }  // namespace kv::model

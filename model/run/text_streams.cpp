@@ -47,7 +47,7 @@ class StreamMaker {
   [[nodiscard]] bool full() const { return left_ == 0; }
 
   // A stream of its own, or the next part of the last one.
-  void add(std::vector<Token> tokens) {
+  void add(std::vector<TokenId> tokens) {
     const bool marked = streams_.empty() || options_.each || options_.mark;
     if (options_.begin && marked) tokens.insert(tokens.begin(), *options_.begin);
     if (tokens.size() > left_) tokens.resize(left_);
@@ -57,10 +57,10 @@ class StreamMaker {
   }
 
   // A line of the text, which begins a window where it does not fit into the last one.
-  void add_line(std::span<const Token> tokens) {
+  void add_line(std::span<const TokenId> tokens) {
     while (!tokens.empty() && !full()) {
       if (streams_.empty() || streams_.back().size() + tokens.size() > options_.window) open();
-      std::vector<Token>& window = streams_.back();
+      std::vector<TokenId>& window = streams_.back();
       const std::size_t size = std::min({tokens.size(), options_.window - window.size(), left_});
       window.insert(window.end(), tokens.begin(),
                     tokens.begin() + static_cast<std::ptrdiff_t>(size));
@@ -77,22 +77,22 @@ class StreamMaker {
     --left_;
   }
 
-  std::vector<std::vector<Token>> done() && {
-    std::erase_if(streams_, [](const std::vector<Token>& stream) { return stream.size() < 2; });
+  std::vector<std::vector<TokenId>> done() && {
+    std::erase_if(streams_, [](const std::vector<TokenId>& stream) { return stream.size() < 2; });
     return std::move(streams_);
   }
 
  private:
   const TextOptions& options_;
   std::size_t left_;
-  std::vector<std::vector<Token>> streams_;
+  std::vector<std::vector<TokenId>> streams_;
 };
 
 }  // namespace
 
-Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
-                                                   const Tokenizer& tokenizer,
-                                                   const TextOptions& options) {
+Result<std::vector<std::vector<TokenId>>> streams_of(std::string_view text,
+                                                     const Tokenizer& tokenizer,
+                                                     const TextOptions& options) {
   if (stripped(text).empty()) return malformed("the text is empty; expected something to predict");
   StreamMaker maker(options);
   for (const std::string_view piece : pieces_of(text, options.separator)) {
@@ -100,7 +100,7 @@ Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
     const bool cut = options.window > 0;
     if (cut && (options.each || options.mark)) maker.open();
     for (const std::string_view part : cut ? lines_of(piece) : std::vector{piece}) {
-      Result<std::vector<Token>> tokens = tokenizer.encode(part);
+      Result<std::vector<TokenId>> tokens = tokenizer.encode(part);
       if (!tokens) return tokens.error();
       if (cut) {
         maker.add_line(*tokens);
@@ -109,7 +109,7 @@ Result<std::vector<std::vector<Token>>> streams_of(std::string_view text,
       }
     }
   }
-  std::vector<std::vector<Token>> streams = std::move(maker).done();
+  std::vector<std::vector<TokenId>> streams = std::move(maker).done();
   if (!streams.empty()) return streams;
   return malformed("the text has no two tokens; expected one to predict from another");
 }

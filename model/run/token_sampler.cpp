@@ -6,9 +6,9 @@
 
 namespace kv::model {
 
-Token TokenSampler::draw(std::span<const float> logits, Position position) {
+TokenId TokenSampler::draw(std::span<const float> logits, Position position) {
   const auto best = std::ranges::max_element(logits);
-  if (options_.temperature <= 0) return static_cast<Token>(best - logits.begin());
+  if (options_.temperature <= 0) return static_cast<TokenId>(best - logits.begin());
   weights_.resize(logits.size());
   double total = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
@@ -17,10 +17,10 @@ Token TokenSampler::draw(std::span<const float> logits, Position position) {
     total += weights_[i];
   }
   order_.resize(logits.size());
-  std::iota(order_.begin(), order_.end(), Token{0});
+  std::iota(order_.begin(), order_.end(), TokenId{0});
   std::size_t kept = order_.size();
   if (options_.top_p < 1) {
-    std::ranges::stable_sort(order_, [&](Token a, Token b) {
+    std::ranges::stable_sort(order_, [&](TokenId a, TokenId b) {
       return weights_[static_cast<std::size_t>(a)] > weights_[static_cast<std::size_t>(b)];
     });
     double sum = 0;

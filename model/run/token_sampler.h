@@ -20,13 +20,13 @@ class TokenSampler {
 
   // The draw made at `position`; of equal probabilities the lower token counts as likelier.
   // Requires finite logits. Cost: a sort of the vocabulary when top_p < 1.
-  Token draw(std::span<const float> logits, Position position);
+  TokenId draw(std::span<const float> logits, Position position);
 
  private:
   SampleOptions options_;
   Rng rng_;
   std::vector<double> weights_;
-  std::vector<Token> order_;
+  std::vector<TokenId> order_;
 };
 
 }  // namespace kv::model

@@ -40,10 +40,10 @@ const AddedToken* AddedTokens::found_at(std::string_view text) const {
   return nullptr;
 }
 
-Result<std::vector<Token>> AddedTokens::encode(std::string_view text,
-                                               const EncodePlain& plain) const {
+Result<std::vector<TokenId>> AddedTokens::encode(std::string_view text,
+                                                 const EncodePlain& plain) const {
   if (const auto bad = first_invalid_utf8(text)) return not_utf8(*bad);
-  std::vector<Token> tokens;
+  std::vector<TokenId> tokens;
   for (const TextPart& part : cut(text)) {
     if (part.added != nullptr) {
       tokens.push_back(part.added->token);

@@ -14,7 +14,7 @@ namespace kv::model {
 
 struct AddedToken {
   std::string text;  // not empty
-  Token token = 0;
+  TokenId token = 0;
 };
 
 // A part of a text: an added token, or what lies between two.
@@ -34,12 +34,12 @@ class AddedTokens {
 
   // Appends the tokens of what lies between added tokens.
   using EncodePlain =
-      std::function<Result<void>(std::string_view text, std::vector<Token>& tokens)>;
+      std::function<Result<void>(std::string_view text, std::vector<TokenId>& tokens)>;
 
   // The tokens of the whole text, which must be UTF-8: the added ones, and what `plain` makes of
   // the rest. The first error of `plain` is the error.
-  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text,
-                                                  const EncodePlain& plain) const;
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text,
+                                                    const EncodePlain& plain) const;
 
  private:
   [[nodiscard]] const AddedToken* found_at(std::string_view text) const;

@@ -18,7 +18,7 @@ inline constexpr std::string_view gpt2_pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 struct BpeRules {
-  std::unordered_map<std::string, Token> vocabulary;        // in printable characters
+  std::unordered_map<std::string, TokenId> vocabulary;      // in printable characters
   std::vector<std::pair<std::string, std::string>> merges;  // by rank
   std::vector<AddedToken> added;
   std::string pattern{gpt2_pattern};

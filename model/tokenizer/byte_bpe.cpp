@@ -54,7 +54,7 @@ std::array<std::string, 256> byte_characters() {
   return characters;
 }
 
-std::uint64_t pair_key(Token left, Token right) {
+std::uint64_t pair_key(TokenId left, TokenId right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
@@ -68,13 +68,14 @@ class ByteBpe final : public Tokenizer {
 
   [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
 
-  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
-    return added_.encode(text, [this](std::string_view plain, std::vector<Token>& tokens) {
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
+    return added_.encode(text, [this](std::string_view plain, std::vector<TokenId>& tokens) {
       return encode_plain(plain, tokens);
     });
   }
 
-  [[nodiscard]] std::string piece(std::optional<Token> /*previous*/, Token token) const override {
+  [[nodiscard]] std::string piece(std::optional<TokenId> /*previous*/,
+                                  TokenId token) const override {
     return pieces_[static_cast<std::size_t>(token)];
   }
 
@@ -99,7 +100,7 @@ class ByteBpe final : public Tokenizer {
       if (!put) return put;
     }
     for (const auto& [left, right] : rules.merges) {
-      const Token joined = rules.vocabulary.at(left + right);
+      const TokenId joined = rules.vocabulary.at(left + right);
       const auto order = static_cast<double>(joins_.size());
       joins_.try_emplace(pair_key(rules.vocabulary.at(left), rules.vocabulary.at(right)),
                          Joined{joined, order});
@@ -145,7 +146,7 @@ class ByteBpe final : public Tokenizer {
                      std::to_string(where.offset) + ": " + u_errorName(status));
   }
 
-  Result<void> encode_plain(std::string_view text, std::vector<Token>& tokens) const {
+  Result<void> encode_plain(std::string_view text, std::vector<TokenId>& tokens) const {
     if (!nfc_) return encode_words(text, tokens);
     UErrorCode status = U_ZERO_ERROR;
     std::string composed;
@@ -157,7 +158,7 @@ class ByteBpe final : public Tokenizer {
     return encode_words(composed, tokens);
   }
 
-  Result<void> encode_words(std::string_view text, std::vector<Token>& tokens) const {
+  Result<void> encode_words(std::string_view text, std::vector<TokenId>& tokens) const {
     UErrorCode status = U_ZERO_ERROR;
     const Regex regex(uregex_clone(pattern_.get(), &status));
     const Text utf8 = open_text(text);
@@ -180,16 +181,16 @@ class ByteBpe final : public Tokenizer {
     return malformed(std::string("the text could not be split into words: ") + u_errorName(status));
   }
 
-  void encode_word(std::string_view word, std::vector<Token>& tokens) const {
+  void encode_word(std::string_view word, std::vector<TokenId>& tokens) const {
     if (word.empty()) return;
     const auto whole = words_.find(std::string(word));
     if (whole != words_.end()) {
       tokens.push_back(whole->second);
       return;
     }
-    std::vector<Token> parts;
+    std::vector<TokenId> parts;
     for (const char byte : word) parts.push_back(bytes_[static_cast<unsigned char>(byte)]);
-    merge_tokens(parts, [this](Token left, Token right) -> std::optional<Joined> {
+    merge_tokens(parts, [this](TokenId left, TokenId right) -> std::optional<Joined> {
       const auto found = joins_.find(pair_key(left, right));
       if (found == joins_.end()) return {};
       return found->second;
@@ -197,10 +198,10 @@ class ByteBpe final : public Tokenizer {
     tokens.insert(tokens.end(), parts.begin(), parts.end());
   }
 
-  std::array<Token, 256> bytes_{};
+  std::array<TokenId, 256> bytes_{};
   std::vector<std::string> pieces_;  // the bytes of each token
   std::unordered_map<std::uint64_t, Joined> joins_;
-  std::unordered_map<std::string, Token> words_;  // only where whole words come first
+  std::unordered_map<std::string, TokenId> words_;  // only where whole words come first
   AddedTokens added_;
   Regex pattern_;
   bool nfc_ = false;

@@ -11,8 +11,8 @@
 namespace kv::model {
 namespace {
 
-constexpr Token begin_of_text = 1;
-constexpr Token first_byte = 3;
+constexpr TokenId begin_of_text = 1;
+constexpr TokenId first_byte = 3;
 
 struct Scored {
   std::string text;
@@ -24,22 +24,22 @@ class Llama2cTokenizer final : public Tokenizer {
   explicit Llama2cTokenizer(std::vector<Scored> tokens) : tokens_(std::move(tokens)) {
     // Of equal texts the first counts.
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      by_text_.emplace(tokens_[i].text, static_cast<Token>(i));
+      by_text_.emplace(tokens_[i].text, static_cast<TokenId>(i));
     }
   }
 
   [[nodiscard]] std::size_t vocabulary() const override { return tokens_.size(); }
 
-  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
     if (const auto bad = first_invalid_utf8(text)) return not_utf8(*bad);
-    if (text.empty()) return std::vector<Token>{};
-    Result<std::vector<Token>> tokens = characters(" " + std::string(text));
+    if (text.empty()) return std::vector<TokenId>{};
+    Result<std::vector<TokenId>> tokens = characters(" " + std::string(text));
     if (!tokens) return tokens;
-    merge_tokens(*tokens, [this](Token left, Token right) { return join(left, right); });
+    merge_tokens(*tokens, [this](TokenId left, TokenId right) { return join(left, right); });
     return tokens;
   }
 
-  [[nodiscard]] std::string piece(std::optional<Token> previous, Token token) const override {
+  [[nodiscard]] std::string piece(std::optional<TokenId> previous, TokenId token) const override {
     const std::string& text = tokens_[static_cast<std::size_t>(token)].text;
     if (const std::optional<char> byte = byte_of(text)) return std::string(1, *byte);
     if (token < first_byte) return {};
@@ -59,8 +59,8 @@ class Llama2cTokenizer final : public Tokenizer {
     return static_cast<char>(16 * digit(text[3]) + digit(text[4]));
   }
 
-  [[nodiscard]] Result<std::vector<Token>> characters(std::string_view text) const {
-    std::vector<Token> tokens;
+  [[nodiscard]] Result<std::vector<TokenId>> characters(std::string_view text) const {
+    std::vector<TokenId> tokens;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = character_end(text, at);
       const auto found = by_text_.find(std::string(text.substr(at, end - at)));
@@ -77,7 +77,7 @@ class Llama2cTokenizer final : public Tokenizer {
     return tokens;
   }
 
-  [[nodiscard]] std::optional<Joined> join(Token left, Token right) const {
+  [[nodiscard]] std::optional<Joined> join(TokenId left, TokenId right) const {
     const auto found = by_text_.find(tokens_[static_cast<std::size_t>(left)].text +
                                      tokens_[static_cast<std::size_t>(right)].text);
     if (found == by_text_.end()) return {};
@@ -86,7 +86,7 @@ class Llama2cTokenizer final : public Tokenizer {
   }
 
   std::vector<Scored> tokens_;
-  std::unordered_map<std::string, Token> by_text_;
+  std::unordered_map<std::string, TokenId> by_text_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 // One symbol of the text: a link of a doubly linked list.
 struct Symbol {
-  Token token = 0;
+  TokenId token = 0;
   std::size_t before = none;
   std::size_t after = none;
   bool live = true;
@@ -21,8 +21,8 @@ struct Join {
   Joined joined;
   std::size_t left = 0;
   std::size_t right = 0;
-  Token left_token = 0;
-  Token right_token = 0;
+  TokenId left_token = 0;
+  TokenId right_token = 0;
 
   // The heap's top is its greatest.
   bool operator<(const Join& other) const {
@@ -33,8 +33,8 @@ struct Join {
 
 class Merger {
  public:
-  Merger(const std::vector<Token>& tokens, const FindJoin& find) : find_(find) {
-    for (const Token token : tokens) {
+  Merger(const std::vector<TokenId>& tokens, const FindJoin& find) : find_(find) {
+    for (const TokenId token : tokens) {
       const std::size_t at = symbols_.size();
       symbols_.push_back({token, at == 0 ? none : at - 1, at + 1 < tokens.size() ? at + 1 : none});
     }
@@ -49,7 +49,7 @@ class Merger {
     }
   }
 
-  void write(std::vector<Token>& tokens) const {
+  void write(std::vector<TokenId>& tokens) const {
     tokens.clear();
     for (const Symbol& symbol : symbols_) {
       if (symbol.live) tokens.push_back(symbol.token);
@@ -59,8 +59,8 @@ class Merger {
  private:
   void offer(std::size_t left, std::size_t right) {
     if (left == none || right == none) return;
-    const Token first = symbols_[left].token;
-    const Token second = symbols_[right].token;
+    const TokenId first = symbols_[left].token;
+    const TokenId second = symbols_[right].token;
     const std::optional<Joined> joined = find_(first, second);
     if (joined) joins_.push({*joined, left, right, first, second});
   }
@@ -90,7 +90,7 @@ class Merger {
 
 }  // namespace
 
-void merge_tokens(std::vector<Token>& tokens, const FindJoin& find) {
+void merge_tokens(std::vector<TokenId>& tokens, const FindJoin& find) {
   if (tokens.size() < 2) return;
   Merger merger(tokens, find);
   merger.run();

@@ -11,13 +11,13 @@ namespace kv::model {
 
 // What two neighbours would become. The lowest order joins first, of equals the leftmost.
 struct Joined {
-  Token token = 0;
+  TokenId token = 0;
   double order = 0;
 };
 
-using FindJoin = std::function<std::optional<Joined>(Token left, Token right)>;
+using FindJoin = std::function<std::optional<Joined>(TokenId left, TokenId right)>;
 
 // Joins in place. Cost: O(n log n) calls of a heap, O(n) of `find`.
-void merge_tokens(std::vector<Token>& tokens, const FindJoin& find);
+void merge_tokens(std::vector<TokenId>& tokens, const FindJoin& find);
 
 }  // namespace kv::model

@@ -25,10 +25,10 @@ Result<std::unique_ptr<Tokenizer>> open_beside_checkpoint(const std::string& che
 
 }  // namespace
 
-Result<std::string> Tokenizer::decode(std::span<const Token> tokens) const {
+Result<std::string> Tokenizer::decode(std::span<const TokenId> tokens) const {
   std::string text;
-  std::optional<Token> previous;
-  for (const Token token : tokens) {
+  std::optional<TokenId> previous;
+  for (const TokenId token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= vocabulary()) {
       return malformed("token " + std::to_string(token) + " is out of range; expected 0 to " +
                        std::to_string(vocabulary() - 1));
@@ -58,7 +58,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
 std::vector<TokenClass> token_classes(const Tokenizer& tokenizer) {
   std::vector<TokenClass> classes;
   for (std::size_t number = 0; number < tokenizer.vocabulary(); ++number) {
-    classes.push_back(token_class_of(tokenizer.piece(std::nullopt, static_cast<Token>(number))));
+    classes.push_back(token_class_of(tokenizer.piece(std::nullopt, static_cast<TokenId>(number))));
   }
   return classes;
 }

@@ -14,7 +14,7 @@
 
 namespace kv::model {
 
-using Token = std::int32_t;
+using TokenId = std::int32_t;
 
 class Tokenizer {
  public:
@@ -25,17 +25,17 @@ class Tokenizer {
 
   // The tokens of a text, none added before or after. The error names the byte at which `text` is
   // not UTF-8, or the piece that the vocabulary cannot spell.
-  [[nodiscard]] virtual Result<std::vector<Token>> encode(std::string_view text) const = 0;
+  [[nodiscard]] virtual Result<std::vector<TokenId>> encode(std::string_view text) const = 0;
 
   // The bytes that a token stands for after `previous` (none: at the start). One token's bytes need
   // not be UTF-8. Requires token in [0, vocabulary()).
-  [[nodiscard]] virtual std::string piece(std::optional<Token> previous, Token token) const = 0;
+  [[nodiscard]] virtual std::string piece(std::optional<TokenId> previous, TokenId token) const = 0;
 
   // Numbers below this are tokens.
   [[nodiscard]] virtual std::size_t vocabulary() const = 0;
 
   // All pieces joined. The error names the token that is out of range.
-  [[nodiscard]] Result<std::string> decode(std::span<const Token> tokens) const;
+  [[nodiscard]] Result<std::string> decode(std::span<const TokenId> tokens) const;
 };
 
 // The tokenizer beside a model: in a directory, tokenizer.json, or vocab.json with merges.txt; for

@@ -10,7 +10,7 @@ namespace json = boost::json;
 
 bool is_token(const json::value* value) {
   return value != nullptr && value->is_int64() && value->get_int64() >= 0 &&
-         value->get_int64() < std::numeric_limits<Token>::max();
+         value->get_int64() < std::numeric_limits<TokenId>::max();
 }
 
 }  // namespace
@@ -42,17 +42,17 @@ Error unsupported(std::string_view what, std::string_view found, std::string_vie
                                         "; expected " + std::string(expected)};
 }
 
-Result<std::unordered_map<std::string, Token>> read_vocabulary(const json::value* from) {
+Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const json::value* from) {
   if (from == nullptr || !from->is_object() || from->get_object().empty()) {
     return malformed("has no vocabulary; expected an object of texts and numbers");
   }
-  std::unordered_map<std::string, Token> vocabulary;
+  std::unordered_map<std::string, TokenId> vocabulary;
   for (const auto& [key, number] : from->get_object()) {
     if (!is_token(&number)) {
       return malformed("gives " + shown(std::string_view(key)) + " the number " +
                        json::serialize(number) + "; expected a token's number");
     }
-    vocabulary.emplace(key, static_cast<Token>(number.get_int64()));
+    vocabulary.emplace(key, static_cast<TokenId>(number.get_int64()));
   }
   return vocabulary;
 }
@@ -70,13 +70,13 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
     for (const char* const name : {"lstrip", "rstrip", "single_word"}) {
       if (flag_of(find(&entry, name), false)) return unsupported("added token with", name, "none");
     }
-    added.push_back({std::string(text), static_cast<Token>(find(&entry, "id")->get_int64())});
+    added.push_back({std::string(text), static_cast<TokenId>(find(&entry, "id")->get_int64())});
   }
   return added;
 }
 
-Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::string piece) {
-  constexpr Token most = 1 << 24;
+Result<void> put_piece(std::vector<std::string>& pieces, TokenId token, std::string piece) {
+  constexpr TokenId most = 1 << 24;
   if (token >= most) {
     return malformed("has a token number " + std::to_string(token) + "; expected less than " +
                      std::to_string(most));

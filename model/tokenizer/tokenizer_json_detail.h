@@ -25,13 +25,13 @@ Result<boost::json::value> parse(std::string_view text);
 Error unsupported(std::string_view what, std::string_view found, std::string_view expected);
 
 // An object of texts and token numbers.
-Result<std::unordered_map<std::string, Token>> read_vocabulary(const boost::json::value* from);
+Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::json::value* from);
 
 // The list of added tokens; empty where there is none.
 Result<std::vector<AddedToken>> read_added(const boost::json::value* from);
 
 // Puts a token's text into its place in a list that grows as needed. The error is about a number
 // that is too large.
-Result<void> put_piece(std::vector<std::string>& pieces, Token token, std::string piece);
+Result<void> put_piece(std::vector<std::string>& pieces, TokenId token, std::string piece);
 
 }  // namespace kv::model::tokenizer_json

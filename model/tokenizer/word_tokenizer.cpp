@@ -24,7 +24,7 @@ bool is_blank(std::string_view character) {
 
 class WordTokenizer final : public Tokenizer {
  public:
-  using Vocabulary = std::unordered_map<std::string, Token>;
+  using Vocabulary = std::unordered_map<std::string, TokenId>;
 
   static Result<std::unique_ptr<Tokenizer>> make(Vocabulary vocabulary,
                                                  std::span<const AddedToken> added,
@@ -51,18 +51,18 @@ class WordTokenizer final : public Tokenizer {
 
   [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
 
-  [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text) const override {
-    return added_.encode(text, [this](std::string_view plain, std::vector<Token>& tokens) {
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
+    return added_.encode(text, [this](std::string_view plain, std::vector<TokenId>& tokens) {
       return encode_words(plain, tokens);
     });
   }
 
-  [[nodiscard]] std::string piece(std::optional<Token> previous, Token token) const override {
+  [[nodiscard]] std::string piece(std::optional<TokenId> previous, TokenId token) const override {
     return (previous ? " " : "") + pieces_[static_cast<std::size_t>(token)];
   }
 
  private:
-  Result<void> encode_words(std::string_view text, std::vector<Token>& tokens) const {
+  Result<void> encode_words(std::string_view text, std::vector<TokenId>& tokens) const {
     std::size_t begin = 0;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = character_end(text, at);
@@ -75,7 +75,7 @@ class WordTokenizer final : public Tokenizer {
     return encode_word(text.substr(begin), tokens);
   }
 
-  Result<void> encode_word(std::string_view word, std::vector<Token>& tokens) const {
+  Result<void> encode_word(std::string_view word, std::vector<TokenId>& tokens) const {
     if (word.empty()) return {};
     const auto found = words_.find(std::string(word));
     if (found == words_.end() && !unknown_) return not_a_word(word);
@@ -96,7 +96,7 @@ class WordTokenizer final : public Tokenizer {
   std::vector<std::string> pieces_;  // the text of each token
   Vocabulary words_;
   AddedTokens added_;
-  std::optional<Token> unknown_;
+  std::optional<TokenId> unknown_;
 };
 
 }  // namespace

@@ -57,9 +57,9 @@ std::vector<double> rope_frequencies(const ModelConfig& config) {
     if (scaling.kind == RopeScaling::Kind::llama3) {
       // How often the pair turns within the first context: few turns are stretched, many are left,
       // and between the two limits the share of the one fades into the other.
-      const double turns = scaling.first_context * frequency / (2 * std::numbers::pi);
+      const double rotations = scaling.first_context * frequency / (2 * std::numbers::pi);
       const double fade =
-          (turns - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency);
+          (rotations - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency);
       const double kept = std::fmin(std::fmax(fade, 0.0), 1.0);
       frequency *= kept + (1 - kept) / scaling.factor;
     }

@@ -82,9 +82,9 @@ double expected_bytes(const ModelConfig& config) {
   const double attention = 2 * width * width + 2 * width * real(config.kv_width());
   const double layer = 2 * width + attention + 3 * width * real(config.inner);
   const double table = real(config.vocabulary) * width;
-  const double turns = real(config.context) * real(config.head_dim);
+  const double rotations = real(config.context) * real(config.head_dim);
   const double numbers =
-      table + real(config.layers) * layer + width + turns + (config.tied ? 0 : table);
+      table + real(config.layers) * layer + width + rotations + (config.tied ? 0 : table);
   return real(header_bytes) + numbers * sizeof(float);
 }
 

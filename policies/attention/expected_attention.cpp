@@ -14,7 +14,7 @@
 namespace kv {
 namespace {
 
-class ExpectedAttention final : public Policy, public Turning {
+class ExpectedAttention final : public Policy, public Rotating {
  public:
   ExpectedAttention(Covariance covariance, bool value_norm, std::size_t future)
       : covariance_(covariance), value_norm_(value_norm), future_(future) {}
@@ -32,8 +32,8 @@ class ExpectedAttention final : public Policy, public Turning {
     ++queries_;
     next_ = observation.query + 1;
     keys_.insert(keys_.end(), observation.keys.numbers.begin(), observation.keys.numbers.end());
-    if (turns() && !at_ranks()) {
-      turn_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
+    if (rotations() && !at_ranks()) {
+      rotate_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
     }
     for (std::size_t head = 0; head < kv_heads_; ++head) {
       norms_.push_back(value_norm_ ? norm_of(observation.values.head(head)) : 1);
@@ -89,20 +89,22 @@ class ExpectedAttention final : public Policy, public Turning {
   }
 
  private:
-  [[nodiscard]] bool turns() const { return future_ > 0 && rotation() != nullptr; }
+  [[nodiscard]] bool rotations() const { return future_ > 0 && rotation() != nullptr; }
 
   // The residents' keys as the queries to come will meet them: turned by their places, and back by
   // the mean rotation of the next ones.
   void turn_keys(std::size_t residents) {
-    turned_ = keys_;
-    if (!turns()) return;
+    rotated_ = keys_;
+    if (!rotations()) return;
     const std::size_t width = kv_heads_ * dim_;
     for (std::size_t rank = 0; rank < residents && at_ranks(); ++rank) {
-      turn_to(static_cast<Position>(rank), dim_, std::span(turned_).subspan(rank * width, width));
+      rotate_to(static_cast<Position>(rank), dim_,
+                std::span(rotated_).subspan(rank * width, width));
     }
-    rotation()->mean_turns(at_ranks() ? static_cast<Position>(residents) : next_, future_, ahead_);
-    for (std::size_t at = 0; at < turned_.size(); at += dim_) {
-      turn_pairs<float>(ahead_, true, std::span(turned_).subspan(at, dim_));
+    rotation()->mean_rotations(at_ranks() ? static_cast<Position>(residents) : next_, future_,
+                               ahead_);
+    for (std::size_t at = 0; at < rotated_.size(); at += dim_) {
+      rotate_pairs<float>(ahead_, true, std::span(rotated_).subspan(at, dim_));
     }
   }
 
@@ -135,7 +137,7 @@ class ExpectedAttention final : public Policy, public Turning {
     expected_.resize(residents);
     double highest = 0;
     for (std::size_t rank = 0; rank < residents; ++rank) {
-      const float* const key = turned_.data() + (rank * kv_heads_ + kv_head) * dim_;
+      const float* const key = rotated_.data() + (rank * kv_heads_ + kv_head) * dim_;
       expected_[rank] = exponent(head, key);
       highest = rank == 0 ? expected_[rank] : std::max(highest, expected_[rank]);
     }
@@ -174,18 +176,18 @@ class ExpectedAttention final : public Policy, public Turning {
   std::size_t future_;
   std::size_t dim_ = 0;
   std::size_t kv_heads_ = 0;
-  std::size_t heads_ = 0;         // query heads
-  std::uint64_t queries_ = 0;     // observed so far
-  Position next_ = 0;             // of the next query
-  std::vector<float> keys_;       // [residents, kv_heads, dim], by rank; turned by their positions,
-                                  // unless places are ranks, which change
-  std::vector<float> turned_;     // scratch: the same, turned by and against places
-  std::vector<PairTurn> ahead_;   // scratch
-  std::vector<double> norms_;     // [residents, kv_heads]: of values, or 1
-  std::vector<double> sums_;      // [heads, dim]: of queries
-  std::vector<double> products_;  // [heads, dim, partners]
-  std::vector<double> expected_;  // scratch
-  std::vector<double> scores_;    // scratch
+  std::size_t heads_ = 0;       // query heads
+  std::uint64_t queries_ = 0;   // observed so far
+  Position next_ = 0;           // of the next query
+  std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; turned by their positions,
+                                // unless places are ranks, which change
+  std::vector<float> rotated_;  // scratch: the same, turned by and against places
+  std::vector<PairRotation> ahead_;  // scratch
+  std::vector<double> norms_;        // [residents, kv_heads]: of values, or 1
+  std::vector<double> sums_;         // [heads, dim]: of queries
+  std::vector<double> products_;     // [heads, dim, partners]
+  std::vector<double> expected_;     // scratch
+  std::vector<double> scores_;       // scratch
 };
 
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};

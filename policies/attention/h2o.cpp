@@ -34,8 +34,10 @@ class H2o final : public Policy, public Masking {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    const std::size_t spared = form_ == H2oForm::flexgen && candidates.newcomers == 1 ? 1 : 0;
-    append_lowest(scores_of(candidates.first_rank, n - spared), n - candidates.capacity, victims);
+    const std::size_t not_applicable =
+        form_ == H2oForm::flexgen && candidates.newcomers == 1 ? 1 : 0;
+    append_lowest(scores_of(candidates.first_rank, n - not_applicable), n - candidates.capacity,
+                  victims);
   }
 
   // Not of flexgen, whose newcomers stay whatever they are worth.

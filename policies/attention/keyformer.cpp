@@ -38,11 +38,11 @@ class Keyformer final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    if (options_.once && chosen_ != 0) {
+    if (options_.once && selected_ != 0) {
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
-    chosen_ = 1;
+    selected_ = 1;
     append_lowest(std::span<const double>(gathered_).subspan(candidates.first_rank, n),
                   n - candidates.capacity, victims);
   }
@@ -53,11 +53,11 @@ class Keyformer final : public Policy {
   std::span<const double> scores(const Candidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    if (options_.once && chosen_ != 0) {
+    if (options_.once && selected_ != 0) {
       score_newcomers_lowest(n, candidates.newcomers, noisy_);
       return noisy_;
     }
-    chosen_ = 1;
+    selected_ = 1;
     return std::span<const double>(gathered_).subspan(candidates.first_rank, n);
   }
 
@@ -72,14 +72,14 @@ class Keyformer final : public Policy {
 
   void save(ByteWriter& writer) const override {
     writer.put(queries_);
-    writer.put(chosen_);
+    writer.put(selected_);
     writer.put(gathered_);
     for (const Position position : positions_) writer.put(position);
   }
 
   void load(ByteReader& reader) override {
     queries_ = reader.get<std::uint64_t>();
-    chosen_ = reader.get<std::uint8_t>();
+    selected_ = reader.get<std::uint8_t>();
     reader.get(gathered_);
     positions_.resize(gathered_.size());
     for (Position& position : positions_) position = reader.get<Position>();
@@ -118,7 +118,7 @@ class Keyformer final : public Policy {
 
   KeyformerOptions options_;
   std::uint64_t queries_ = 0;        // observed so far
-  std::uint8_t chosen_ = 0;          // 1 once a trim has decided
+  std::uint8_t selected_ = 0;        // 1 once a trim has decided
   std::vector<double> gathered_;     // [residents], by rank
   std::vector<Position> positions_;  // [residents]
   std::vector<double> noisy_;        // scratch

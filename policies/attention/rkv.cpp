@@ -34,7 +34,7 @@ class Rkv final : public Policy {
       shrinks_.push_back(norm > 0 ? 1 / norm : 0);
     }
     numbers_.push_back(++arrived_);
-    newest_alike_.resize(newest_alike_.size() + heads_, nobody);
+    newest_alike_.resize(newest_alike_.size() + heads_, no_token);
     for (std::size_t head = 0; head < heads_; ++head) meet(head);
   }
 
@@ -97,7 +97,7 @@ class Rkv final : public Policy {
   }
 
  private:
-  static constexpr std::uint64_t nobody = 0;
+  static constexpr std::uint64_t no_token = 0;
 
   [[nodiscard]] std::size_t residents() const { return numbers_.size(); }
 
@@ -128,7 +128,7 @@ class Rkv final : public Policy {
     for (std::size_t other = residents(); other-- > 0;) {
       if (other != rank && cosine(rank, other, head) > options_.threshold) return numbers_[other];
     }
-    return nobody;
+    return no_token;
   }
 
   // Adds one head's softmax of mean cosines. Sums are cut at 2^-40, or rounding would decide
@@ -149,10 +149,10 @@ class Rkv final : public Policy {
       for (std::size_t i = 0; i < dim_; ++i) all += static_cast<double>(own[i]) * sum_[i];
       alike_[rank] += all * shrink(rank, head) - cosine(rank, rank, head);
       const std::uint64_t newest = newest_alike_[rank * heads_ + head];
-      if (newest == nobody) continue;
-      const auto spared =
+      if (newest == no_token) continue;
+      const auto not_applicable =
           static_cast<std::size_t>(std::ranges::lower_bound(numbers_, newest) - numbers_.begin());
-      alike_[spared] -= cosine(rank, spared, head);
+      alike_[not_applicable] -= cosine(rank, not_applicable, head);
     }
     for (double& value : alike_) value = std::ldexp(std::round(std::ldexp(value, 40)), -40);
     const double most = *std::ranges::max_element(alike_);

@@ -26,11 +26,11 @@ class Snapkv final : public Policy {
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
-    if (options_.once && chosen_ != 0) {
+    if (options_.once && selected_ != 0) {
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
-    append_lowest(choose(candidates), n - candidates.capacity, victims);
+    append_lowest(select(candidates), n - candidates.capacity, victims);
   }
 
   [[nodiscard]] bool scores_compare() const override { return true; }
@@ -38,7 +38,7 @@ class Snapkv final : public Policy {
   // Who was chosen for good is worth more than any newcomer.
   std::span<const double> scores(const Candidates& candidates) override {
     const std::size_t n = candidates.positions.size();
-    if (!options_.once || chosen_ == 0) return choose(candidates);
+    if (!options_.once || selected_ == 0) return select(candidates);
     score_newcomers_lowest(n, candidates.newcomers, pooled_);
     return pooled_;
   }
@@ -50,19 +50,19 @@ class Snapkv final : public Policy {
   }
 
   void save(ByteWriter& writer) const override {
-    writer.put(chosen_);
+    writer.put(selected_);
     votes_.save(writer);
   }
 
   void load(ByteReader& reader) override {
-    chosen_ = reader.get<std::uint8_t>();
+    selected_ = reader.get<std::uint8_t>();
     votes_.load(reader);
   }
 
  private:
   // The votes for each candidate and its neighbours, at a trim.
-  std::span<const double> choose(const Candidates& candidates) {
-    chosen_ = 1;
+  std::span<const double> select(const Candidates& candidates) {
+    selected_ = 1;
     pool_neighbours(votes_.sums(candidates.first_rank, candidates.positions.size()),
                     options_.kernel / 2, options_.largest, pooled_);
     return pooled_;
@@ -70,7 +70,7 @@ class Snapkv final : public Policy {
 
   SnapkvOptions options_;
   RecentVotes votes_;
-  std::uint8_t chosen_ = 0;     // 1 once a trim has decided
+  std::uint8_t selected_ = 0;   // 1 once a trim has decided
   std::vector<double> pooled_;  // scratch
 };
 

@@ -32,7 +32,7 @@ class KeyNorm final : public OneByOne {
   void load(ByteReader& reader) override { reader.get(shortness_); }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws&) override {
+  std::size_t select(const Candidates& candidates, Draws&) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= shortness_.size());
     std::vector<std::size_t> victim;

@@ -12,7 +12,7 @@
 namespace kv {
 namespace {
 
-class SemanticBlocks final : public Policy, public Turning {
+class SemanticBlocks final : public Policy, public Rotating {
  public:
   SemanticBlocks(std::size_t block, bool cosine, bool rotated)
       : block_(block), cosine_(cosine), rotated_(rotated) {
@@ -30,7 +30,7 @@ class SemanticBlocks final : public Policy, public Turning {
     query_.assign(observation.queries.numbers.begin(), observation.queries.numbers.end());
     if (!rotated_) return;
     const std::size_t rank = keys_.size() / width_ - 1;
-    turn_to(at_ranks() ? static_cast<Position>(rank) : observation.query, dim_, query_);
+    rotate_to(at_ranks() ? static_cast<Position>(rank) : observation.query, dim_, query_);
   }
 
   void evict(const Candidates& candidates,
@@ -78,7 +78,7 @@ class SemanticBlocks final : public Policy, public Turning {
       const std::size_t rank = candidates.first_rank + i;
       std::copy_n(keys_.data() + rank * width_, width_, key.data());
       if (rotated_) {
-        turn_to(at_ranks() ? static_cast<Position>(rank) : candidates.positions[i], dim_, key);
+        rotate_to(at_ranks() ? static_cast<Position>(rank) : candidates.positions[i], dim_, key);
       }
       for (std::size_t j = 0; j < width_; ++j) sums[j] += static_cast<double>(key[j]);
     }

@@ -33,7 +33,7 @@ class TokenClasses final : public OneByOne {
   void load(ByteReader& reader) override { reader.get(kept_); }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws&) override {
+  std::size_t select(const Candidates& candidates, Draws&) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= kept_.size());
     const auto kept = std::span<const std::uint8_t>(kept_).subspan(candidates.first_rank, n);

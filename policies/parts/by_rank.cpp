@@ -30,11 +30,11 @@ void append_lowest_of(std::span<const Score> scores,
   }
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto goes_before = [scores](std::size_t a, std::size_t b) {
+  const auto is_evicted_before = [scores](std::size_t a, std::size_t b) {
     return scores[a] < scores[b] || (scores[a] == scores[b] && a < b);
   };
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  if (count < order.size()) std::nth_element(order.begin(), end, order.end(), goes_before);
+  if (count < order.size()) std::nth_element(order.begin(), end, order.end(), is_evicted_before);
   std::sort(order.begin(), end);
   victims.insert(victims.end(), order.begin(), end);
 }

@@ -18,14 +18,14 @@ class OneByOne : public Policy {
     KV_CHECK(candidates.newcomers == 1 && candidates.capacity >= 1);
     KV_CHECK(candidates.positions.size() == candidates.capacity + 1);
     KV_CHECK(candidates.entered >= candidates.positions.size());
-    const std::size_t victim = choose(candidates, draws);
+    const std::size_t victim = select(candidates, draws);
     KV_CHECK(victim <= candidates.capacity);
     victims.push_back(victim);
   }
 
  protected:
   // The victim's index; the newcomer's is candidates.capacity, the older ones' are below.
-  [[nodiscard]] virtual std::size_t choose(const Candidates& candidates, Draws& draws) = 0;
+  [[nodiscard]] virtual std::size_t select(const Candidates& candidates, Draws& draws) = 0;
 };
 
 }  // namespace kv

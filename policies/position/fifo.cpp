@@ -15,7 +15,7 @@ class Fifo final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates&, Draws&) override { return 0; }
+  std::size_t select(const Candidates&, Draws&) override { return 0; }
 };
 
 constexpr auto claims = std::array<std::string_view, 4>{"constant-size", "chunk-invariant",

@@ -11,8 +11,8 @@ namespace {
 class KeepRecent final : public Policy {
  public:
   void evict(const Candidates&, Draws&, std::vector<std::size_t>&) override {
-    constexpr bool has_a_middle_to_choose_from = false;
-    KV_CHECK(has_a_middle_to_choose_from);
+    constexpr bool has_a_middle_to_select_from = false;
+    KV_CHECK(has_a_middle_to_select_from);
   }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {

@@ -33,7 +33,7 @@ class Ladder final : public OneByOne, public ByLayer {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& /*draws*/) override {
+  std::size_t select(const Candidates& candidates, Draws& /*draws*/) override {
     const std::size_t middle = candidates.positions.size();
     const std::size_t size = std::min(keep_ + drop_, middle);
     const std::size_t keep = std::min(keep_, size - 1);

@@ -100,12 +100,12 @@ Result<void> check_parameters(const PolicyEntry& entry) {
 // What help and reports show of it.
 Result<void> check_words(const PolicyEntry& entry) {
   const std::string name(entry.name);
-  const std::array<std::pair<std::string_view, std::string_view>, 4> told = {
+  const std::array<std::pair<std::string_view, std::string_view>, 4> reported = {
       {{"summary", entry.summary},
        {"source", entry.source},
        {"differs", entry.differs},
        {"cost", entry.cost}}};
-  for (const auto& [what, text] : told) {
+  for (const auto& [what, text] : reported) {
     if (text.empty()) return usage_error("'" + name + "' has an empty " + std::string(what));
   }
   for (const std::string_view claim : entry.claims) {
@@ -133,7 +133,7 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
       return usage_error("there is a policy '" + name + "' already; expected another name");
     }
     if (Result<void> legal = check_parameters(entry); !legal) return legal;
-    if (Result<void> told = check_words(entry); !told) return told;
+    if (Result<void> reported = check_words(entry); !reported) return reported;
     const std::unique_ptr<Policy> policy = entry.make(Options(entry.parameters));
     if (policy == nullptr) {
       return usage_error("the maker of '" + name + "' gives no policy at its defaults");

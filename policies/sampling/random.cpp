@@ -15,7 +15,7 @@ class Random final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     return draws.below(candidates.capacity, candidates.positions.back(), 0);
   }
 };

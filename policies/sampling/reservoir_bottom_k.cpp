@@ -24,7 +24,7 @@ class ReservoirBottomK final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     const std::size_t k = candidates.capacity;
     while (keys_.size() < k) keys_.push_back(key(candidates.positions[keys_.size()], draws));
     if (largest_ == unknown) find_largest();

@@ -42,7 +42,7 @@ class ReservoirChao final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     const std::size_t k = candidates.capacity;
     // The first k are all there: each for sure.
     for (std::size_t i = held_.size(); i <= k; ++i) {

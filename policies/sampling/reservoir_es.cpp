@@ -35,7 +35,7 @@ class ReservoirEs final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     for (std::size_t i = keys_.size(); i < candidates.positions.size(); ++i) {
       keys_.push_back(std::log(draws.uniform(candidates.positions[i], 0)) /
                       weights_.at(candidates.first_rank + i));

@@ -36,7 +36,7 @@ class ReservoirL final : public OneByOne {
 
  protected:
   // A draw's index says what it is for, the same for every newcomer.
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     const Position newcomer = candidates.positions.back();
     const std::size_t k = candidates.capacity;
     if (next_ == 0) advance(k, k, newcomer, draws, 0);

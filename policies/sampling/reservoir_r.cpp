@@ -14,7 +14,7 @@ class ReservoirR final : public OneByOne {
   }
 
  protected:
-  std::size_t choose(const Candidates& candidates, Draws& draws) override {
+  std::size_t select(const Candidates& candidates, Draws& draws) override {
     const Position newcomer = candidates.positions.back();
     const std::size_t k = candidates.capacity;
     const bool enters = draws.below(candidates.entered, newcomer, 0) < k;

@@ -15,14 +15,14 @@ namespace kv::properties {
 namespace {
 
 // Why the law does not apply, by itself or because what it must see cannot happen.
-std::string why_spared(const Law& law, const Contract& contract) {
-  if (law.spares != nullptr) {
-    if (auto why = law.spares(contract)) return *why;
+std::string why_not_applicable(const Law& law, const Contract& contract) {
+  if (law.not_applicable != nullptr) {
+    if (auto why = law.not_applicable(contract)) return *why;
   }
   const bool statistical = std::holds_alternative<Measure>(law.check);
   const bool must_evict = law.must_see.eviction || law.must_see.wrap;
-  const bool chooses = contract.visibility == Visibility::top_pages;
-  if (!statistical && must_evict && contract.budget == 0 && !chooses) {
+  const bool selects = contract.visibility == Visibility::top_pages;
+  if (!statistical && must_evict && contract.budget == 0 && !selects) {
     return "nothing is ever evicted";
   }
   const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
@@ -58,7 +58,7 @@ void settle(LawResult& result, const Board& board, std::uint64_t index, std::uin
   } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
     result.why = "the subject died in every case";
   } else if (tally.of_right && tally.cases == tally.vacuous) {
-    result.status = Status::spared;
+    result.status = Status::not_applicable;
     result.why = tally.why_vacuous;
   } else if (tally.cases == tally.vacuous) {
     result.why = tally.vacuous == 0 ? "no case was tried"
@@ -93,7 +93,7 @@ class Battery {
       if (tally.broken) {
         const std::uint64_t source = is_judge(*result.law) ? Board::pool : i;
         result.status = Status::broken;
-        tell(0.5, result.law->id);
+        report_to(0.5, result.law->id);
         explainer.explain(result, campaign_.case_of(source, tally.broken_at), seconds);
       } else if (died != died_in_.end()) {
         break_of_death(result, died->second.first, died->second.second, explainer, seconds);
@@ -111,7 +111,7 @@ class Battery {
   [[nodiscard]] std::optional<LawResult>& unasked() { return unasked_; }
 
  private:
-  void tell(double share, std::string_view what) const {
+  void report_to(double share, std::string_view what) const {
     if (options_.progress) options_.progress(share, what);
   }
 
@@ -121,8 +121,8 @@ class Battery {
     const auto wait = [&] {
       const double share = static_cast<double>(board.cases) /
                            static_cast<double>(std::max<std::uint64_t>(1, board.out_of));
-      tell(share / 2, board.law == Board::pool ? "all laws that judge a run"
-                                               : campaign_.laws()[board.law]->id);
+      report_to(share / 2, board.law == Board::pool ? "all laws that judge a run"
+                                                    : campaign_.laws()[board.law]->id);
     };
     for (;;) {
       const std::string death = run_in_child([&] { campaign_.run(board); }, wait);
@@ -194,39 +194,39 @@ class Battery {
 
 }  // namespace
 
-bool Report::holds() const {
+bool BatteryResult::holds() const {
   return count(Status::broken) == 0 && count(Status::held) > 0;
 }
 
-std::size_t Report::count(Status status) const {
+std::size_t BatteryResult::count(Status status) const {
   return static_cast<std::size_t>(std::ranges::count(laws, status, &LawResult::status));
 }
 
-Result<Report> run_battery(Family& family, const BatteryOptions& options) {
+Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options) {
   const double begun = options.clock ? options.clock() : 0;
-  const auto chosen = laws_named(options.filter);
-  if (!chosen) return chosen.error();
-  const Setup wanted = family.wanted();
-  const auto contract = family.contract(wanted);
+  const auto selected = laws_named(options.filter);
+  if (!selected) return selected.error();
+  const Setup requested = family.requested();
+  const auto contract = family.contract(requested);
   if (!contract) return contract.error();
   if (const std::string wrong = wrong_claims(contract->claims); !wrong.empty()) {
     return usage_error("the contract of " + family.name() + " has an " + wrong);
   }
-  Report report{.subject = family.name(),
-                .contract = *contract,
-                .deviations = deviations(*contract),
-                .wanted = wanted,
-                .effort = options.effort,
-                .cases = 0,
-                .laws = {}};
+  BatteryResult report{.subject = family.name(),
+                       .contract = *contract,
+                       .deviations = deviations(*contract),
+                       .requested = requested,
+                       .effort = options.effort,
+                       .cases = 0,
+                       .laws = {}};
   std::vector<const Law*> tried;
   std::vector<std::size_t> at;
-  for (const Law* law : *chosen) {
+  for (const Law* law : *selected) {
     LawResult& result = report.laws.emplace_back();
     result.law = law;
-    result.why = why_spared(*law, *contract);
+    result.why = why_not_applicable(*law, *contract);
     if (!result.why.empty()) {
-      result.status = Status::spared;
+      result.status = Status::not_applicable;
     } else if (!std::holds_alternative<Measure>(law->check)) {
       tried.push_back(law);
       at.push_back(report.laws.size() - 1);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"
 #include "kvcheck/properties/cases/child.h"
 
@@ -27,11 +27,11 @@ void measure(LawResult& result,
   result.cases = 1;
   result.why = result.measured->why_not;
   if (!result.measured->ran) {
-    if (result.measured->cannot) result.status = Status::spared;
+    if (result.measured->cannot) result.status = Status::not_applicable;
     return;
   }
   result.status = result.measured->broken ? Status::broken : Status::held;
-  result.reproduce = std::string(result.law->id) + "/level=" + std::string(word_of(effort.level)) +
+  result.reproduce = std::string(result.law->id) + "/level=" + std::string(name_of(effort.level)) +
                      ",seed=" + std::to_string(effort.seed);
 }
 
@@ -69,11 +69,11 @@ StatisticalVerdict measure_law(const Law& law,
   return verdict;
 }
 
-std::vector<LawResult*> measured_laws(Report& report) {
+std::vector<LawResult*> measured_laws(BatteryResult& report) {
   std::vector<LawResult*> all;
   for (LawResult& result : report.laws) {
     const bool measures = std::holds_alternative<Measure>(result.law->check);
-    if (measures && result.status != Status::spared) all.push_back(&result);
+    if (measures && result.status != Status::not_applicable) all.push_back(&result);
   }
   std::ranges::stable_sort(all, {}, [](const LawResult* result) {
     return std::ranges::find(by_power, result->law->id) - by_power.begin();
@@ -81,7 +81,7 @@ std::vector<LawResult*> measured_laws(Report& report) {
   return all;
 }
 
-void measure_all(Report& report, Family& family, const BatteryOptions& options, double end) {
+void measure_all(BatteryResult& report, Family& family, const BatteryOptions& options, double end) {
   // In a process of its own it may die once more.
   const bool died = family.in_process() && std::ranges::any_of(report.laws, [](const auto& result) {
                       return result.status == Status::broken && result.law->id == "survives";

@@ -8,7 +8,7 @@
 namespace kv::properties {
 
 // The results of the statistical laws that are not spared, what shows most with few streams first.
-std::vector<LawResult*> measured_laws(Report& report);
+std::vector<LawResult*> measured_laws(BatteryResult& report);
 
 // Measures a statistical law. A subject in this process is measured in a child, and its death
 // breaks the law.
@@ -19,6 +19,6 @@ StatisticalVerdict measure_law(const Law& law,
 
 // Measures them. Where time is limited (by the user, or for a subject in another process) each gets
 // a fair share of it until `end`, the first ones a larger one; what one leaves is the others'.
-void measure_all(Report& report, Family& family, const BatteryOptions& options, double end);
+void measure_all(BatteryResult& report, Family& family, const BatteryOptions& options, double end);
 
 }  // namespace kv::properties

@@ -20,14 +20,14 @@ struct ShrinkPage {
   char smallest[1U << 16U];
 };
 
-bool spared(const Law& law, const Contract& contract) {
-  return law.spares != nullptr && law.spares(contract).has_value();
+bool not_applicable(const Law& law, const Contract& contract) {
+  return law.not_applicable != nullptr && law.not_applicable(contract).has_value();
 }
 
 // Whether every law that judges histories holds of this one under the contract.
 bool all_hold(const History& history, const Contract& contract) {
   return std::ranges::none_of(laws(), [&](const Law& law) {
-    return is_judge(law) && !spared(law, contract) && breaks(law, history, contract);
+    return is_judge(law) && !not_applicable(law, contract) && breaks(law, history, contract);
   });
 }
 
@@ -174,7 +174,7 @@ std::string Explainer::legal_if(const Law& law, const History& history) {
     if (!all_hold(history, relaxation.contract)) continue;
     const bool everywhere = std::ranges::all_of(seen(), [&](const Seen& seen) {
       const auto relaxed = seen.relaxed.find(relaxation.declaration);
-      return relaxed == seen.relaxed.end() || spared(law, relaxed->second) ||
+      return relaxed == seen.relaxed.end() || not_applicable(law, relaxed->second) ||
              !breaks(law, seen.history, relaxed->second);
     });
     if (!everywhere || !holds_when_grown(family_, history.what, relaxation.declaration)) continue;

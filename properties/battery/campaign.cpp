@@ -22,9 +22,9 @@ Wants pool_wants(std::uint64_t index) {
   constexpr std::array<bool Wants::*, 6> kinds = {&Wants::forks,     &Wants::truncates,
                                                   &Wants::resets,    &Wants::reorders,
                                                   &Wants::snapshots, &Wants::shifts};
-  const std::uint64_t turn = index / 3;
-  wants.*kinds[turn % kinds.size()] = true;
-  wants.*kinds[(turn + turn / kinds.size()) % kinds.size()] = true;
+  const std::uint64_t rotate = index / 3;
+  wants.*kinds[rotate % kinds.size()] = true;
+  wants.*kinds[(rotate + rotate / kinds.size()) % kinds.size()] = true;
   return wants;
 }
 
@@ -145,7 +145,7 @@ Campaign::Campaign(Family& family, const BatteryOptions& options, std::vector<co
 
 CaseSource Campaign::source(const Wants& wants, std::uint64_t seed, bool pool) const {
   CaseScope scope{.wants = wants,
-                  .wanted = family_.wanted(),
+                  .requested = family_.requested(),
                   .takes_sizes = family_.takes_sizes(),
                   .seed = seed,
                   .contract = {}};

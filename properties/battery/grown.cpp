@@ -10,8 +10,9 @@ namespace {
 
 bool all_hold(const History& history, const Contract& contract) {
   return history.failure.empty() && std::ranges::none_of(laws(), [&](const Law& law) {
-           const bool spared = law.spares != nullptr && law.spares(contract).has_value();
-           return is_judge(law) && !spared && breaks(law, history, contract);
+           const bool not_applicable =
+               law.not_applicable != nullptr && law.not_applicable(contract).has_value();
+           return is_judge(law) && !not_applicable && breaks(law, history, contract);
          });
 }
 

@@ -5,7 +5,7 @@
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/battery_measures.h"
 #include "kvcheck/properties/battery/battery_results.h"
-#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
 namespace kv::properties {
@@ -50,7 +50,7 @@ Result<Effort> parse_effort(std::string_view text) {
       continue;
     }
     for (const Level level : {Level::quick, Level::full, Level::nightly}) {
-      if (name != "level" || value != word_of(level)) continue;
+      if (name != "level" || value != name_of(level)) continue;
       effort.level = level;
       seen_level = true;
     }
@@ -78,8 +78,8 @@ Result<void> again_tried(LawResult& result, Family& family, std::string_view tex
   if (const auto real = branches_exist(*what); !real) return real.error();
   const auto contract = family.contract(what->setup);
   if (!contract) return contract.error();
-  if (law.spares != nullptr) {
-    if (const auto why = law.spares(*contract)) return nothing_tried(law, *why);
+  if (law.not_applicable != nullptr) {
+    if (const auto why = law.not_applicable(*contract)) return nothing_tried(law, *why);
   }
   BatteryOptions options;
   options.shrink = false;
@@ -104,7 +104,7 @@ Result<void> again_tried(LawResult& result, Family& family, std::string_view tex
 
 }  // namespace
 
-Result<Report> reproduce(Family& family, std::string_view text) {
+Result<BatteryResult> reproduce(Family& family, std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view id = text.substr(0, slash);
   const Law* const law = find_law(id);
@@ -112,16 +112,16 @@ Result<Report> reproduce(Family& family, std::string_view text) {
   if (slash == std::string_view::npos) {
     return usage_error("'" + std::string(text) + "' names no case; expected LAW/CASE");
   }
-  const Setup wanted = family.wanted();
-  const auto contract = family.contract(wanted);
+  const Setup requested = family.requested();
+  const auto contract = family.contract(requested);
   if (!contract) return contract.error();
-  Report report{.subject = family.name(),
-                .contract = *contract,
-                .deviations = deviations(*contract),
-                .wanted = wanted,
-                .effort = {},
-                .cases = 1,
-                .laws = {}};
+  BatteryResult report{.subject = family.name(),
+                       .contract = *contract,
+                       .deviations = deviations(*contract),
+                       .requested = requested,
+                       .effort = {},
+                       .cases = 1,
+                       .laws = {}};
   LawResult& result = report.laws.emplace_back();
   result.law = law;
   const std::string_view rest = text.substr(slash + 1);

@@ -36,8 +36,11 @@ void draw_sizes(Drawer& draw, Setup& setup) {
 }
 
 // One case in so many is of the wanted setup: fewer where its cases are long.
-std::uint64_t wanted_period(const Setup& wanted) {
-  return wanted.budget <= 32 ? 8 : wanted.budget <= 128 ? 16 : wanted.budget <= 384 ? 48 : 100;
+std::uint64_t wanted_period(const Setup& requested) {
+  return requested.budget <= 32    ? 8
+         : requested.budget <= 128 ? 16
+         : requested.budget <= 384 ? 48
+                                   : 100;
 }
 
 void cap_shape(std::uint32_t most, Setup& setup) {
@@ -53,8 +56,8 @@ void cap_shape(std::uint32_t most, Setup& setup) {
 // Layers, heads and sequences; few enough that a case stays cheap.
 void draw_shape(Drawer& draw, const Wants& wants, Setup& setup) {
   setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
-  const auto some = [&](bool wanted) {
-    return wanted && !draw.chance(1, 5) ? 2 + draw.below(2) : 1;
+  const auto some = [&](bool requested) {
+    return requested && !draw.chance(1, 5) ? 2 + draw.below(2) : 1;
   };
   setup.sequences = some(wants.several_sequences || wants.reorders);
   setup.layers = some(wants.several_layers);
@@ -82,19 +85,19 @@ struct Agreed {
 
 // Budgets of their own need the layers and heads that they differ over.
 void keep_uneven(const CaseScope& scope, Setup& setup) {
-  const auto wanted = scope.contract(scope.wanted);
-  if (!wanted || !wanted->uneven()) return;
-  setup.layers = std::max(setup.layers, scope.wanted.layers);
-  setup.kv_heads = std::max(setup.kv_heads, scope.wanted.kv_heads);
+  const auto requested = scope.contract(scope.requested);
+  if (!requested || !requested->uneven()) return;
+  setup.layers = std::max(setup.layers, scope.requested.layers);
+  setup.kv_heads = std::max(setup.kv_heads, scope.requested.kv_heads);
 }
 
 // The wanted setup as it stands, with a shape of its own where the subject takes any.
 Agreed wanted_setup(Drawer& draw, const CaseScope& scope) {
-  Agreed out{scope.wanted};
+  Agreed out{scope.requested};
   if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);
   keep_uneven(scope, out.setup);
   out.contract = scope.contract(out.setup);
-  if (!out.contract) out.contract = scope.contract(out.setup = scope.wanted);
+  if (!out.contract) out.contract = scope.contract(out.setup = scope.requested);
   return out;
 }
 
@@ -123,11 +126,11 @@ void draw_setup(
 
 Case draw_case(Drawer& draw, const CaseScope& scope, std::uint64_t index) {
   const Length length = scope.length ? scope.length(index) : Length{};
-  const std::uint64_t period = wanted_period(scope.wanted);
-  const bool wanted = !scope.takes_sizes || (length.tokens == 0 && (index + 1) % period == 0);
+  const std::uint64_t period = wanted_period(scope.requested);
+  const bool requested = !scope.takes_sizes || (length.tokens == 0 && (index + 1) % period == 0);
   constexpr int most_tries = 32;
-  Agreed agreed{scope.wanted};
-  for (int i = 0; i < most_tries && !wanted && !agreed.contract; ++i) {
+  Agreed agreed{scope.requested};
+  for (int i = 0; i < most_tries && !requested && !agreed.contract; ++i) {
     draw_setup(draw, scope, index, i == 0, agreed);
   }
   if (!agreed.contract) agreed = wanted_setup(draw, scope);

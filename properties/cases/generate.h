@@ -55,7 +55,7 @@ struct Length {
 // What cases are made for.
 struct CaseScope {
   Wants wants;
-  Setup wanted;             // tried in a share of the cases, and alone without takes_sizes
+  Setup requested;          // tried in a share of the cases, and alone without takes_sizes
   bool takes_sizes = true;  // whether other sizes can be made
   std::uint64_t seed = 1;
 

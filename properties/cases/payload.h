@@ -55,8 +55,8 @@ std::vector<float> store_in_groups(std::span<float> vector, Precision precision)
 struct KeyReading {
   Token token;
   Place place;
-  double position = not_told;  // a whole number if it is within a quarter of one
-  double error = 1;            // |key - exactly rotated key| / |exactly rotated key|
+  double position = not_reported;  // a whole number if it is within a quarter of one
+  double error = 1;                // |key - exactly rotated key| / |exactly rotated key|
 };
 
 struct ValueReading {

@@ -226,9 +226,9 @@ class Script {
 // The kinds of calls of one case: each that is wanted in three of four, one at least; and now and
 // then a feed of nothing.
 std::vector<Kind> draw_kinds(Drawer& draw, const Wants& wants) {
-  std::vector<Kind> wanted;
-  const auto want = [&](bool is_wanted, Kind kind) {
-    if (is_wanted) wanted.push_back(kind);
+  std::vector<Kind> requested;
+  const auto want = [&](bool is_requested, Kind kind) {
+    if (is_requested) requested.push_back(kind);
   };
   want(wants.forks, Kind::fork);
   want(wants.truncates, Kind::truncate);
@@ -237,11 +237,11 @@ std::vector<Kind> draw_kinds(Drawer& draw, const Wants& wants) {
   want(wants.shifts, Kind::shift);
   want(wants.snapshots, Kind::snapshot);
   std::vector<Kind> kinds;
-  for (const Kind kind : wanted) {
+  for (const Kind kind : requested) {
     const std::uint32_t times = draw.chance(3, 4) ? 1 + draw.below(2) : 0;
     kinds.insert(kinds.end(), times, kind);
   }
-  if (kinds.empty() && !wanted.empty()) kinds.push_back(draw.pick(wanted));
+  if (kinds.empty() && !requested.empty()) kinds.push_back(draw.pick(requested));
   if (draw.chance(1, 10)) kinds.push_back(Kind::feed);
   return kinds;
 }

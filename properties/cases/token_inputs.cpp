@@ -26,7 +26,7 @@ std::uint64_t hash_of(
 
 void add_vector(
     const Stream& stream, const Place& place, Part part, Token token, std::vector<float>& into) {
-  for (std::size_t i = 0; i < brought_dim; ++i) {
+  for (std::size_t i = 0; i < input_dim; ++i) {
     const std::uint64_t eighths = hash_of(stream, place, part, token, i) >> 58U;
     into.push_back(static_cast<float>(eighths) / 8 - 4);
   }
@@ -42,7 +42,7 @@ std::uint32_t mirrored(const Stream& stream, std::uint32_t head) {
 
 }  // namespace
 
-BroughtTo brought_to(Place place, Unit unit, const Setup& setup) {
+InputUnit input_unit(Place place, Unit unit, const Setup& setup) {
   if (unit != Unit::head) {
     return {.place = place, .first = place.head * setup.group, .heads = setup.group};
   }
@@ -51,14 +51,14 @@ BroughtTo brought_to(Place place, Unit unit, const Setup& setup) {
   return {.place = place, .first = head, .heads = 1};
 }
 
-const Rotation& brought_rotation() {
-  static const RopeRotation rotation({RopeLayout::interleaved, brought_dim, 10000});
+const Rotation& input_rotation() {
+  static const RopeRotation rotation({RopeLayout::interleaved, input_dim, 10000});
   return rotation;
 }
 
-Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token token) {
-  Brought out;
-  for (const BroughtTo& unit : units) {
+TokenInputs token_inputs(const Stream& stream, std::span<const InputUnit> units, Token token) {
+  TokenInputs out;
+  for (const InputUnit& unit : units) {
     add_vector(stream, unit.place, Part::key, token, out.keys);
     add_vector(stream, unit.place, Part::value, token, out.values);
     for (std::uint32_t i = 0; i < unit.heads; ++i) {

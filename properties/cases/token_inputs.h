@@ -14,20 +14,20 @@
 
 namespace kv::properties {
 
-inline constexpr std::size_t brought_dim = 4;
+inline constexpr std::size_t input_dim = 4;
 
 // Vectors one after another, before rotation; their numbers are multiples of 1/8 in [-4, 4).
-struct Brought {
-  std::vector<float> keys;     // [kv-heads, brought_dim]
-  std::vector<float> values;   // [kv-heads, brought_dim]
-  std::vector<float> queries;  // [query heads, brought_dim]
+struct TokenInputs {
+  std::vector<float> keys;     // [kv-heads, input_dim]
+  std::vector<float> values;   // [kv-heads, input_dim]
+  std::vector<float> queries;  // [query heads, input_dim]
   TokenClass token_class = TokenClass::content;
 
-  bool operator==(const Brought&) const = default;
+  bool operator==(const TokenInputs&) const = default;
 };
 
 // One unit of those that share residents.
-struct BroughtTo {
+struct InputUnit {
   Place place;              // its sequence, layer and kv-head
   std::uint32_t first = 0;  // its first query head
   std::uint32_t heads = 1;  // how many query heads it has
@@ -35,13 +35,13 @@ struct BroughtTo {
 
 // The unit of that place as Facts tells it: by kv-head, or by query head where each has residents
 // of its own.
-BroughtTo brought_to(Place place, Unit unit, const Setup& setup);
+InputUnit input_unit(Place place, Unit unit, const Setup& setup);
 
 // How places turn the keys and queries that are brought: neighbouring channels, the first pair by
 // one radian a place, the second by 0.01.
-const Rotation& brought_rotation();
+const Rotation& input_rotation();
 
 // In a stream of ties all tokens bring the same to all.
-Brought brought(const Stream& stream, std::span<const BroughtTo> units, Token token);
+TokenInputs token_inputs(const Stream& stream, std::span<const InputUnit> units, Token token);
 
 }  // namespace kv::properties

@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/battery.h"
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {

@@ -24,8 +24,10 @@ std::vector<Row> rows_of(const std::vector<Token>& tokens) {
   std::vector<Row> rows;
   rows.reserve(tokens.size());
   for (const Token token : tokens) {
-    rows.push_back(
-        {.value = token, .key = token, .value_place = place_not_told, .key_place = place_not_told});
+    rows.push_back({.value = token,
+                    .key = token,
+                    .value_place = place_not_reported,
+                    .key_place = place_not_reported});
   }
   return rows;
 }
@@ -51,7 +53,7 @@ class SimpleSubject final : public Subject {
         throw SubjectFailed("append gave " + std::to_string(seen.size()) + " lists for " +
                             std::to_string(feed.tokens.size()) + " tokens");
       }
-      facts.units[unit] = told(unit);
+      facts.units[unit] = reported(unit);
       mask(seen, facts.units[unit]);
     }
     return facts;
@@ -59,7 +61,7 @@ class SimpleSubject final : public Subject {
 
   Facts look() override {
     Facts facts;
-    for (std::size_t unit = 0; unit < cells_.size(); ++unit) facts.units.push_back(told(unit));
+    for (std::size_t unit = 0; unit < cells_.size(); ++unit) facts.units.push_back(reported(unit));
     return facts;
   }
 
@@ -89,7 +91,7 @@ class SimpleSubject final : public Subject {
   }
 
  private:
-  [[nodiscard]] UnitFacts told(std::size_t unit) const {
+  [[nodiscard]] UnitFacts reported(std::size_t unit) const {
     UnitFacts facts;
     facts.stored = rows_of(cells_[unit].cache->kept());
     facts.reported = cells_[unit].cache->size();
@@ -152,7 +154,7 @@ class SimpleFamily final : public Family {
     contract.sinks = setup.sinks;
     contract.recent = setup.recent;
     contract.budget = setup.budget;
-    contract.positions = PositionMode::untold;
+    contract.positions = PositionMode::unreported;
     if (declare_) declare_(contract);
     return contract;
   }
@@ -163,7 +165,7 @@ class SimpleFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override { return first_accepted(*this); }
+  [[nodiscard]] Setup requested() const override { return first_accepted(*this); }
 
  private:
   std::string name_;

@@ -25,12 +25,12 @@ Result<std::vector<const Law*>> laws_named(const std::vector<std::string>& patte
     const auto names = [&](const Law& law) { return named(law.id, pattern); };
     if (std::ranges::none_of(laws(), names)) return usage_error(unknown_law(pattern));
   }
-  std::vector<const Law*> chosen;
+  std::vector<const Law*> selected;
   for (const Law& law : laws()) {
     const auto names = [&](const std::string& pattern) { return named(law.id, pattern); };
-    if (patterns.empty() || std::ranges::any_of(patterns, names)) chosen.push_back(&law);
+    if (patterns.empty() || std::ranges::any_of(patterns, names)) selected.push_back(&law);
   }
-  return chosen;
+  return selected;
 }
 
 }  // namespace kv::properties

@@ -6,15 +6,15 @@
 
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/properties/mutants/wrong.h"
-#include "kvcheck/properties/plain/plain_choosing.h"
+#include "kvcheck/properties/plain/plain_selecting.h"
 
 namespace kv::properties {
 namespace {
 
 // They name their reference: which pages are right is only told by a specification.
-class ChoosesWrong : public PlainChoosing {
+class SelectsWrong : public PlainSelecting {
  public:
-  using PlainChoosing::PlainChoosing;
+  using PlainSelecting::PlainSelecting;
 
   static void declare(Contract& /*contract*/) {}
 
@@ -40,16 +40,16 @@ class ChoosesWrong : public PlainChoosing {
   }
 };
 
-class LeastOnly final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class LeastOnly final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     return product(extremes(keys)[0], query);
   }
 };
 
-class MaxOfSums final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class MaxOfSums final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     const auto [least, greatest] = extremes(keys);
@@ -57,76 +57,76 @@ class MaxOfSums final : public ChoosesWrong {
   }
 };
 
-class FirstTokenOnly final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class FirstTokenOnly final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     return product(keys.front(), query);
   }
 };
 
-class OwnLikeOthers final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class OwnLikeOthers final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
-  std::vector<std::size_t> choose(const std::vector<double>& bounds) override {
+  std::vector<std::size_t> select(const std::vector<double>& bounds) override {
     return highest(bounds, pages());
   }
 };
 
-class OnePageTooMany final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class OnePageTooMany final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
-  std::size_t pages() override { return ChoosesWrong::pages() + 1; }
+  std::size_t pages() override { return SelectsWrong::pages() + 1; }
 };
 
-class OnePageTooFew final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class OnePageTooFew final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
-  std::size_t pages() override { return std::max<std::size_t>(ChoosesWrong::pages(), 2) - 1; }
+  std::size_t pages() override { return std::max<std::size_t>(SelectsWrong::pages(), 2) - 1; }
 };
 
-class FirstHeadForAll final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class FirstHeadForAll final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   Numbers query_of(const PlainGroup& group, Token query) override {
     Place place = place_of(first_unit(group));
     place.head -= place.head % setup_.group;
-    const BroughtTo unit = brought_to(place, Unit::head, setup_);
-    return brought(stream_, {&unit, 1}, query).queries;
+    const InputUnit unit = input_unit(place, Unit::head, setup_);
+    return token_inputs(stream_, {&unit, 1}, query).queries;
   }
 };
 
 // Chosen once a call, by its first query.
-class ChosenOnceACall final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class SelectedOnceACall final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   Numbers query_of(const PlainGroup& group, Token /*query*/) override {
-    return ChoosesWrong::query_of(group, group.rows[state_.fed - chunk_].token);
+    return SelectsWrong::query_of(group, group.rows[state_.fed - chunk_].token);
   }
 };
 
-class OlderAmongEquals final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class OlderAmongEquals final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
-  std::vector<std::size_t> choose(const std::vector<double>& bounds) override {
+  std::vector<std::size_t> select(const std::vector<double>& bounds) override {
     std::vector<double> mirrored(bounds.begin(), bounds.end() - 1);
     std::ranges::reverse(mirrored);
-    std::vector<std::size_t> chosen = highest(mirrored, pages() - 1);
-    for (std::size_t& page : chosen) page = mirrored.size() - 1 - page;
-    chosen.push_back(mirrored.size());
-    return chosen;
+    std::vector<std::size_t> selected = highest(mirrored, pages() - 1);
+    for (std::size_t& page : selected) page = mirrored.size() - 1 - page;
+    selected.push_back(mirrored.size());
+    return selected;
   }
 };
 
-class CutsAPage final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class CutsAPage final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   // The bound is filled up to the token, by less than a page.
   std::vector<std::uint8_t> mask_row(const PlainGroup& group,
                                      const std::vector<std::size_t>& returned,
                                      std::span<const Token> chunk,
                                      std::size_t query) override {
-    auto mask = ChoosesWrong::mask_row(group, returned, chunk, query);
+    auto mask = SelectsWrong::mask_row(group, returned, chunk, query);
     const bool all = std::ranges::count(mask, 1) == chunk[query].position + 1;
     const auto first = std::ranges::find(mask, 1);
     if (!all && first != mask.end()) *first = 0;
@@ -134,20 +134,20 @@ class CutsAPage final : public ChoosesWrong {
   }
 };
 
-class ChoosesInDenseLayers final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class SelectsInDenseLayers final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
-  bool chooses(const PlainGroup& /*group*/) override { return true; }
+  bool selects(const PlainGroup& /*group*/) override { return true; }
 };
 
-class FreesTheUnchosen final : public ChoosesWrong {
-  using ChoosesWrong::ChoosesWrong;
+class FreesTheUnselected final : public SelectsWrong {
+  using SelectsWrong::SelectsWrong;
 
   std::vector<std::uint8_t> mask_row(const PlainGroup& group,
                                      const std::vector<std::size_t>& returned,
                                      std::span<const Token> chunk,
                                      std::size_t query) override {
-    auto mask = ChoosesWrong::mask_row(group, returned, chunk, query);
+    auto mask = SelectsWrong::mask_row(group, returned, chunk, query);
     last_.clear();
     for (std::size_t i = 0; i < mask.size(); ++i) {
       if (mask[i] != 0) last_.push_back(group.rows[returned[i]].token);
@@ -182,14 +182,14 @@ std::vector<Mutant> choice_mutants() {
       mutant<OnePageTooFew>("one-page-too-few", "a page less than declared is attended to", "made"),
       mutant<FirstHeadForAll>("pages-chosen-by-first-head",
                               "the first query head of a group chooses for all", "made"),
-      mutant<ChosenOnceACall>("pages-chosen-once-a-call",
-                              "the first query of a chunk chooses for all", "made"),
+      mutant<SelectedOnceACall>("pages-chosen-once-a-call",
+                                "the first query of a chunk chooses for all", "made"),
       mutant<OlderAmongEquals>("older-page-among-equals",
                                "of equal bounds the older page is attended to", "made"),
       mutant<CutsAPage>("page-cut-at-the-bound", "the last page is attended to in part", "made"),
-      mutant<ChoosesInDenseLayers>("no-layer-dense", "the dense layers choose too", "made"),
-      mutant<FreesTheUnchosen>("unchosen-pages-freed",
-                               "what a query leaves out is evicted instead of hidden", "made"),
+      mutant<SelectsInDenseLayers>("no-layer-dense", "the dense layers choose too", "made"),
+      mutant<FreesTheUnselected>("unchosen-pages-freed",
+                                 "what a query leaves out is evicted instead of hidden", "made"),
   };
 }
 

@@ -118,7 +118,7 @@ std::vector<Mutant> page_mutants() {
       mutant<LastPageHidden>("unfilled-page-hidden",
                              "rows of a page that is not full are hidden from later calls", "made"),
   };
-  for (const Mutant& chosen : choice_mutants()) all.push_back(chosen);
+  for (const Mutant& selected : choice_mutants()) all.push_back(selected);
   return all;
 }
 

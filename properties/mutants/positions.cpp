@@ -13,7 +13,7 @@ class OwnPosition : public Wrong {
  protected:
   double query_position(const PlainGroup& group, Token query, const Rows&) override {
     const auto own = std::ranges::find(group.rows, query, &PlainRow::token);
-    return own == group.rows.end() ? not_told : own->position;
+    return own == group.rows.end() ? not_reported : own->position;
   }
 };
 

@@ -116,9 +116,9 @@ class CountOfEightBits final : public Wrong {
                      Draws& draws) override {
     const std::uint64_t entered = group.entered;
     group.entered = std::max<std::uint64_t>(k + 1, entered % 256);
-    const std::size_t goes = Wrong::victim(group, candidates, k, draws);
+    const std::size_t leaves = Wrong::victim(group, candidates, k, draws);
     group.entered = entered;
-    return goes;
+    return leaves;
   }
 };
 

@@ -56,7 +56,7 @@ class RoundedDown final : public Sharing {
     std::vector<double> sums;
     for (std::size_t head = 0; head < layer.size(); ++head) {
       sums.push_back(0);
-      for (const Contender& one : middle_of(layer[head], head)) sums.back() += one.worth;
+      for (const Contender& one : middle_of(layer[head], head)) sums.back() += one.score;
     }
     const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     const auto seats = static_cast<double>(layer.size() * (capacity() - sure()));
@@ -110,8 +110,8 @@ class NotNormalised final : public NamedSharing {
 
  private:
   // Logits of later heads are larger.
-  [[nodiscard]] double worth(const PlainRow& row, std::size_t head) const override {
-    return NamedSharing::worth(row, head) * static_cast<double>(1 + head);
+  [[nodiscard]] double score(const PlainRow& row, std::size_t head) const override {
+    return NamedSharing::score(row, head) * static_cast<double>(1 + head);
   }
 };
 

@@ -14,22 +14,22 @@ class ShiftWrong : public Wrong {
 
  protected:
   // For every row: what its key is turned by, where `delta` would be right.
-  virtual double turn(const PlainGroup&, const PlainRow&, double delta) { return delta; }
+  virtual double rotation_by(const PlainGroup&, const PlainRow&, double delta) { return delta; }
 
   // After the key of a cell was turned.
-  virtual void turned(PlainCell&) {}
+  virtual void rotated(PlainCell&) {}
 
   void close_gaps(PlainGroup& group) override {
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       PlainRow& row = group.rows[i];
       const double delta = static_cast<double>(i) - row.position;
-      const double by = turn(group, row, delta);
+      const double by = rotation_by(group, row, delta);
       row.slot = i;
       row.position += delta;
       if (by == 0) continue;
       for (PlainCell& cell : row.cells) {
         rotate_key(cell.key, by, options_.layout);
-        turned(cell);
+        rotated(cell);
       }
     }
   }
@@ -38,7 +38,7 @@ class ShiftWrong : public Wrong {
 class ShiftsSinks final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double turn(const PlainGroup& group, const PlainRow&, double delta) override {
+  double rotation_by(const PlainGroup& group, const PlainRow&, double delta) override {
     return delta + static_cast<double>(group.rows.size()) -
            static_cast<double>(group.rows.back().position + 1);
   }
@@ -56,19 +56,19 @@ class ShiftsSinks final : public ShiftWrong {
 class ShiftsTheOtherWay final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double turn(const PlainGroup&, const PlainRow&, double delta) override { return -delta; }
+  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override { return -delta; }
 };
 
 class ShiftsTwice final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double turn(const PlainGroup&, const PlainRow&, double delta) override { return 2 * delta; }
+  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override { return 2 * delta; }
 };
 
 class OnlyRelabels final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double turn(const PlainGroup&, const PlainRow&, double) override { return 0; }
+  double rotation_by(const PlainGroup&, const PlainRow&, double) override { return 0; }
 };
 
 class SkipsQuantised final : public ShiftWrong {
@@ -83,7 +83,7 @@ class SkipsQuantised final : public ShiftWrong {
   }
 
  private:
-  double turn(const PlainGroup&, const PlainRow& row, double delta) override {
+  double rotation_by(const PlainGroup&, const PlainRow& row, double delta) override {
     return row.cells.front().full_precision ? delta : 0;
   }
 };
@@ -91,7 +91,7 @@ class SkipsQuantised final : public ShiftWrong {
 class ShiftsOneLayer final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double turn(const PlainGroup& group, const PlainRow&, double delta) override {
+  double rotation_by(const PlainGroup& group, const PlainRow&, double delta) override {
     return layer_of(group) == 0 ? delta : 0;
   }
 };
@@ -100,7 +100,7 @@ class OverwritesPending final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
   // Turned when the next chunk of several tokens comes; until then only the last turn is kept.
-  double turn(const PlainGroup&, const PlainRow& row, double delta) override {
+  double rotation_by(const PlainGroup&, const PlainRow& row, double delta) override {
     const_cast<PlainRow&>(row).queries = delta;
     return 0;
   }
@@ -117,7 +117,7 @@ class OverwritesPending final : public ShiftWrong {
 class AppliesFactorAgain final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  void turned(PlainCell& cell) override {
+  void rotated(PlainCell& cell) override {
     for (float& x : cell.key) x *= 1.05F;
   }
 };
@@ -137,7 +137,7 @@ class TurnsOtherPairs final : public ShiftWrong {
 class TurnsInBf16 final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  void turned(PlainCell& cell) override { store_as(cell.key, Precision::bf16); }
+  void rotated(PlainCell& cell) override { store_as(cell.key, Precision::bf16); }
 };
 
 class QuantisesAgain final : public ShiftWrong {
@@ -151,7 +151,7 @@ class QuantisesAgain final : public ShiftWrong {
   }
 
  private:
-  void turned(PlainCell& cell) override {
+  void rotated(PlainCell& cell) override {
     if (!cell.full_precision) store_as(cell.key, Precision::int4);
   }
 };

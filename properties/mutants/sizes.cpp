@@ -172,8 +172,8 @@ class SampleOneShort final : public Wrong {
                      std::size_t k,
                      Draws& draws) override {
     if (k > 1 && candidates.size() == k + 1) group.rows[candidates.front()].gone = true;
-    const std::size_t chosen = Wrong::victim(group, candidates, k, draws);
-    return chosen == 0 ? k : chosen;
+    const std::size_t selected = Wrong::victim(group, candidates, k, draws);
+    return selected == 0 ? k : selected;
   }
 };
 

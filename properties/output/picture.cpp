@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {
@@ -32,7 +32,7 @@ class Picture {
     for (const Row& row : unit.stored) add(row.value);
     if (finding.should_see) std::ranges::for_each(*finding.should_see, add);
     for (const Token token : columns_) width_ = std::max(width_, name_of(token).size());
-    choose_columns();
+    select_columns();
   }
 
   [[nodiscard]] std::string text() const {
@@ -61,19 +61,19 @@ class Picture {
   }
 
   // All columns if they fit; else the first, those of the finding and the last, with gaps.
-  void choose_columns() {
+  void select_columns() {
     const std::size_t fit = most_columns / (width_ + 1);
-    std::set<std::size_t> chosen;
-    const auto choose = [&](std::size_t index) {
-      if (chosen.size() < fit) chosen.insert(index);
+    std::set<std::size_t> selected;
+    const auto select = [&](std::size_t index) {
+      if (selected.size() < fit) selected.insert(index);
     };
     const std::size_t count = columns_.size();
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) choose(i);
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) select(i);
     for (std::size_t i = 0; i < count; ++i) {
-      if (is_wrong(columns_[i])) choose(i);
+      if (is_wrong(columns_[i])) select(i);
     }
-    for (std::size_t i = count; i-- > 0;) choose(i);
-    chosen_.assign(chosen.begin(), chosen.end());
+    for (std::size_t i = count; i-- > 0;) select(i);
+    selected_.assign(selected.begin(), selected.end());
   }
 
   [[nodiscard]] bool is_visible(std::size_t query, Token token) const {
@@ -112,7 +112,7 @@ class Picture {
     std::string text(label);
     text.resize(std::max(label_width, text.size()), ' ');
     std::size_t before = 0;
-    for (const std::size_t index : chosen_) {
+    for (const std::size_t index : selected_) {
       std::string cell = mark(columns_[index]);
       const bool gap = index > before;
       before = index + 1;
@@ -136,7 +136,7 @@ class Picture {
   const UnitFacts& unit_;
   const Finding& finding_;
   std::vector<Token> columns_;
-  std::vector<std::size_t> chosen_;
+  std::vector<std::size_t> selected_;
   std::size_t width_ = 1;
 };
 

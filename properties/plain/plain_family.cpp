@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/properties/subjects/spec_caches.h"
 
 namespace kv::properties {
 namespace {
@@ -39,17 +39,17 @@ std::string reference_of(const PlainOptions& options, const Contract& contract) 
             ",recent=" + std::to_string(contract.recent) +
             ",budget=" + std::to_string(options.shares ? contract.mean_budget : contract.budget);
   }
-  text += ";timing=" + std::string(word_of(contract.timing));
+  text += ";timing=" + std::string(name_of(contract.timing));
   if (contract.timing == Timing::lazy) text += ":" + std::to_string(contract.slack);
-  text += ";visibility=" + std::string(word_of(contract.visibility));
+  text += ";visibility=" + std::string(name_of(contract.visibility));
   if (contract.visibility == Visibility::top_pages) {
-    const TopPages& chosen = contract.top_pages;
-    text += ":" + std::to_string(chosen.attended) + "/" + std::to_string(chosen.page) + "/" +
-            std::to_string(chosen.dense_layers);
+    const TopPages& selected = contract.top_pages;
+    text += ":" + std::to_string(selected.attended) + "/" + std::to_string(selected.page) + "/" +
+            std::to_string(selected.dense_layers);
   }
   text += ";positions=";
   text += contract.positions == PositionMode::absolute ? "absolute" : "in-cache";
-  text += ";unit=" + std::string(word_of(contract.unit));
+  text += ";unit=" + std::string(name_of(contract.unit));
   if (!options.shares) return text;
   return text + ";budgets=" + Budgets{.law = Budgets::Law::adaptive, .alpha = options.alpha}.text();
 }

@@ -37,7 +37,7 @@ class PlainFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return !options_.own_chance; }
 
-  [[nodiscard]] Setup wanted() const override {
+  [[nodiscard]] Setup requested() const override {
     return {.layers = 2, .kv_heads = 2, .group = 2, .sinks = 2, .recent = 4, .budget = 10};
   }
 

@@ -21,12 +21,12 @@ Answer<Done> PlainSubject::truncate(std::int64_t length) {
   if (length < 0 || length > static_cast<std::int64_t>(state_.fed)) {
     return Refused{std::to_string(length) + " tokens were never fed"};
   }
-  const auto wanted = static_cast<std::uint64_t>(length);
-  if (wanted == state_.fed) return Done{};
-  if (state_.past.empty() || state_.past.front().fed > wanted) {
+  const auto requested = static_cast<std::uint64_t>(length);
+  if (requested == state_.fed) return Done{};
+  if (state_.past.empty() || state_.past.front().fed > requested) {
     return Refused{"it cannot go back so far"};
   }
-  roll_back(wanted);
+  roll_back(requested);
   return Done{};
 }
 
@@ -49,7 +49,7 @@ Answer<Done> PlainSubject::reset() {
 }
 
 Answer<std::unique_ptr<Subject>> PlainSubject::fork() {
-  std::unique_ptr<PlainSubject> copy = again_();
+  std::unique_ptr<PlainSubject> copy = re_evaluation_();
   copy->state_ = state_;
   return std::unique_ptr<Subject>(std::move(copy));
 }

@@ -27,7 +27,7 @@ void PlainSharing::feed_groups(const Feed& feed, Facts& facts) {
     deal(layer);
     for (PlainGroup& group : layer) {
       if (!room_first) free_rows(group);
-      tell_state(group, facts);
+      report_state(group, facts);
     }
   }
 }
@@ -40,7 +40,7 @@ std::size_t PlainSharing::capacity() const {
   return std::size_t{contract_.mean_budget} - contract_.sinks - contract_.recent;
 }
 
-double PlainSharing::worth(const PlainRow& row, std::size_t /*head*/) const {
+double PlainSharing::score(const PlainRow& row, std::size_t /*head*/) const {
   return options_.policy == PlainPolicy::tova ? static_cast<double>(row.last) : row.gathered;
 }
 
@@ -50,9 +50,9 @@ std::vector<PlainSharing::Contender> PlainSharing::middle_of(PlainGroup& group,
   for (PlainRow& row : group.rows) {
     const auto position = static_cast<std::uint64_t>(row.token.position);
     if (row.gone || position < contract_.sinks || position >= group.released) continue;
-    middle.push_back({worth(row, head), position, head, &row});
+    middle.push_back({score(row, head), position, head, &row});
   }
-  std::ranges::stable_sort(middle, {}, &Contender::worth);
+  std::ranges::stable_sort(middle, {}, &Contender::score);
   return middle;
 }
 
@@ -71,7 +71,7 @@ std::vector<PlainSharing::Contender> PlainSharing::contested(std::span<PlainGrou
     all.insert(all.end(), middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(count));
   }
   std::ranges::sort(all, [](const Contender& a, const Contender& b) {
-    if (a.worth != b.worth) return a.worth < b.worth;
+    if (a.score != b.score) return a.score < b.score;
     return a.position != b.position ? a.position < b.position : a.head > b.head;
   });
   return all;

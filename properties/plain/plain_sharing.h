@@ -16,7 +16,7 @@ class PlainSharing : public PlainSubject {
  protected:
   // One of a layer's middles.
   struct Contender {
-    double worth = 0;
+    double score = 0;
     std::uint64_t position = 0;
     std::size_t head = 0;  // its place in the layer
     PlainRow* row = nullptr;
@@ -32,7 +32,7 @@ class PlainSharing : public PlainSubject {
   virtual void deal(std::span<PlainGroup> layer);
 
   // What a row is worth to its head.
-  [[nodiscard]] virtual double worth(const PlainRow& row, std::size_t head) const;
+  [[nodiscard]] virtual double score(const PlainRow& row, std::size_t head) const;
 
   // How many of its middle a head is sure of, and how many heads share.
   [[nodiscard]] virtual std::size_t sure() const { return capacity() * options_.alpha / 1000; }

@@ -100,7 +100,7 @@ double PlainSubject::query_position(const PlainGroup& group,
     return static_cast<double>(visible.size()) - 1;
   }
   const auto own = std::ranges::find(group.rows, query, &PlainRow::token);
-  return own == group.rows.end() ? not_told : own->position;
+  return own == group.rows.end() ? not_reported : own->position;
 }
 
 void PlainSubject::observe(PlainGroup& group,
@@ -156,16 +156,16 @@ void PlainSubject::free_rows(PlainGroup& group) {
   const auto page_of = [&](const PlainRow& row) {
     return page_at(static_cast<std::uint64_t>(row.token.position));
   };
-  std::vector<bool> stays(page_at(group.fed) + 1);
+  std::vector<bool> remains(page_at(group.fed) + 1);
   for (const PlainRow& row : group.rows) {
-    if (!row.gone) stays[page_of(row)] = true;
+    if (!row.gone) remains[page_of(row)] = true;
   }
-  if (options_.page > 1) stays.back() = true;  // it is being filled
+  if (options_.page > 1) remains.back() = true;  // it is being filled
   const auto first =
-      std::ranges::find_if(group.rows, [&](const PlainRow& row) { return !stays[page_of(row)]; });
+      std::ranges::find_if(group.rows, [&](const PlainRow& row) { return !remains[page_of(row)]; });
   if (first == group.rows.end()) return;
   const auto kept = first - group.rows.begin();
-  std::erase_if(group.rows, [&](const PlainRow& row) { return !stays[page_of(row)]; });
+  std::erase_if(group.rows, [&](const PlainRow& row) { return !remains[page_of(row)]; });
   if (options_.slots == PlainSlots::in_order) {
     group.moved += group.rows.size() - static_cast<std::size_t>(kept);
   }

@@ -39,11 +39,11 @@ PlainSubject::PlainSubject(const PlainOptions& options,
                            const Setup& setup,
                            const Contract& contract,
                            const DrawsOf& draws,
-                           Again again)
+                           Factory again)
     : options_(options),
       setup_(setup),
       contract_(contract),
-      again_(std::move(again)),
+      re_evaluation_(std::move(again)),
       draws_of_(draws) {
   state_.groups.resize(units() / shared());
   for (std::size_t group = 0; group < state_.groups.size(); ++group) {
@@ -115,10 +115,10 @@ void PlainSubject::feed_group(PlainGroup& group, const Feed& feed, Facts& facts)
     attend(group, feed, query, returned, facts);
   }
   after_chunk(group);
-  tell_state(group, facts);
+  report_state(group, facts);
 }
 
-// Tells the rows that attention is given.
+// ReportsWhat the rows that attention is given.
 std::vector<std::size_t> PlainSubject::begin_attention(PlainGroup& group,
                                                        const Feed& feed,
                                                        Facts& facts) {
@@ -126,7 +126,8 @@ std::vector<std::size_t> PlainSubject::begin_attention(PlainGroup& group,
   for (std::size_t cell = 0; cell < shared(); ++cell) {
     UnitFacts& unit = facts.units[first_unit(group) + cell];
     unit.returned.reserve(returned.size());
-    for (const std::size_t row : returned) unit.returned.push_back(tell(group.rows[row], cell));
+    for (const std::size_t row : returned)
+      unit.returned.push_back(report_to(group.rows[row], cell));
   }
   return returned;
 }
@@ -172,7 +173,7 @@ std::vector<double> PlainSubject::key_positions(const std::vector<std::size_t>& 
   for (const std::size_t row : returned) {
     const auto rank = std::ranges::find(visible, row) - visible.begin();
     const bool sees = rank < static_cast<std::ptrdiff_t>(visible.size());
-    keys.push_back(sees ? static_cast<double>(rank) : not_told);
+    keys.push_back(sees ? static_cast<double>(rank) : not_reported);
   }
   return keys;
 }
@@ -206,29 +207,29 @@ std::vector<float> PlainSubject::weigh(const PlainGroup& group,
   return sum;
 }
 
-Row PlainSubject::tell(const PlainRow& row, std::size_t cell) const {
+Row PlainSubject::report_to(const PlainRow& row, std::size_t cell) const {
   const PlainCell& held = row.cells[cell];
   const KeyReading key = read_key(held.key, options_.layout);
   const ValueReading value = read_value(held.value);
   const bool derived = options_.positions == PositionMode::in_cache;
-  Row told{.value = value.token,
-           .key = key.token,
-           .value_place = value.place,
-           .key_place = key.place,
-           .position = derived ? not_told : key.position,
-           .key_error = key.error,
-           .full_precision = held.full_precision,
-           .apart = true};
-  if (!has_tiers(options_.precision)) return told;
-  if (options_.positions != PositionMode::shifted) told.steps_off = steps_off(held);
+  Row reported{.value = value.token,
+               .key = key.token,
+               .value_place = value.place,
+               .key_place = key.place,
+               .position = derived ? not_reported : key.position,
+               .key_error = key.error,
+               .full_precision = held.full_precision,
+               .apart = true};
+  if (!has_tiers(options_.precision)) return reported;
+  if (options_.positions != PositionMode::shifted) reported.steps_off = steps_off(held);
   if (options_.precision == Precision::int4 && !held.full_precision) {
-    told.value = told.key = held.tag.token;
-    told.value_place = told.key_place = held.tag.place;
-    told.position = derived ? not_told : held.tag.position;
-    told.key_error = distance(
+    reported.value = reported.key = held.tag.token;
+    reported.value_place = reported.key_place = held.tag.place;
+    reported.position = derived ? not_reported : held.tag.position;
+    reported.key_error = distance(
         held.key, encode_key(held.tag.token, held.tag.place, held.tag.position, options_.layout));
   }
-  return told;
+  return reported;
 }
 
 double PlainSubject::steps_off(const PlainCell& cell) const {
@@ -242,12 +243,12 @@ double PlainSubject::steps_off(const PlainCell& cell) const {
                   most_steps(cell.value, value, steps.subspan(of_keys)));
 }
 
-void PlainSubject::tell_state(PlainGroup& group, Facts& facts) {
+void PlainSubject::report_state(PlainGroup& group, Facts& facts) {
   const std::vector<std::size_t> rows = stored_rows(group);
   for (std::size_t cell = 0; cell < shared(); ++cell) {
     UnitFacts& unit = facts.units[first_unit(group) + cell];
     unit.stored.reserve(rows.size());
-    for (const std::size_t row : rows) unit.stored.push_back(tell(group.rows[row], cell));
+    for (const std::size_t row : rows) unit.stored.push_back(report_to(group.rows[row], cell));
     unit.reported = reported(group);
     unit.moved = group.moved;
   }
@@ -256,7 +257,7 @@ void PlainSubject::tell_state(PlainGroup& group, Facts& facts) {
 Facts PlainSubject::look() {
   Facts facts;
   facts.units.resize(units());
-  for (PlainGroup& group : state_.groups) tell_state(group, facts);
+  for (PlainGroup& group : state_.groups) report_state(group, facts);
   return facts;
 }
 

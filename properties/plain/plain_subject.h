@@ -21,14 +21,14 @@ namespace kv::properties {
 class PlainSubject : public Subject {
  public:
   // Makes a fresh one of the same class, for forks.
-  using Again = std::function<std::unique_ptr<PlainSubject>()>;
+  using Factory = std::function<std::unique_ptr<PlainSubject>()>;
 
   // The sizes are those of the contract that was made of `setup`.
   PlainSubject(const PlainOptions& options,
                const Setup& setup,
                const Contract& contract,
                const DrawsOf& draws,
-               Again again);
+               Factory again);
 
   Answer<Facts> feed(const Feed& feed) override;
   Facts look() override;
@@ -146,7 +146,7 @@ class PlainSubject : public Subject {
   [[nodiscard]] virtual Draws& draws_of(const PlainGroup& group);
   static std::vector<std::size_t> stored_rows(const PlainGroup& group);  // in slot order
   static PlainRow* find(PlainGroup& group, std::uint64_t position);
-  [[nodiscard]] Row tell(const PlainRow& row, std::size_t cell) const;
+  [[nodiscard]] Row report_to(const PlainRow& row, std::size_t cell) const;
   [[nodiscard]] double steps_off(const PlainCell& cell) const;
   void rotate(PlainRow& row, double delta) const;
   void feed_group(PlainGroup& group, const Feed& feed, Facts& facts);
@@ -156,14 +156,14 @@ class PlainSubject : public Subject {
               std::size_t query,
               const std::vector<std::size_t>& returned,
               Facts& facts);
-  virtual void tell_state(PlainGroup& group, Facts& facts);
+  virtual void report_state(PlainGroup& group, Facts& facts);
 
   PlainOptions options_;
   Setup setup_;
   Contract contract_;
   PlainState state_;
   std::size_t chunk_ = 0;  // tokens of the call under way
-  Again again_;
+  Factory re_evaluation_;
 
  private:
   void remember(const Feed& feed);

@@ -6,7 +6,7 @@
 
 namespace kv::properties {
 
-double PageRule::bound(std::size_t page, const Brought& own, const TopPages& sizes) const {
+double PageRule::bound(std::size_t page, const TokenInputs& own, const TopPages& sizes) const {
   double sum = 0;
   for (std::size_t d = 0; d < own.queries.size(); ++d) {
     std::vector<double> products;
@@ -18,7 +18,7 @@ double PageRule::bound(std::size_t page, const Brought& own, const TopPages& siz
   return sum;
 }
 
-double PageRule::logit(std::size_t page, const Brought& own, const TopPages& sizes) const {
+double PageRule::logit(std::size_t page, const TokenInputs& own, const TopPages& sizes) const {
   std::vector<double> logits;
   for (std::size_t at = page * sizes.page; at < (page + 1) * sizes.page; ++at) {
     double& logit = logits.emplace_back(0);
@@ -29,9 +29,9 @@ double PageRule::logit(std::size_t page, const Brought& own, const TopPages& siz
   return std::ranges::max(logits);
 }
 
-std::vector<Position> PageRule::chosen(const std::vector<Position>& there,
-                                       const Brought& own,
-                                       const TopPages& sizes) const {
+std::vector<Position> PageRule::selected(const std::vector<Position>& there,
+                                         const TokenInputs& own,
+                                         const TopPages& sizes) const {
   const std::size_t last = there.back() / sizes.page;
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t page = 0; page < last; ++page) order.emplace_back(bound(page, own, sizes), page);

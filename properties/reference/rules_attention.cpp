@@ -69,9 +69,9 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
 
 // Of rules that chose once: who came since is worth less than anyone.
 std::vector<double> newcomers_last(const Choice& choice) {
-  std::vector<double> worth(choice.middle.size(), 1.0);
-  for (std::size_t i = 1; i <= choice.newcomers; ++i) worth[worth.size() - i] = 0;
-  return worth;
+  std::vector<double> scores(choice.middle.size(), 1.0);
+  for (std::size_t i = 1; i <= choice.newcomers; ++i) scores[scores.size() - i] = 0;
+  return scores;
 }
 
 // keyformer: sums of softmax((logit + noise) / tau); or what the first trim chose.
@@ -85,18 +85,18 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
         once_(options.at("select") == "once") {}
 
   std::vector<Position> stay(const Choice& choice, Draws& draws) override {
-    if (!once_ || !chosen_) {
-      chosen_ = true;
+    if (!once_ || !selected_) {
+      selected_ = true;
       return ScoredByMass::stay(choice, draws);
     }
     const auto first = choice.middle.begin();
     return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
   }
 
-  std::vector<double> worth(const Choice& choice) override {
-    if (once_ && chosen_) return newcomers_last(choice);
-    chosen_ = true;
-    return ScoredByMass::worth(choice);
+  std::vector<double> scores(const Choice& choice) override {
+    if (once_ && selected_) return newcomers_last(choice);
+    selected_ = true;
+    return ScoredByMass::scores(choice);
   }
 
   void saw(const std::vector<Position>& visible,
@@ -127,7 +127,7 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
   double end_;
   std::size_t prompt_;
   bool once_;
-  bool chosen_ = false;
+  bool selected_ = false;
   std::map<Position, double> gathered_;
 };
 
@@ -154,24 +154,24 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
 
   std::vector<Position> stay(const Choice& choice, Draws&) override {
     const auto& middle = choice.middle;
-    if (once_ && chosen_) {
+    if (once_ && selected_) {
       return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
     }
     std::vector<Position> staying;
-    for (const std::size_t i : highest_of(chosen_by(middle), choice.capacity, doubtful_)) {
+    for (const std::size_t i : highest_of(selected_by(middle), choice.capacity, doubtful_)) {
       staying.push_back(middle[i]);
     }
     return staying;
   }
 
-  std::vector<double> worth(const Choice& choice) override {
-    return once_ && chosen_ ? newcomers_last(choice) : chosen_by(choice.middle);
+  std::vector<double> scores(const Choice& choice) override {
+    return once_ && selected_ ? newcomers_last(choice) : selected_by(choice.middle);
   }
 
  private:
   // The votes for each and its neighbours.
-  std::vector<double> chosen_by(const std::vector<Position>& middle) {
-    chosen_ = true;
+  std::vector<double> selected_by(const std::vector<Position>& middle) {
+    selected_ = true;
     std::vector<double> votes(middle.size());
     for (std::size_t i = 0; i < middle.size(); ++i) {
       for (auto& row : rows_) votes[i] += row[middle[i]];
@@ -190,7 +190,7 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
   std::size_t reach_;
   bool largest_;
   bool once_;
-  bool chosen_ = false;
+  bool selected_ = false;
   bool doubtful_ = false;
   std::vector<std::map<Position, double>> rows_;
 };

@@ -28,10 +28,10 @@ class KeydiffRule final : public RuleOf<KeydiffRule, ScoredByContent> {
   [[nodiscard]] double score(Position p) const override {
     double sum = 0;
     for (std::size_t head = 0; head < keys_.at(p).size(); ++head) {
-      Vector anchor(brought_dim);
+      Vector anchor(input_dim);
       for (const auto& [other, keys] : keys_) {
         const double norm = length(keys[head]);
-        for (std::size_t i = 0; i < brought_dim && norm > 0; ++i) anchor[i] += keys[head][i] / norm;
+        for (std::size_t i = 0; i < input_dim && norm > 0; ++i) anchor[i] += keys[head][i] / norm;
       }
       sum += cosine(keys_.at(p)[head], anchor);
     }
@@ -47,7 +47,7 @@ class ClassesRule final : public RuleOf<ClassesRule, ScoredByContent> {
   [[nodiscard]] bool in_bulk() const override { return false; }
 
  protected:
-  std::vector<Position> chosen(const Choice& choice, Draws&) override {
+  std::vector<Position> selected(const Choice& choice, Draws&) override {
     std::vector<Position> middle = choice.middle;
     const auto other =
         std::ranges::find_if(middle, [&](Position p) { return classes_.at(p) != kept_; });

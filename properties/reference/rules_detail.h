@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/properties/reference/reference_cache.h"
 
 namespace kv::properties {
 
@@ -37,7 +37,7 @@ using Vector = std::vector<double>;
 inline std::vector<Vector> heads_of(const std::vector<float>& numbers) {
   std::vector<Vector> heads;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i % brought_dim == 0) heads.emplace_back();
+    if (i % input_dim == 0) heads.emplace_back();
     heads.back().push_back(static_cast<double>(numbers[i]));
   }
   return heads;
@@ -104,10 +104,10 @@ class Scored : public Rule {
     return staying;
   }
 
-  std::vector<double> worth(const Choice& choice) override {
-    std::vector<double> scores;
-    for (const Position p : choice.middle) scores.push_back(score(p));
-    return scores;
+  std::vector<double> scores(const Choice& choice) override {
+    std::vector<double> each;
+    for (const Position p : choice.middle) each.push_back(score(p));
+    return each;
   }
 
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
@@ -133,9 +133,9 @@ class ScoredByMass : public Scored {
 // Remembers what every token brought, and who is still there.
 class ScoredByContent : public Scored {
  public:
-  [[nodiscard]] bool wants_brought() const override { return true; }
+  [[nodiscard]] bool wants_inputs() const override { return true; }
 
-  void met(Position token, const Brought& own) override {
+  void met(Position token, const TokenInputs& own) override {
     keys_[token] = vectors::heads_of(own.keys);
     values_[token] = vectors::heads_of(own.values);
     queries_.push_back(vectors::heads_of(own.queries));
@@ -145,7 +145,7 @@ class ScoredByContent : public Scored {
   void lost(Position token) override { keys_.erase(token); }
 
   std::vector<Position> stay(const Choice& choice, Draws& draws) override {
-    std::vector<Position> staying = chosen(choice, draws);
+    std::vector<Position> staying = selected(choice, draws);
     for (const Position p : choice.middle) {
       if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
     }
@@ -153,7 +153,7 @@ class ScoredByContent : public Scored {
   }
 
  protected:
-  virtual std::vector<Position> chosen(const Choice& choice, Draws& draws) {
+  virtual std::vector<Position> selected(const Choice& choice, Draws& draws) {
     return Scored::stay(choice, draws);
   }
 

@@ -21,7 +21,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
         sinks_(spec.sinks) {}
 
  protected:
-  std::vector<Position> chosen(const Choice& choice, Draws& draws) override {
+  std::vector<Position> selected(const Choice& choice, Draws& draws) override {
     for (const Position p : choice.middle) {
       if (scores_.contains(p)) continue;
       if (partitions_ == "none") {
@@ -36,7 +36,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
         judge(sinks_ + (p - sinks_) / lag_ * lag_);
       }
     }
-    return ScoredByContent::chosen(choice, draws);
+    return ScoredByContent::selected(choice, draws);
   }
 
   // Who has no score goes last, the oldest first.
@@ -74,7 +74,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
         double all = 0;
         std::map<Position, double> exponents;
         for (const Position p : members) {
-          const double sample = std::sqrt(brought_dim / (brought_dim - 1.0));
+          const double sample = std::sqrt(input_dim / (input_dim - 1.0));
           exponents[p] = std::exp(sample * spread(*kind, head, p, reference));
           all += exponents[p];
         }
@@ -102,7 +102,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
                                      Position p,
                                      const std::vector<Position>& reference) {
     Vector placed;
-    for (std::size_t i = 0; i < brought_dim; ++i) {
+    for (std::size_t i = 0; i < input_dim; ++i) {
       std::set<double> there;
       for (const Position other : reference) there.insert(kind.at(other)[head][i]);
       const double range = *there.rbegin() - *there.begin();
@@ -110,10 +110,10 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
       placed.push_back(range > 0 ? above / range : 0);
     }
     double mean = 0;
-    for (const double x : placed) mean += x / static_cast<double>(brought_dim);
+    for (const double x : placed) mean += x / static_cast<double>(input_dim);
     double variance = 0;
     for (const double x : placed) {
-      variance += (x - mean) * (x - mean) / static_cast<double>(brought_dim);
+      variance += (x - mean) * (x - mean) / static_cast<double>(input_dim);
     }
     return std::sqrt(variance);
   }

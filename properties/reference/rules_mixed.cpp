@@ -22,11 +22,11 @@ class RkvRule final : public RuleOf<RkvRule> {
 
   [[nodiscard]] bool wants_mass() const override { return true; }
 
-  [[nodiscard]] bool wants_brought() const override { return true; }
+  [[nodiscard]] bool wants_inputs() const override { return true; }
 
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
 
-  void met(Position token, const Brought& own) override { keys_[token] = heads_of(own.keys); }
+  void met(Position token, const TokenInputs& own) override { keys_[token] = heads_of(own.keys); }
 
   void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
     std::map<Position, double>& row = rows_.emplace_back();
@@ -85,16 +85,16 @@ class RkvRule final : public RuleOf<RkvRule> {
     std::map<Position, double> sums;
     for (const auto& [p, own] : keys_) {
       std::map<Position, double> cosines;
-      Position spared = p;  // nobody
+      Position not_applicable = p;  // nobody
       for (const auto& [other, keys] : keys_) {
         if (other == p) continue;
         cosines[other] = cosine(own[head], keys[head]);
-        if (cosines[other] > threshold_) spared = other;
+        if (cosines[other] > threshold_) not_applicable = other;
         // Both sides know the same keys, in double precision.
         doubtful_ |= std::abs(cosines[other] - threshold_) < 1e-9;
       }
       sums[p] += 0;
-      for (const auto& [other, value] : cosines) sums[other] += other == spared ? 0 : value;
+      for (const auto& [other, value] : cosines) sums[other] += other == not_applicable ? 0 : value;
     }
     return sums;
   }

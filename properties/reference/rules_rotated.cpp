@@ -11,28 +11,28 @@ namespace {
 using namespace vectors;
 
 // By how much each channel's pair turns from place to place.
-double turn_of(std::size_t channel) {
+double rotation_of(std::size_t channel) {
   return channel < 2 ? 1 : 0.01;
 }
 
 // The mean turn of `count` places, from `place` downwards: of each pair its cosine and sine.
-Vector mean_turn(double place, std::size_t count) {
-  Vector turn(brought_dim);
-  for (std::size_t i = 0; i < brought_dim; i += 2) {
+Vector mean_rotation(double place, std::size_t count) {
+  Vector rotate(input_dim);
+  for (std::size_t i = 0; i < input_dim; i += 2) {
     for (std::size_t back = 0; back < count; ++back) {
-      const double angle = (place - static_cast<double>(back)) * turn_of(i);
-      turn[i] += std::cos(angle) / static_cast<double>(count);
-      turn[i + 1] += std::sin(angle) / static_cast<double>(count);
+      const double angle = (place - static_cast<double>(back)) * rotation_of(i);
+      rotate[i] += std::cos(angle) / static_cast<double>(count);
+      rotate[i + 1] += std::sin(angle) / static_cast<double>(count);
     }
   }
-  return turn;
+  return rotate;
 }
 
-Vector turned(const Vector& vector, const Vector& turn) {
-  Vector out(brought_dim);
-  for (std::size_t i = 0; i < brought_dim; i += 2) {
-    out[i] = vector[i] * turn[i] - vector[i + 1] * turn[i + 1];
-    out[i + 1] = vector[i] * turn[i + 1] + vector[i + 1] * turn[i];
+Vector rotated(const Vector& vector, const Vector& rotate) {
+  Vector out(input_dim);
+  for (std::size_t i = 0; i < input_dim; i += 2) {
+    out[i] = vector[i] * rotate[i] - vector[i + 1] * rotate[i + 1];
+    out[i + 1] = vector[i] * rotate[i + 1] + vector[i + 1] * rotate[i];
   }
   return out;
 }
@@ -68,15 +68,15 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
         norms_(spec.options.at("value-norm") == "yes"),
         future_(spec.options.count("future")) {}
 
-  std::vector<double> worth(const Choice& choice) override {
+  std::vector<double> scores(const Choice& choice) override {
     meet();
-    return ScoredByPlace::worth(choice);
+    return ScoredByPlace::scores(choice);
   }
 
  protected:
-  std::vector<Position> chosen(const Choice& choice, Draws& draws) override {
+  std::vector<Position> selected(const Choice& choice, Draws& draws) override {
     meet();
-    return ScoredByPlace::chosen(choice, draws);
+    return ScoredByPlace::selected(choice, draws);
   }
 
   [[nodiscard]] double score(Position p) const override {
@@ -100,20 +100,20 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
     for (auto& [p, keys] : meeting_) {
       const double ahead = next_place() - place_of(p);
       if (future_ == 0) continue;
-      if (!turns_.contains(ahead)) turns_[ahead] = mean_turn(-ahead, future_);
-      for (Vector& key : keys) key = turned(key, turns_[ahead]);
+      if (!rotations_.contains(ahead)) rotations_[ahead] = mean_rotation(-ahead, future_);
+      for (Vector& key : keys) key = rotated(key, rotations_[ahead]);
     }
   }
 
   [[nodiscard]] double exponent(std::size_t head, const Vector& key) const {
     const auto count = static_cast<double>(queries_.size());
-    Vector mean(brought_dim);
+    Vector mean(input_dim);
     for (const auto& query : queries_) {
-      for (std::size_t i = 0; i < brought_dim; ++i) mean[i] += query[head][i] / count;
+      for (std::size_t i = 0; i < input_dim; ++i) mean[i] += query[head][i] / count;
     }
     double spread = 0;
-    for (std::size_t i = 0; i < brought_dim; ++i) {
-      for (std::size_t j = 0; j < brought_dim; ++j) {
+    for (std::size_t i = 0; i < input_dim; ++i) {
+      for (std::size_t j = 0; j < input_dim; ++j) {
         if (covariance_ == "none" || (covariance_ == "diagonal" && i != j)) continue;
         for (const auto& query : queries_) {
           const double shared = (query[head][i] - mean[i]) * (query[head][j] - mean[j]) / count;
@@ -121,7 +121,7 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
         }
       }
     }
-    const auto d = static_cast<double>(brought_dim);
+    const auto d = static_cast<double>(input_dim);
     return dot(key, mean) / std::sqrt(d) + spread / (2 * d);
   }
 
@@ -129,7 +129,7 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
   bool norms_;
   std::size_t future_;
   std::map<Position, std::vector<Vector>> meeting_;  // keys as the next queries meet them
-  std::map<double, Vector> turns_;                   // by how far the next place is
+  std::map<double, Vector> rotations_;               // by how far the next place is
 };
 
 // semantic-blocks: whole blocks, the best of them; the rest stays.
@@ -141,14 +141,14 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
         by_cosine_(spec.options.at("likeness") == "cosine"),
         rotated_(spec.options.at("scores") == "rotated") {}
 
-  void met(Position token, const Brought& own) override {
+  void met(Position token, const TokenInputs& own) override {
     ScoredByPlace::met(token, own);
     if (!rotated_) return;
-    for (Vector& query : queries_.back()) query = turned(query, mean_turn(place_of(token), 1));
+    for (Vector& query : queries_.back()) query = rotated(query, mean_rotation(place_of(token), 1));
   }
 
  protected:
-  std::vector<Position> chosen(const Choice& choice, Draws&) override {
+  std::vector<Position> selected(const Choice& choice, Draws&) override {
     const auto& middle = choice.middle;
     const std::size_t whole = middle.size() / block_ * block_;
     std::vector<Position> rest(middle.begin() + static_cast<std::ptrdiff_t>(whole), middle.end());
@@ -175,11 +175,11 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
     double sum = 0;
     for (std::size_t head = 0; head < query.size(); ++head) {
       const std::size_t kv = head / (query.size() / keys_.at(members[0]).size());
-      Vector centre(brought_dim);
+      Vector centre(input_dim);
       for (const Position p : members) {
         Vector key = keys_.at(p)[kv];
-        if (rotated_) key = turned(key, mean_turn(place_of(p), 1));
-        for (std::size_t i = 0; i < brought_dim; ++i) {
+        if (rotated_) key = rotated(key, mean_rotation(place_of(p), 1));
+        for (std::size_t i = 0; i < input_dim; ++i) {
           centre[i] += key[i] / static_cast<double>(block_);
         }
       }

@@ -53,7 +53,7 @@ class LadderRule final : public RuleOf<LadderRule> {
   LadderRule(const Options& options, const LayerOf& layer)
       : keep_(options.count("keep")),
         drop_(options.count("drop")),
-        turns_(options.at("order") == "interleaved"),
+        rotations_(options.at("order") == "interleaved"),
         layer_(layer) {}
 
   std::vector<Position> stay(const Choice& choice, Draws&) override {
@@ -74,7 +74,8 @@ class LadderRule final : public RuleOf<LadderRule> {
     unmet_ = run.back() + 1;
     const std::size_t keep = std::min(keep_, run.size() - 1);
     const std::size_t rungs = run.size() - keep + 1;
-    const std::size_t rung = turns_ ? layer_.index % rungs : layer_.index * rungs / layer_.layers;
+    const std::size_t rung =
+        rotations_ ? layer_.index % rungs : layer_.index * rungs / layer_.layers;
     const auto kept = run.begin() + static_cast<std::ptrdiff_t>(rung);
     run.erase(kept, kept + static_cast<std::ptrdiff_t>(keep));
     return run;
@@ -82,7 +83,7 @@ class LadderRule final : public RuleOf<LadderRule> {
 
   std::size_t keep_;
   std::size_t drop_;
-  bool turns_;
+  bool rotations_;
   LayerOf layer_;
   Position unmet_ = 0;  // where the sweep goes on
   std::vector<Position> doomed_;
@@ -95,14 +96,14 @@ class WeightedRule : public Rule {
 
   [[nodiscard]] bool wants_mass() const override { return kind_ == "attention"; }
 
-  [[nodiscard]] bool wants_brought() const override { return kind_ == "value-norm"; }
+  [[nodiscard]] bool wants_inputs() const override { return kind_ == "value-norm"; }
 
-  void met(Position token, const Brought& own) override {
+  void met(Position token, const TokenInputs& own) override {
     double sum = 0;
     double heads = 0;
-    for (std::size_t head = 0; head < own.values.size(); head += brought_dim, ++heads) {
+    for (std::size_t head = 0; head < own.values.size(); head += input_dim, ++heads) {
       double square = 0;
-      for (std::size_t i = head; i < head + brought_dim; ++i) {
+      for (std::size_t i = head; i < head + input_dim; ++i) {
         square += static_cast<double>(own.values[i]) * static_cast<double>(own.values[i]);
       }
       sum += std::sqrt(square);

@@ -79,13 +79,13 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_count(at, "full_precision_recent", contract.full_precision_recent);
   read_count(at, "full_precision_sinks", contract.full_precision_sinks);
   if (contract.page == 0) at.complain("page must be at least 1");
-  TopPages& chosen = contract.top_pages;
-  read_count(at, "attended", chosen.attended);
-  read_count(at, "attended_page", chosen.page);
-  read_count(at, "dense_layers", chosen.dense_layers);
-  if (chosen.page == 0 || chosen.attended == 0 || chosen.attended % chosen.page != 0) {
+  TopPages& selected = contract.top_pages;
+  read_count(at, "attended", selected.attended);
+  read_count(at, "attended_page", selected.page);
+  read_count(at, "dense_layers", selected.dense_layers);
+  if (selected.page == 0 || selected.attended == 0 || selected.attended % selected.page != 0) {
     at.complain("attended must be a multiple of attended_page, and neither 0");
-    chosen = TopPages();
+    selected = TopPages();
   }
   read_depth(at, "rollback", contract.rollback);
   read_depth(at, "largest_budget", contract.largest_budget);

@@ -98,7 +98,7 @@ Result<void> Conversation::ask_once(std::string_view request,
 
 Result<Hello> say_hello(Conversation& conversation) {
   Hello hello;
-  const auto told = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
+  const auto reported = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
     at.only_ever({"protocol", "name", "draws", "logits", "sizes", "wanted"});
     const JsonAt version = at.need("protocol");
     static_cast<void>(version.integer("protocol " + std::to_string(protocol_version),
@@ -106,14 +106,14 @@ Result<Hello> say_hello(Conversation& conversation) {
     hello.name = at.need("name").text("a name");
     if (const auto field = at.find("draws")) hello.draws = field->boolean("a flag");
     if (const auto field = at.find("logits")) hello.logits = field->boolean("a flag");
-    if (const auto field = at.find("wanted")) hello.wanted = read_setup(*field, hello.wanted);
+    if (const auto field = at.find("wanted")) hello.requested = read_setup(*field, hello.requested);
     if (const auto field = at.find("sizes")) {
       const std::string word = field->text("\"any\" or \"wanted\"");
       hello.sizes = word != "wanted";
       if (word != "any" && word != "wanted") field->expected("\"any\" or \"wanted\"");
     }
   });
-  if (!told) return told.error();
+  if (!reported) return reported.error();
   return hello;
 }
 

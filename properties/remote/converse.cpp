@@ -82,9 +82,9 @@ class Talk {
       }
       const std::size_t before = history_.events.size();
       std::string failure;
-      const auto told = conversation_.ask(run_request(request, texts), options_.draws,
-                                          [&](const JsonAt& at) { failure = read(at, calls); });
-      if (!told) return told.error();
+      const auto reported = conversation_.ask(run_request(request, texts), options_.draws,
+                                              [&](const JsonAt& at) { failure = read(at, calls); });
+      if (!reported) return reported.error();
       if (!failure.empty()) return malformed(failure);
       const std::size_t done = history_.events.size() - before;
       if (done == 0 && !calls.empty()) return malformed("the answer tells of no call");

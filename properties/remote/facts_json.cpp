@@ -31,12 +31,12 @@ std::string place_text(const Place& place) {
          std::to_string(place.head) + "]";
 }
 
-bool tells_places(const Row& row) {
-  return row.value_place != place_not_told || row.key_place != place_not_told;
+bool reports_places(const Row& row) {
+  return row.value_place != place_not_reported || row.key_place != place_not_reported;
 }
 
 bool is_plain(const Row& row) {
-  return row.key == row.value && !tells_places(row) && std::isnan(row.position) &&
+  return row.key == row.value && !reports_places(row) && std::isnan(row.position) &&
          std::isnan(row.key_error) && row.full_precision && !row.apart && std::isnan(row.steps_off);
 }
 
@@ -50,7 +50,7 @@ std::string rows_json(const std::vector<Row>& rows) {
   if (std::ranges::any_of(rows, [](const Row& r) { return r.apart || r.key != r.value; })) {
     object.add_raw("keys", list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }));
   }
-  if (std::ranges::all_of(rows, tells_places)) {
+  if (std::ranges::all_of(rows, reports_places)) {
     object
         .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
         .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }));
@@ -134,8 +134,10 @@ std::vector<Row> read_rows(const JsonAt& at) {
   const std::size_t count = values.size("a list of token ids");
   for (std::size_t i = 0; i < count; ++i) {
     const Token token = read_token(values[i]);
-    rows.push_back(
-        {.value = token, .key = token, .value_place = place_not_told, .key_place = place_not_told});
+    rows.push_back({.value = token,
+                    .key = token,
+                    .value_place = place_not_reported,
+                    .key_place = place_not_reported});
   }
   if (plain) return rows;
   const auto number = [](const JsonAt& item) { return item.number("a number or null"); };

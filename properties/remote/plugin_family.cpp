@@ -40,7 +40,7 @@ class PluginFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return (plugin_.flags & KVP_DRAWS) != 0; }
 
-  [[nodiscard]] Setup wanted() const override { return first_accepted(*this); }
+  [[nodiscard]] Setup requested() const override { return first_accepted(*this); }
 
  private:
   const kvp_plugin& plugin_;  // never unloaded

@@ -51,7 +51,7 @@ void give_logits(const Setup& setup, std::span<const Token> fed, const Feed& fee
 }
 
 // Rows as a plugin tells them.
-struct ToldRows {
+struct ReportedRows {
   const std::int64_t* ids;
   const float* keys;
   const float* values;
@@ -64,16 +64,17 @@ Token token_of(std::int64_t id) {
   return {static_cast<std::int32_t>(id % per_variant), static_cast<std::int32_t>(id / per_variant)};
 }
 
-Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i) {
+Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i) {
   Row row;
-  row.value_place = row.key_place = place_not_told;
+  row.value_place = row.key_place = place_not_reported;
   if (has(plugin, KVP_ROWS)) {
-    if (told.keys == nullptr || told.values == nullptr)
+    if (reported.keys == nullptr || reported.values == nullptr)
       throw SubjectFailed("it told no keys or values");
-    const KeyReading key = read_key(
-        std::span<const float, key_size>(told.keys + i * key_size, key_size), layout_of(plugin));
-    const ValueReading value =
-        read_value(std::span<const float, value_size>(told.values + i * value_size, value_size));
+    const KeyReading key =
+        read_key(std::span<const float, key_size>(reported.keys + i * key_size, key_size),
+                 layout_of(plugin));
+    const ValueReading value = read_value(
+        std::span<const float, value_size>(reported.values + i * value_size, value_size));
     row = {.value = value.token,
            .key = key.token,
            .value_place = value.place,
@@ -82,23 +83,23 @@ Row row_at(const kvp_plugin& plugin, const ToldRows& told, std::size_t i) {
            .key_error = key.error,
            .apart = true};
   } else {
-    if (told.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
-    row.value = row.key = token_of(told.ids[i]);
+    if (reported.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
+    row.value = row.key = token_of(reported.ids[i]);
   }
-  if (told.positions != nullptr) row.position = told.positions[i];
+  if (reported.positions != nullptr) row.position = reported.positions[i];
   return row;
 }
 
-void masks(const kvp_unit& told, std::size_t queries, UnitFacts& unit) {
-  unit.mask_width = told.mask_width;
-  const std::size_t bits = queries * told.mask_width;
-  if (bits > 0 && told.visible == nullptr) throw SubjectFailed("it told no mask");
-  if (bits > 0) unit.visible.assign(told.visible, told.visible + bits);
-  if (told.query_positions != nullptr) {
-    unit.query_positions.assign(told.query_positions, told.query_positions + queries);
+void masks(const kvp_unit& reported, std::size_t queries, UnitFacts& unit) {
+  unit.mask_width = reported.mask_width;
+  const std::size_t bits = queries * reported.mask_width;
+  if (bits > 0 && reported.visible == nullptr) throw SubjectFailed("it told no mask");
+  if (bits > 0) unit.visible.assign(reported.visible, reported.visible + bits);
+  if (reported.query_positions != nullptr) {
+    unit.query_positions.assign(reported.query_positions, reported.query_positions + queries);
   }
-  if (told.weights != nullptr) {
-    unit.weights.assign(told.weights, told.weights + queries * told.returned);
+  if (reported.weights != nullptr) {
+    unit.weights.assign(reported.weights, reported.weights + queries * reported.returned);
   }
 }
 
@@ -115,26 +116,26 @@ Given give(const kvp_plugin& plugin,
   return given;
 }
 
-UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t queries) {
+UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& reported, std::size_t queries) {
   UnitFacts unit;
-  const ToldRows returned{told.returned_ids, told.returned_keys, told.returned_values,
-                          told.returned_positions};
-  const ToldRows stored{told.stored_ids, told.stored_keys, told.stored_values,
-                        told.stored_positions};
-  for (std::size_t i = 0; queries > 0 && i < told.returned; ++i) {
+  const ReportedRows returned{reported.returned_ids, reported.returned_keys,
+                              reported.returned_values, reported.returned_positions};
+  const ReportedRows stored{reported.stored_ids, reported.stored_keys, reported.stored_values,
+                            reported.stored_positions};
+  for (std::size_t i = 0; queries > 0 && i < reported.returned; ++i) {
     unit.returned.push_back(row_at(plugin, returned, i));
   }
-  for (std::size_t i = 0; i < told.stored; ++i) {
+  for (std::size_t i = 0; i < reported.stored; ++i) {
     unit.stored.push_back(row_at(plugin, stored, i));
   }
-  if (queries > 0) masks(told, queries, unit);
+  if (queries > 0) masks(reported, queries, unit);
   const auto counted = [](std::int64_t count) {
     return count < 0 ? std::nullopt
                      : std::optional<std::uint64_t>(static_cast<std::uint64_t>(count));
   };
-  unit.reported = counted(told.reported);
-  unit.moved = counted(told.moved);
-  unit.bytes = counted(told.bytes);
+  unit.reported = counted(reported.reported);
+  unit.moved = counted(reported.moved);
+  unit.bytes = counted(reported.bytes);
   return unit;
 }
 

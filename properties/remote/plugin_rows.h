@@ -25,6 +25,6 @@ Given give(const kvp_plugin& plugin,
            const Feed& feed);
 
 // What a plugin told of a unit. Throws SubjectFailed where a pointer is missing.
-UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& told, std::size_t queries);
+UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& reported, std::size_t queries);
 
 }  // namespace kv::properties

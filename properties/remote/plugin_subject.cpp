@@ -53,16 +53,16 @@ class PluginSubject final : public Subject {
 
   Answer<Facts> feed(const Feed& feed) override {
     given_ = give(plugin_, setup_, fed_, feed);
-    const kvp_feed told{.size = sizeof(kvp_feed),
-                        .tokens = feed.tokens.size(),
-                        .position = fed_.size(),
-                        .ids = given_.ids.data(),
-                        .keys = has(KVP_ROWS) ? given_.keys.data() : nullptr,
-                        .values = has(KVP_ROWS) ? given_.values.data() : nullptr,
-                        .logits = has(KVP_LOGITS) ? given_.logits.data() : nullptr,
-                        .logit_width = fed_.size() + feed.tokens.size()};
+    const kvp_feed reported{.size = sizeof(kvp_feed),
+                            .tokens = feed.tokens.size(),
+                            .position = fed_.size(),
+                            .ids = given_.ids.data(),
+                            .keys = has(KVP_ROWS) ? given_.keys.data() : nullptr,
+                            .values = has(KVP_ROWS) ? given_.values.data() : nullptr,
+                            .logits = has(KVP_LOGITS) ? given_.logits.data() : nullptr,
+                            .logit_width = fed_.size() + feed.tokens.size()};
     Units units(*this);
-    const auto why = refused(plugin_.feed(cache_, &told, units.pointers.data(), units.count()));
+    const auto why = refused(plugin_.feed(cache_, &reported, units.pointers.data(), units.count()));
     if (why) return Refused{*why};
     fed_.insert(fed_.end(), feed.tokens.begin(), feed.tokens.end());
     return facts(units, feed.tokens.size());
@@ -142,17 +142,17 @@ class PluginSubject final : public Subject {
  private:
   // One kvp_unit per unit, with nothing told.
   struct Units {
-    explicit Units(const PluginSubject& subject) : told(subject.units()) {
-      for (kvp_unit& unit : told) {
+    explicit Units(const PluginSubject& subject) : reported(subject.units()) {
+      for (kvp_unit& unit : reported) {
         unit.size = sizeof(kvp_unit);
         unit.reported = unit.moved = unit.bytes = -1;
         pointers.push_back(&unit);
       }
     }
 
-    [[nodiscard]] std::uint64_t count() const { return told.size(); }
+    [[nodiscard]] std::uint64_t count() const { return reported.size(); }
 
-    std::vector<kvp_unit> told;
+    std::vector<kvp_unit> reported;
     std::vector<kvp_unit*> pointers{};
   };
 
@@ -181,11 +181,11 @@ class PluginSubject final : public Subject {
   }
 
   [[nodiscard]] Facts facts(const Units& units, std::size_t queries) const {
-    Facts told;
-    for (std::size_t i = 0; i < units.told.size(); ++i) {
-      told.units.push_back(unit_facts(plugin_, units.told[i], queries));
+    Facts reported;
+    for (std::size_t i = 0; i < units.reported.size(); ++i) {
+      reported.units.push_back(unit_facts(plugin_, units.reported[i], queries));
     }
-    return told;
+    return reported;
   }
 
   const kvp_plugin& plugin_;

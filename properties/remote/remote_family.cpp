@@ -34,8 +34,8 @@ class RemoteFamily final : public Family {
     pool_->give(*std::move(conversation));
     pool_->greet_newcomers();
     // A declaration that cannot be read is told at once; a death over it is the laws' finding.
-    static_cast<void>(contract(hello_.wanted));
-    const auto failed = failures_.find(key_of(hello_.wanted));
+    static_cast<void>(contract(hello_.requested));
+    const auto failed = failures_.find(key_of(hello_.requested));
     if (failed == failures_.end() || failed->second.kind != Error::Kind::malformed) return {};
     return failed->second;
   }
@@ -75,14 +75,14 @@ class RemoteFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return hello_.draws; }
 
-  [[nodiscard]] Setup wanted() const override { return hello_.wanted; }
+  [[nodiscard]] Setup requested() const override { return hello_.requested; }
 
   [[nodiscard]] bool takes_sizes() const override { return hello_.sizes; }
 
   [[nodiscard]] bool in_process() const override { return false; }
 
  private:
-  // Tells no event where the process died or fell out of step: a whole case is one request, and
+  // ReportsWhat no event where the process died or fell out of step: a whole case is one request, and
   // where in it that was cannot be seen.
   void try_run(const RunOptions& options, History& history) {
     auto conversation = pool_->take();
@@ -110,21 +110,22 @@ class RemoteFamily final : public Family {
     Contract contract;
     std::optional<std::string> refused;
     auto conversation = pool_->take();
-    Result<void> told = conversation ? (*conversation)
-                                           ->ask(contract_request(setup), nullptr,
-                                                 [&](const JsonAt& at) {
-                                                   at.only_ever({"contract", "refused"});
-                                                   if (const auto why = at.find("refused")) {
-                                                     refused = why->text("why");
-                                                   } else {
-                                                     contract = read_contract(at.need("contract"),
-                                                                              setup, hello_.name);
-                                                   }
-                                                 })
-                                     : Result<void>(conversation.error());
+    Result<void> reported =
+        conversation
+            ? (*conversation)
+                  ->ask(contract_request(setup), nullptr,
+                        [&](const JsonAt& at) {
+                          at.only_ever({"contract", "refused"});
+                          if (const auto why = at.find("refused")) {
+                            refused = why->text("why");
+                          } else {
+                            contract = read_contract(at.need("contract"), setup, hello_.name);
+                          }
+                        })
+            : Result<void>(conversation.error());
     if (conversation) pool_->give(*std::move(conversation));
-    if (!told) {
-      failures_[key_of(setup)] = told.error();
+    if (!reported) {
+      failures_[key_of(setup)] = reported.error();
       contract = {};
       contract.name = hello_.name;
       contract.sinks = setup.sinks;

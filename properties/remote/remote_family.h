@@ -27,7 +27,7 @@ struct Hello {
   bool draws = false;   // leaves its chance to the draws it is given
   bool logits = false;  // wants the logits of each feed
   bool sizes = true;    // can be made with other sizes than the wanted ones
-  Setup wanted{.sinks = 2, .recent = 4, .budget = 12};
+  Setup requested{.sinks = 2, .recent = 4, .budget = 12};
 };
 
 // One process in conversation. Not thread-safe.

@@ -35,15 +35,15 @@ class RemoteSubject final : public Subject {
     const auto text = [&](const RunRequest& request) {
       return call_json(request, asked, home_->options.logits);
     };
-    Told told = tell(text, feed.stream, asked.fed.size());
-    if (told.refused) return Refused{*told.refused};
+    Reported reported = report_to(text, feed.stream, asked.fed.size());
+    if (reported.refused) return Refused{*reported.refused};
     fed_.insert(fed_.end(), asked.fed.begin(), asked.fed.end());
-    return std::move(told.facts);
+    return std::move(reported.facts);
   }
 
   Facts look() override {
     const auto text = [&](const RunRequest&) { return look_json(branch_); };
-    return tell(text, {}, 0).facts;
+    return report_to(text, {}, 0).facts;
   }
 
   Answer<Done> reset() override {
@@ -80,7 +80,7 @@ class RemoteSubject final : public Subject {
   }
 
  private:
-  struct Told {
+  struct Reported {
     std::optional<std::string> refused;
     Facts facts;
   };
@@ -90,12 +90,13 @@ class RemoteSubject final : public Subject {
   }
 
   std::optional<std::string> refusal(const Asked& asked) {
-    return tell([&](const RunRequest& request) { return call_json(request, asked, false); }, {}, 0)
+    return report_to([&](const RunRequest& request) { return call_json(request, asked, false); },
+                     {}, 0)
         .refused;
   }
 
   template <typename Text>
-  Told tell(const Text& text, const Stream& stream, std::size_t queries) {
+  Reported report_to(const Text& text, const Stream& stream, std::size_t queries) {
     Home& home = *home_;
     if (!home.conversation) {
       auto conversation = home.options.pool->take();
@@ -111,7 +112,7 @@ class RemoteSubject final : public Subject {
                         .events = {},
                         .coverage = {},
                         .failure = {}};
-    Told told;
+    Reported reported;
     std::string failure;
     const auto done = home.conversation->ask(
         run_request(request, text(request)), home.options.draws ? &home.options.draws : nullptr,
@@ -122,13 +123,13 @@ class RemoteSubject final : public Subject {
           }
           const JsonAt events = at.need("events");
           if (events.size("a list of events") != 1) return events.expected("one event");
-          told.refused = read_refusal(events[0]);
-          told.facts = read_facts(events[0], told.refused ? 0 : queries, shape);
+          reported.refused = read_refusal(events[0]);
+          reported.facts = read_facts(events[0], reported.refused ? 0 : queries, shape);
         });
     home.begun = true;
     if (!done) throw SubjectFailed(done.error().message);
     if (!failure.empty()) throw SubjectFailed(failure);
-    return told;
+    return reported;
   }
 
   std::shared_ptr<Home> home_;

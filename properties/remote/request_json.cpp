@@ -99,7 +99,7 @@ std::string contract_request(const Setup& setup) {
 
 std::string stream_json(const Stream& stream) {
   return JsonObject()
-      .add("kind", word_of(stream.kind))
+      .add("kind", name_of(stream.kind))
       .add("seed", std::uint64_t{stream.seed})
       .add("planted", std::uint64_t{stream.planted})
       .add("first_sequence", std::uint64_t{stream.first_sequence})

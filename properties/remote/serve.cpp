@@ -126,7 +126,7 @@ class Server {
         .add("name", std::string_view(family_.name()))
         .add("draws", family_.uses_draws())
         .add("sizes", family_.takes_sizes() ? "any" : "wanted")
-        .add_raw("wanted", setup_json(family_.wanted()))
+        .add_raw("wanted", setup_json(family_.requested()))
         .text();
   }
 

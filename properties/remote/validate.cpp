@@ -58,7 +58,7 @@ class Validator {
   std::optional<Contract> contract_of(const Setup& setup, const std::string& name) {
     std::optional<Contract> contract;
     const std::string request = contract_request(setup);
-    const auto told = conversation_->ask(request, nullptr, [&](const JsonAt& at) {
+    const auto reported = conversation_->ask(request, nullptr, [&](const JsonAt& at) {
       at.only({"contract", "refused"});
       if (const auto why = at.find("refused")) {
         static_cast<void>(why->text("why"));
@@ -66,9 +66,9 @@ class Validator {
         contract = read_contract(at.need("contract"), setup, name);
       }
     });
-    note(told && !contract ? "a contract (refused)" : "a contract", request,
-         told ? "" : told.error().message);
-    if (!told) return std::nullopt;
+    note(reported && !contract ? "a contract (refused)" : "a contract", request,
+         reported ? "" : reported.error().message);
+    if (!reported) return std::nullopt;
     return contract;
   }
 

@@ -54,16 +54,16 @@ EProcess::EProcess(const Shape& shape, ChanceLaw law) : shape_(shape), rank_coun
 }
 
 void EProcess::add_acceptance(std::string name, const std::vector<double>& shares) {
-  Alternative alternative{.name = std::move(name), .stays = {}, .goes = {}, .ranks = {}};
+  Alternative alternative{.name = std::move(name), .remains = {}, .leaves = {}, .ranks = {}};
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    alternative.stays.push_back(std::log(shares[i] / null_[i]));
-    alternative.goes.push_back(std::log((1 - shares[i]) / (1 - null_[i])));
+    alternative.remains.push_back(std::log(shares[i] / null_[i]));
+    alternative.leaves.push_back(std::log((1 - shares[i]) / (1 - null_[i])));
   }
   alternatives_.push_back(std::move(alternative));
 }
 
 void EProcess::add_ranks(std::string name, const std::vector<double>& shares) {
-  Alternative alternative{.name = std::move(name), .stays = {}, .goes = {}, .ranks = {}};
+  Alternative alternative{.name = std::move(name), .remains = {}, .leaves = {}, .ranks = {}};
   for (const double share : shares) {
     alternative.ranks.push_back(std::log(share * static_cast<double>(shape_.k)));
   }
@@ -71,14 +71,14 @@ void EProcess::add_ranks(std::string name, const std::vector<double>& shares) {
 }
 
 // One number learned: how many times as often as the law says newcomers stay.
-void EProcess::learn_acceptance(std::size_t decision, bool stays) {
+void EProcess::learn_acceptance(std::size_t decision, bool remains) {
   const double null = null_[decision];
   if (null < 1) {
     const double factor = (stayed_ + 10) / (expected_ + 10);
     const double share = kept_off_the_ends(factor * null);
-    learned_acceptance_ += std::log(stays ? share / null : (1 - share) / (1 - null));
+    learned_acceptance_ += std::log(remains ? share / null : (1 - share) / (1 - null));
   }
-  stayed_ += stays ? 1 : 0;
+  stayed_ += remains ? 1 : 0;
   expected_ += null;
 }
 
@@ -92,17 +92,17 @@ void EProcess::add(const Replicate& replicate) {
   KV_CHECK(replicate.gone.size() == null_.size());
   for (std::size_t i = 0; i < null_.size(); ++i) {
     const std::uint32_t gone = replicate.gone[i];
-    const bool stays = gone < shape_.k;
-    if (!stays && null_[i] >= 1) impossible_ = std::numeric_limits<double>::infinity();
+    const bool remains = gone < shape_.k;
+    if (!remains && null_[i] >= 1) impossible_ = std::numeric_limits<double>::infinity();
     for (Alternative& alternative : alternatives_) {
-      if (!alternative.stays.empty()) {
-        alternative.log_ratio += stays ? alternative.stays[i] : alternative.goes[i];
-      } else if (stays) {
+      if (!alternative.remains.empty()) {
+        alternative.log_ratio += remains ? alternative.remains[i] : alternative.leaves[i];
+      } else if (remains) {
         alternative.log_ratio += alternative.ranks[gone];
       }
     }
-    learn_acceptance(i, stays);
-    if (stays) learn_rank(gone);
+    learn_acceptance(i, remains);
+    if (remains) learn_rank(gone);
   }
 }
 

@@ -36,15 +36,15 @@ class EProcess {
   // What an alternative multiplies in, as logarithms.
   struct Alternative {
     std::string name;
-    std::vector<double> stays;  // [n - k], of a newcomer that stayed; empty: not about newcomers
-    std::vector<double> goes;   // [n - k], of one that went
-    std::vector<double> ranks;  // [k], of an elder that went; empty: not about elders
+    std::vector<double> remains;  // [n - k], of a newcomer that stayed; empty: not about newcomers
+    std::vector<double> leaves;   // [n - k], of one that went
+    std::vector<double> ranks;    // [k], of an elder that went; empty: not about elders
     double log_ratio = 0;
   };
 
   void add_acceptance(std::string name, const std::vector<double>& shares);
   void add_ranks(std::string name, const std::vector<double>& shares);
-  void learn_acceptance(std::size_t decision, bool stays);
+  void learn_acceptance(std::size_t decision, bool remains);
   void learn_rank(std::uint32_t rank);
 
   Shape shape_;

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t second_factor = 4;
 inline constexpr double wanted_power = 0.99;
 
 // One point of the ladder of sizes.
-struct LadderCell {
+struct LadderStep {
   std::string where;  // "n=16 k=4 (sinks=1,recent=2,budget=7)"
   std::uint64_t streams = 0;
 
@@ -40,18 +40,18 @@ struct Escalated {
   std::size_t tests = 0;
 
   // The first cell, in the order given, with a rejected test, and that test; nothing: none.
-  const LadderCell* smallest = nullptr;
+  const LadderStep* smallest = nullptr;
   std::optional<std::size_t> rejected;  // index into statistics
 
   // The cell last in order with a rejected test.
-  const LadderCell* largest = nullptr;
+  const LadderStep* largest = nullptr;
 };
 
 // Tries the cells in order, smallest first. `name` and `seed` fix all streams. The first error of
 // a cell ends it. The result's pointers are into `cells`. `seconds_left`, if not null, bounds the
 // fresh streams, but never below those of the first look: how many depends on time and not on what
 // they show, so that the error rate stands.
-Result<Escalated> escalate(const std::vector<LadderCell>& cells,
+Result<Escalated> escalate(const std::vector<LadderStep>& bins,
                            std::string_view name,
                            std::uint64_t seed,
                            double family_error,

@@ -142,8 +142,8 @@ Result<void> FamilySampler::find_shape() {
     fed += chunk;
   }
   // Single tokens from here on, until nothing is stored beyond the budget.
-  const std::uint32_t spare = contract_.timing == Timing::lazy ? contract_.slack + 1 : 0;
-  calls.insert(calls.end(), 1 + spare, 1);
+  const std::uint32_t exempt = contract_.timing == Timing::lazy ? contract_.slack + 1 : 0;
+  calls.insert(calls.end(), 1 + exempt, 1);
   std::vector<std::uint32_t> residents;
   bool found = false;
   const auto look = [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {

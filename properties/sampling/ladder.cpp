@@ -18,11 +18,11 @@ StatisticalVerdict not_run(const std::string& why) {
 
 // As many as there is time for, and thirty at least.
 Result<Counts> count_in_time(FamilySampler& sampler,
-                             const CountsWanted& wanted,
+                             const CountsRequested& requested,
                              const Effort& effort,
                              std::uint64_t root,
                              std::uint64_t streams) {
-  Counts counts(sampler.shape(), wanted);
+  Counts counts(sampler.shape(), requested);
   for (std::uint64_t r = 0; r < streams; ++r) {
     if (r >= fewest_streams && effort.seconds_left && effort.seconds_left() <= 0) break;
     if (const auto done = collect(sampler, root, r, 1, counts); !done) return done.error();
@@ -31,10 +31,10 @@ Result<Counts> count_in_time(FamilySampler& sampler,
 }
 
 Result<Counts> count(FamilySampler& sampler,
-                     const CountsWanted& wanted,
+                     const CountsRequested& requested,
                      std::uint64_t root,
                      std::uint64_t streams) {
-  Counts counts(sampler.shape(), wanted);
+  Counts counts(sampler.shape(), requested);
   if (const auto done = collect(sampler, root, 0, streams, counts); !done) return done.error();
   return counts;
 }
@@ -53,15 +53,15 @@ Result<Site> site_of(Family& family, const Setup& setup, const Ask& ask, const R
 
 // The wanted size, with about four times as many tokens as fit; in few streams.
 Result<Site> wanted_site(Family& family, const Ask& ask) {
-  const Setup wanted = family.wanted();
-  Setup one = wanted;
+  const Setup requested = family.requested();
+  Setup one = requested;
   one.layers = 1;
   one.kv_heads = 1;
   one.group = 1;
   one.sequences = 1;
   Result<Contract> contract = family.contract(one);
   if (!contract) {
-    one = wanted;
+    one = requested;
     contract = family.contract(one);
   }
   if (!contract) return contract.error();
@@ -89,12 +89,12 @@ Result<std::vector<Site>> sites_of(Family& family, const Ask& ask) {
       if (!known) sites.push_back(*std::move(site));
     }
   }
-  Result<Site> wanted = wanted_site(family, ask);
-  if (wanted) {
-    const bool small = wanted->sampler->shape().n <= 4096;
-    if (small || sites.empty()) sites.push_back(*std::move(wanted));
+  Result<Site> requested = wanted_site(family, ask);
+  if (requested) {
+    const bool small = requested->sampler->shape().n <= 4096;
+    if (small || sites.empty()) sites.push_back(*std::move(requested));
   } else if (sites.empty()) {
-    return refused.empty() ? wanted.error() : Error{Error::Kind::unsupported, refused};
+    return refused.empty() ? requested.error() : Error{Error::Kind::unsupported, refused};
   }
   return sites;
 }
@@ -129,13 +129,13 @@ constexpr std::uint64_t pilot_streams = 8;
 
 // Seconds that a stream of the cell takes, from one; from some more where they cost little. The
 // least of both: what a busy machine adds is no cost of a stream.
-Result<double> seconds_of(const LadderCell& cell, const Effort& effort) {
-  const std::uint64_t root = test_root(effort.seed, cell.where, 4);
+Result<double> seconds_of(const LadderStep& bin, const Effort& effort) {
+  const std::uint64_t root = test_root(effort.seed, bin.where, 4);
   double each = 0;
   for (const std::uint64_t streams : {std::uint64_t{1}, pilot_streams}) {
     const double before = effort.seconds_left();
     if (each * static_cast<double>(streams) > 0.02 * before) break;
-    if (const auto pilot = cell.run(root, streams); !pilot) return pilot.error();
+    if (const auto pilot = bin.run(root, streams); !pilot) return pilot.error();
     const double seen = (before - effort.seconds_left()) / static_cast<double>(streams);
     each = streams == 1 ? seen : std::min(each, seen);
   }
@@ -144,37 +144,37 @@ Result<double> seconds_of(const LadderCell& cell, const Effort& effort) {
 
 // The share of the cells' streams for which there is time, each cell's alike: what one shows is not
 // what another does. Learnt from a few streams of each; in (0, 1], and then `cells` have so many.
-Result<double> fit_into_time(std::vector<LadderCell>& cells, const Effort& effort) {
+Result<double> fit_into_time(std::vector<LadderStep>& bins, const Effort& effort) {
   if (!effort.seconds_left) return 1.0;
-  double wanted = 0;
+  double requested = 0;
   double least = 0;
-  for (LadderCell& cell : cells) {
-    const auto seconds = seconds_of(cell, effort);
+  for (LadderStep& bin : bins) {
+    const auto seconds = seconds_of(bin, effort);
     if (!seconds) return seconds.error();
-    cell.seconds = *seconds;
-    wanted += cell.seconds * static_cast<double>(cell.streams);
-    least += cell.seconds * static_cast<double>(fewest_streams);
+    bin.seconds = *seconds;
+    requested += bin.seconds * static_cast<double>(bin.streams);
+    least += bin.seconds * static_cast<double>(fewest_streams);
     if (least > effort.seconds_left()) return Error{Error::Kind::busy, "time ran out"};
   }
   constexpr double first_look = 0.7;  // the rest is for what looks doubtful
-  const double share = first_look * std::max(0.0, effort.seconds_left()) / wanted;
-  if (wanted <= 0 || share >= 1) return 1.0;
-  for (LadderCell& cell : cells) {
-    const auto fit = static_cast<std::uint64_t>(share * static_cast<double>(cell.streams));
-    cell.streams = std::min(cell.streams, std::max(fewest_streams, fit));
+  const double share = first_look * std::max(0.0, effort.seconds_left()) / requested;
+  if (requested <= 0 || share >= 1) return 1.0;
+  for (LadderStep& bin : bins) {
+    const auto fit = static_cast<std::uint64_t>(share * static_cast<double>(bin.streams));
+    bin.streams = std::min(bin.streams, std::max(fewest_streams, fit));
   }
   return share;
 }
 
 }  // namespace
 
-StatisticalVerdict climb_cells(std::vector<LadderCell> cells,
+StatisticalVerdict climb_cells(std::vector<LadderStep> bins,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose) {
-  const Result<double> share = fit_into_time(cells, effort);
+  const Result<double> share = fit_into_time(bins, effort);
   if (!share) return not_run(share.error().message);
-  Result<Escalated> climbed = escalate(cells, law, effort.seed, law_error, effort.seconds_left);
+  Result<Escalated> climbed = escalate(bins, law, effort.seed, law_error, effort.seconds_left);
   if (!climbed) return not_run(climbed.error().message);
   StatisticalVerdict verdict;
   if (climbed->tests == 0 && *share < 1) {
@@ -204,17 +204,16 @@ StatisticalVerdict climb_cells(std::vector<LadderCell> cells,
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   Result<std::vector<Site>> sites = sites_of(family, ask);
   if (!sites) return not_run(sites.error().message);
-  std::vector<LadderCell> cells;
+  std::vector<LadderStep> bins;
   for (const Site& site : *sites) {
-    cells.push_back(
-        {.where = site.sampler->where(),
-         .streams = streams_at(site.streams, effort, family),
-         .run = [&ask, sampler = site.sampler](
-                    std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
-           Result<Counts> counts = count(*sampler, ask.wanted, root, streams);
-           if (!counts) return counts.error();
-           return ask.tests(*counts);
-         }});
+    bins.push_back({.where = site.sampler->where(),
+                    .streams = streams_at(site.streams, effort, family),
+                    .run = [&ask, sampler = site.sampler](std::uint64_t root, std::uint64_t streams)
+                        -> Result<std::vector<ChanceTest>> {
+                      Result<Counts> counts = count(*sampler, ask.requested, root, streams);
+                      if (!counts) return counts.error();
+                      return ask.tests(*counts);
+                    }});
   }
   // The largest of the small cells: most of what a law does shows there, and it is quick.
   const Site* telling = &sites->front();
@@ -224,11 +223,11 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   const auto diagnose = [&]() -> std::string {
     if (!ask.diagnose) return {};
     const Result<Counts> counts =
-        count_in_time(*telling->sampler, ask.wanted, effort, test_root(effort.seed, ask.law, 3),
+        count_in_time(*telling->sampler, ask.requested, effort, test_root(effort.seed, ask.law, 3),
                       streams_at(2 * telling->streams, effort, family));
     return counts ? ask.diagnose(*counts) : std::string();
   };
-  return climb_cells(std::move(cells), effort, ask.law, diagnose);
+  return climb_cells(std::move(bins), effort, ask.law, diagnose);
 }
 
 }  // namespace kv::properties

@@ -29,7 +29,7 @@ std::uint64_t streams_at(std::uint64_t quick, const Effort& effort, const Family
 struct Ask {
   std::string_view law;  // its id: part of every seed
   std::span<const Rung> rungs;
-  CountsWanted wanted{};
+  CountsRequested requested{};
   std::vector<std::uint32_t> chunks{};  // empty: token by token
   std::function<std::vector<ChanceTest>(const Counts& counts)> tests;
 
@@ -47,7 +47,7 @@ Setup rung_setup(const Shape& shape);
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask);
 
 // The same for cells made by the caller. With effort.seconds_left, streams are as many as fit.
-StatisticalVerdict climb_cells(std::vector<LadderCell> cells,
+StatisticalVerdict climb_cells(std::vector<LadderStep> bins,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose);

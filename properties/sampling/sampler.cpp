@@ -37,7 +37,7 @@ Result<void> collect(Sampler& sampler,
 }
 
 Result<Counts> collect_threads(const MakeSampler& make,
-                               const CountsWanted& wanted,
+                               const CountsRequested& requested,
                                std::uint64_t root,
                                std::uint64_t count,
                                std::uint32_t threads,
@@ -45,7 +45,7 @@ Result<Counts> collect_threads(const MakeSampler& make,
   const Shape shape = make()->shape();
   const std::uint64_t batch =
       std::clamp<std::uint64_t>(count / (16 * std::uint64_t{threads}), 1, 1 + 1000000 / shape.n);
-  std::vector<Counts> parts(threads, Counts(shape, wanted));
+  std::vector<Counts> parts(threads, Counts(shape, requested));
   std::vector<std::optional<Error>> errors(threads);
   std::atomic<std::uint64_t> next = 0;
   std::atomic<std::uint64_t> finished = 0;

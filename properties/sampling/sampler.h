@@ -42,7 +42,7 @@ using MakeSampler = std::function<std::unique_ptr<Sampler>()>;
 // depend on how many. `more` is asked now and then, from any thread, with the streams done so far;
 // false stops early, which is an error.
 Result<Counts> collect_threads(const MakeSampler& make,
-                               const CountsWanted& wanted,
+                               const CountsRequested& requested,
                                std::uint64_t root,
                                std::uint64_t count,
                                std::uint32_t threads,

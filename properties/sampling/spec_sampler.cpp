@@ -94,7 +94,7 @@ SpecSampler::SpecSampler(const Spec& spec, std::uint32_t tokens)
 void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
   replicate.kept.clear();
   replicate.gone.clear();
-  told_ = true;
+  reported_ = true;
   const std::uint32_t chunk = std::max(1U, spec_.chunk);
   for (std::uint32_t fed = 0; fed < tokens_; fed += chunk) {
     feed(cache, std::min(chunk, tokens_ - fed), replicate);
@@ -102,7 +102,7 @@ void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
   for (const Position position : cache.all().middle) {
     replicate.kept.push_back(position - spec_.sinks);
   }
-  if (!told_ || replicate.gone.size() != shape_.n - shape_.k) replicate.gone.clear();
+  if (!reported_ || replicate.gone.size() != shape_.n - shape_.k) replicate.gone.clear();
 }
 
 Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
@@ -138,7 +138,7 @@ void SpecSampler::note_decisions(UnitCache& cache, Replicate& replicate) {
   const auto entered = static_cast<std::uint32_t>(now.recent.first - spec_.sinks);
   const std::size_t decided = entered - shape_.k - replicate.gone.size();
   if (evicted.size() != decided || (in_bulk_ && decided > 1)) {
-    told_ = false;
+    reported_ = false;
     cache.clear_evicted();
     return;
   }

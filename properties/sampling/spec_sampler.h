@@ -38,7 +38,7 @@ class SpecSampler final : public Sampler {
   std::uint32_t tokens_;
   Shape shape_;
   bool in_bulk_;
-  bool told_ = true;
+  bool reported_ = true;
   std::vector<float> mass_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr double family_error = 1e-9;
 constexpr std::uint32_t most_paired = 256;  // tokens up to which pairs are counted
 
-CountsWanted wanted_of(const Shape& shape) {
+CountsRequested requested_of(const Shape& shape) {
   return {.pairs = shape.n <= most_paired, .subsets = shape.n <= 7};
 }
 
@@ -68,7 +68,7 @@ constexpr std::array<Step, 7> ladder = {{{{.n = 5, .k = 4}, 20000},
                                          {{.n = 1024, .k = 128}, 500},
                                          {{.n = 4096, .k = 512}, 200}}};
 
-LadderCell cell_of(const Spec& spec,
+LadderStep cell_of(const Spec& spec,
                    std::uint32_t tokens,
                    const Shape& shape,
                    std::uint64_t streams,
@@ -79,7 +79,7 @@ LadderCell cell_of(const Spec& spec,
             const auto more = [&](std::uint64_t /*done*/) {
               return !options.more || options.more(1);
             };
-            Result<Counts> counts = collect_threads(sampler_of(spec, tokens), wanted_of(shape),
+            Result<Counts> counts = collect_threads(sampler_of(spec, tokens), requested_of(shape),
                                                     root, count, options.threads, more);
             if (!counts) return counts.error();
             return tests_of(*counts);
@@ -87,15 +87,15 @@ LadderCell cell_of(const Spec& spec,
 }
 
 // Up the ladder until a cell rejects. Steps share the error by Bonferroni over the whole ladder.
-Result<void> walk(const Spec& spec, const UniformityOptions& options, UniformityReport& report) {
+Result<void> walk(const Spec& spec, const UniformityOptions& options, UniformityResult& report) {
   for (const Step& step : ladder) {
     const Spec small = resized(spec, step.shape);
     const Result<std::uint32_t> tokens = tokens_for(small, step.shape.n);
     if (!tokens) continue;
     const Result<Shape> shape = shape_of(small, *tokens);
     if (!shape) continue;
-    const std::vector<LadderCell> cells = {cell_of(small, *tokens, *shape, step.streams, options)};
-    Result<Escalated> climbed = escalate(cells, "uniformity ladder", options.seed,
+    const std::vector<LadderStep> bins = {cell_of(small, *tokens, *shape, step.streams, options)};
+    Result<Escalated> climbed = escalate(bins, "uniformity ladder", options.seed,
                                          family_error / static_cast<double>(ladder.size()));
     if (!climbed) return climbed.error();
     for (Statistic& statistic : climbed->statistics) report.ladder.push_back(statistic);
@@ -108,7 +108,7 @@ Result<void> walk(const Spec& spec, const UniformityOptions& options, Uniformity
 }
 
 // Every outcome of every draw at the smallest size where the law differs.
-void find_witness(const Spec& spec, UniformityReport& report) {
+void find_witness(const Spec& spec, UniformityResult& report) {
   for (const Shape shape :
        {Shape{3, 1}, Shape{3, 2}, Shape{4, 2}, Shape{5, 2}, Shape{5, 3}, Shape{6, 3}}) {
     const Spec small = resized(spec, shape);
@@ -132,7 +132,7 @@ void find_witness(const Spec& spec, UniformityReport& report) {
   }
 }
 
-std::string verdict_words(const UniformityReport& report) {
+std::string verdict_words(const UniformityResult& report) {
   if (report.uniform) {
     const auto best = std::ranges::min_element(report.statistics, {}, [](const Statistic& s) {
       return s.detectable > 0 ? s.detectable : 1e9;
@@ -149,11 +149,11 @@ std::string verdict_words(const UniformityReport& report) {
 
 }  // namespace
 
-Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOptions& options) {
+Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOptions& options) {
   const Result<Shape> shape = shape_of(spec, options.tokens);
   if (!shape) return shape.error();
   std::optional<Counts> first;
-  const LadderCell cell = {
+  const LadderStep bin = {
       .where = "n=" + std::to_string(shape->n) + " k=" + std::to_string(shape->k),
       .streams = options.trials,
       .run = [&](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
@@ -161,16 +161,17 @@ Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOp
           return !options.more ||
                  options.more(static_cast<double>(done) / static_cast<double>(count));
         };
-        Result<Counts> counts = collect_threads(sampler_of(spec, options.tokens), wanted_of(*shape),
-                                                root, count, options.threads, more);
+        Result<Counts> counts =
+            collect_threads(sampler_of(spec, options.tokens), requested_of(*shape), root, count,
+                            options.threads, more);
         if (!counts) return counts.error();
         std::vector<ChanceTest> tests = tests_of(*counts);
         if (!first) first = *std::move(counts);
         return tests;
       }};
-  Result<Escalated> climbed = escalate({cell}, "uniformity", options.seed, family_error);
+  Result<Escalated> climbed = escalate({bin}, "uniformity", options.seed, family_error);
   if (!climbed) return climbed.error();
-  UniformityReport report{.counts = *std::move(first),
+  UniformityResult report{.counts = *std::move(first),
                           .tokens = options.tokens,
                           .seed = options.seed,
                           .decisions = options.trials * (shape->n - shape->k),

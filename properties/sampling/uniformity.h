@@ -24,7 +24,7 @@ struct UniformityOptions {
   std::function<bool(double share)> more{};
 };
 
-struct UniformityReport {
+struct UniformityResult {
   Counts counts;
   std::uint32_t tokens = 0;
   std::uint64_t seed = 1;
@@ -45,6 +45,6 @@ struct UniformityReport {
 
 // Two stages on fresh data with a family error of 1e-9. Errors: nothing is sampled, nothing is
 // evicted, or stopped.
-Result<UniformityReport> measure_uniformity(const Spec& spec, const UniformityOptions& options);
+Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOptions& options);
 
 }  // namespace kv::properties

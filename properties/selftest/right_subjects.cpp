@@ -7,8 +7,8 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/mutants.h"
-#include "kvcheck/properties/plain/plain_choosing.h"
 #include "kvcheck/properties/plain/plain_family.h"
+#include "kvcheck/properties/plain/plain_selecting.h"
 #include "kvcheck/properties/plain/plain_sharing.h"
 #include "kvcheck/properties/plain/plain_shifting.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
@@ -245,8 +245,8 @@ std::span<const RightSubject> right_subjects() {
                    }});
     out.push_back({"plain-choosing", "each query head attends to the pages that may fit it best",
                    []() -> std::unique_ptr<Family> {
-                     return std::make_unique<PlainFamily<PlainChoosing>>("plain-choosing",
-                                                                         PlainChoosing::options());
+                     return std::make_unique<PlainFamily<PlainSelecting>>(
+                         "plain-choosing", PlainSelecting::options());
                    }});
     add_specs(out, std::make_index_sequence<policies.size() * settings.size()>());
     out.push_back({"h2o;unit=head", "each query head keeps its own",

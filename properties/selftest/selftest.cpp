@@ -44,7 +44,7 @@ void keep(std::string_view text, std::span<char> where) {
 }
 
 // The broken law that needed the fewest cases; statistics, which count as one, come last.
-LawResult* quickest(Report& report) {
+LawResult* quickest(BatteryResult& report) {
   LawResult* best = nullptr;
   for (LawResult& result : report.laws) {
     if (result.status != Status::broken) continue;
@@ -92,7 +92,7 @@ void run_job(const Job& job, const SelftestOptions& options, Slot& slot) {
   keep(best->smallest->text(), slot.words);
 }
 
-bool chosen(std::string_view name, const std::vector<std::string>& filter) {
+bool selected(std::string_view name, const std::vector<std::string>& filter) {
   return filter.empty() || std::ranges::find(filter, name) != filter.end();
 }
 
@@ -101,12 +101,12 @@ Result<std::vector<Job>> jobs_of(const SelftestOptions& options) {
   std::vector<std::string_view> names;
   for (const Mutant& mutant : options.mutants) {
     names.push_back(mutant.name);
-    if (!chosen(mutant.name, options.filter)) continue;
+    if (!selected(mutant.name, options.filter)) continue;
     jobs.push_back({.mutant = &mutant, .seed = options.seed});
   }
   for (const RightSubject& right : options.right_subjects) {
     names.push_back(right.name);
-    if (!chosen(right.name, options.filter)) continue;
+    if (!selected(right.name, options.filter)) continue;
     for (std::uint32_t run = 0; run < options.right_runs; ++run) {
       jobs.push_back({.right = &right, .seed = options.seed + run, .again = run > 0});
     }
@@ -149,7 +149,7 @@ void run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot
   }
 }
 
-void read_slot(const Job& job, const Slot& slot, SelftestReport& report) {
+void read_slot(const Job& job, const Slot& slot, SelftestResult& report) {
   if (job.right != nullptr) {
     ++report.right_batteries;
     for (std::uint32_t i = 0; i < slot.killers; ++i) {
@@ -167,7 +167,7 @@ void read_slot(const Job& job, const Slot& slot, SelftestReport& report) {
   report.kills.push_back(std::move(kill));
 }
 
-void find_idle(SelftestReport& report) {
+void find_idle(SelftestResult& report) {
   for (const Law& law : laws()) {
     const bool kills = std::ranges::any_of(report.kills, [&](const Kill& kill) {
       return std::ranges::find(kill.killers, &law, &Killer::law) != kill.killers.end();
@@ -182,18 +182,18 @@ bool is_surprise(const Kill& kill) {
   return kill.killers.empty() == kill.mutant->equivalent.empty();
 }
 
-bool SelftestReport::passed() const {
+bool SelftestResult::passed() const {
   return std::ranges::none_of(kills, is_surprise) && idle_laws.empty() && accusations.empty();
 }
 
-Result<SelftestReport> run_selftest(const SelftestOptions& options) {
+Result<SelftestResult> run_selftest(const SelftestOptions& options) {
   const auto jobs = jobs_of(options);
   if (!jobs) return jobs.error();
   KV_CHECK(laws().size() <= Board::most_laws);
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   run_jobs(*jobs, options, slots);
-  SelftestReport report{.seed = options.seed,
+  SelftestResult report{.seed = options.seed,
                         .whole = options.filter.empty(),
                         .kills = {},
                         .idle_laws = {},

@@ -46,7 +46,7 @@ std::string json_of(const Kill& kill) {
       .text();
 }
 
-std::string sum_of(const SelftestReport& report) {
+std::string sum_of(const SelftestResult& report) {
   const auto surprises = std::ranges::count_if(report.kills, is_surprise);
   return std::to_string(report.kills.size()) + " mutants, " + std::to_string(surprises) +
          " not as they should be; " + std::to_string(report.idle_laws.size()) +
@@ -57,7 +57,7 @@ std::string sum_of(const SelftestReport& report) {
 
 }  // namespace
 
-void write_text(const SelftestReport& report, std::ostream& out) {
+void write_text(const SelftestResult& report, std::ostream& out) {
   std::size_t width = 0;
   for (const Kill& kill : report.kills) width = std::max(width, kill.mutant->name.size());
   for (const Kill& kill : report.kills) {
@@ -78,7 +78,7 @@ void write_text(const SelftestReport& report, std::ostream& out) {
   out << sum_of(report) << (report.passed() ? "passed\n" : "FAILED\n");
 }
 
-void write_json(const SelftestReport& report, std::ostream& out) {
+void write_json(const SelftestResult& report, std::ostream& out) {
   std::string tried;
   for (const Law& law : laws()) tried += (tried.empty() ? "" : ",") + json_of(law);
   std::string kills;

@@ -7,7 +7,7 @@
 namespace kv::properties {
 namespace {
 
-std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
+std::uint64_t select(std::uint64_t n, std::uint64_t k) {
   if (k > n) return 0;
   std::uint64_t result = 1;
   for (std::uint64_t i = 1; i <= k; ++i) result = result * (n - k + i) / i;
@@ -24,20 +24,20 @@ void add_all(std::vector<T>& sums, const std::vector<T>& terms) {
 
 std::uint64_t subset_count(const Shape& shape) {
   KV_CHECK(shape.n <= 32);
-  return choose(shape.n, shape.k);
+  return select(shape.n, shape.k);
 }
 
 std::uint64_t subset_index(std::span<const std::uint32_t> kept) {
   std::uint64_t index = 0;
-  for (std::size_t i = 0; i < kept.size(); ++i) index += choose(kept[i], i + 1);
+  for (std::size_t i = 0; i < kept.size(); ++i) index += select(kept[i], i + 1);
   return index;
 }
 
-Counts::Counts(const Shape& shape, const CountsWanted& wanted)
+Counts::Counts(const Shape& shape, const CountsRequested& requested)
     : shape_(shape), kept_(shape.n), accepted_(shape.n - shape.k), ranks_(shape.k) {
   KV_CHECK(shape.k >= 1 && shape.k < shape.n);
-  if (wanted.pairs) pairs_.resize(std::size_t{shape.n} * (shape.n - 1) / 2);
-  if (wanted.subsets) subsets_.resize(subset_count(shape));
+  if (requested.pairs) pairs_.resize(std::size_t{shape.n} * (shape.n - 1) / 2);
+  if (requested.subsets) subsets_.resize(subset_count(shape));
 }
 
 std::size_t Counts::pair_index(std::uint32_t i, std::uint32_t j) const {
@@ -57,7 +57,7 @@ void Counts::add(const Replicate& replicate) {
   if (!subsets_.empty()) ++subsets_[subset_index(replicate.kept)];
   if (replicate.gone.empty()) return;
   KV_CHECK(replicate.gone.size() == accepted_.size());
-  ++told_;
+  ++reported_;
   for (std::size_t i = 0; i < replicate.gone.size(); ++i) {
     const std::uint32_t rank = replicate.gone[i];
     if (rank >= shape_.k) continue;
@@ -69,7 +69,7 @@ void Counts::add(const Replicate& replicate) {
 void Counts::merge(const Counts& other) {
   KV_CHECK(shape_ == other.shape_);
   streams_ += other.streams_;
-  told_ += other.told_;
+  reported_ += other.reported_;
   add_all(kept_, other.kept_);
   add_all(pairs_, other.pairs_);
   add_all(accepted_, other.accepted_);

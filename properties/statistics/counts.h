@@ -19,14 +19,14 @@ struct Replicate {
   std::vector<std::uint32_t> gone;
 };
 
-struct CountsWanted {
+struct CountsRequested {
   bool pairs = false;
   bool subsets = false;  // requires few: see subset_count
 };
 
 class Counts {
  public:
-  Counts(const Shape& shape, const CountsWanted& wanted);
+  Counts(const Shape& shape, const CountsRequested& requested);
 
   // Requires k tokens below n in `kept`, and n - k decisions or none in `gone`.
   void add(const Replicate& replicate);
@@ -47,7 +47,7 @@ class Counts {
   [[nodiscard]] bool has_pairs() const { return !pairs_.empty(); }
 
   // Streams whose decisions were told.
-  [[nodiscard]] std::uint64_t told() const { return told_; }
+  [[nodiscard]] std::uint64_t reported() const { return reported_; }
 
   // [n - k], of them those that kept the newcomer, by decision.
   [[nodiscard]] std::span<const std::uint64_t> accepted() const { return accepted_; }
@@ -63,7 +63,7 @@ class Counts {
 
   Shape shape_;
   std::uint64_t streams_ = 0;
-  std::uint64_t told_ = 0;
+  std::uint64_t reported_ = 0;
   std::vector<std::uint64_t> kept_;
   std::vector<std::uint32_t> pairs_;
   std::vector<std::uint64_t> accepted_;

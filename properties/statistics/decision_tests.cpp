@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/bins.h"
 #include "kvcheck/properties/statistics/chance_tests.h"
 
 namespace kv::properties {
@@ -11,25 +11,25 @@ namespace {
 
 constexpr double least_expected = 10;
 
-std::string range_text(const CellRange& cell, std::uint64_t offset) {
-  const std::string first = std::to_string(cell.first + offset);
-  return cell.size() == 1 ? first : first + " to " + std::to_string(cell.last - 1 + offset);
+std::string range_text(const BinRange& bin, std::uint64_t offset) {
+  const std::string first = std::to_string(bin.first + offset);
+  return bin.size() == 1 ? first : first + " to " + std::to_string(bin.last - 1 + offset);
 }
 
-double sum_of(std::span<const double> values, const CellRange& cell) {
-  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(cell.first),
-                         values.begin() + static_cast<std::ptrdiff_t>(cell.last), 0.0);
+double sum_of(std::span<const double> values, const BinRange& bin) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(bin.first),
+                         values.begin() + static_cast<std::ptrdiff_t>(bin.last), 0.0);
 }
 
-std::uint64_t count_of(std::span<const std::uint64_t> counts, const CellRange& cell) {
-  return std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(cell.first),
-                         counts.begin() + static_cast<std::ptrdiff_t>(cell.last), std::uint64_t{0});
+std::uint64_t count_of(std::span<const std::uint64_t> counts, const BinRange& bin) {
+  return std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(bin.first),
+                         counts.begin() + static_cast<std::ptrdiff_t>(bin.last), std::uint64_t{0});
 }
 
 // Newcomers that must all stay: any that went refutes the law.
 ChanceTest certain_acceptance(const Counts& counts) {
   const auto accepted = counts.accepted();
-  const std::uint64_t asked = counts.told() * accepted.size();
+  const std::uint64_t asked = counts.reported() * accepted.size();
   const std::uint64_t refused =
       asked - std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
   ChanceTest test;
@@ -48,24 +48,24 @@ ChanceTest certain_acceptance(const Counts& counts) {
 }
 
 struct Group {
-  CellRange cell;
+  BinRange bin;
   double z = 0;
 };
 
 void acceptance_effect(const Counts& counts,
                        std::span<const double> in,
-                       const std::vector<CellRange>& cells,
+                       const std::vector<BinRange>& bins,
                        const Group& farthest,
                        Statistic& statistic) {
-  const auto told = static_cast<double>(counts.told());
-  const auto size = static_cast<double>(farthest.cell.size());
-  const std::uint64_t hits = count_of(counts.accepted(), farthest.cell);
-  const std::uint64_t asked = counts.told() * farthest.cell.size();
-  const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(cells.size()));
-  statistic.effect = "newcomer " + range_text(farthest.cell, counts.shape().k + 1) + " stays in " +
+  const auto reported = static_cast<double>(counts.reported());
+  const auto size = static_cast<double>(farthest.bin.size());
+  const std::uint64_t hits = count_of(counts.accepted(), farthest.bin);
+  const std::uint64_t asked = counts.reported() * farthest.bin.size();
+  const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(bins.size()));
+  statistic.effect = "newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
                      percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
                      " of streams instead of " +
-                     percent_text(sum_of(in, farthest.cell) / (told * size)) + " (" +
+                     percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
                      percent_text(bounds.low) + " to " + percent_text(bounds.high) +
                      "), z = " + number_text(farthest.z);
   statistic.effect_low = bounds.low;
@@ -75,40 +75,40 @@ void acceptance_effect(const Counts& counts,
 }  // namespace
 
 std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
-  if (counts.told() == 0) return std::nullopt;
+  if (counts.reported() == 0) return std::nullopt;
   if (law == ChanceLaw::admitting) return certain_acceptance(counts);
   const Shape& shape = counts.shape();
-  const auto told = static_cast<double>(counts.told());
+  const auto reported = static_cast<double>(counts.reported());
   std::vector<double> in;
   std::vector<double> out;
   std::vector<double> variance;
   double information = 0;
   for (std::uint32_t t = shape.k + 1; t <= shape.n; ++t) {
     const double share = acceptance(law, shape, t);
-    in.push_back(told * share);
-    out.push_back(told * (1 - share));
-    variance.push_back(told * share * (1 - share));
-    information += told * share / (1 - share);
+    in.push_back(reported * share);
+    out.push_back(reported * (1 - share));
+    variance.push_back(reported * share * (1 - share));
+    information += reported * share / (1 - share);
   }
-  const std::vector<CellRange> cells = pooled(in, out, least_expected);
-  if (cells.empty()) return std::nullopt;
+  const std::vector<BinRange> bins = pooled(in, out, least_expected);
+  if (bins.empty()) return std::nullopt;
   ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "TA";
   statistic.what = law == ChanceLaw::uniform ? "the t-th token stays at its own decision with k/t"
                                              : "every token stays at its own decision with k/(k+1)";
   Group farthest;
-  farthest.cell = cells[0];
-  for (const CellRange& cell : cells) {
+  farthest.bin = bins[0];
+  for (const BinRange& bin : bins) {
     const double deviation =
-        static_cast<double>(count_of(counts.accepted(), cell)) - sum_of(in, cell);
-    const double z = deviation / std::sqrt(sum_of(variance, cell));
+        static_cast<double>(count_of(counts.accepted(), bin)) - sum_of(in, bin);
+    const double z = deviation / std::sqrt(sum_of(variance, bin));
     statistic.value += z * z;
-    if (std::abs(z) > std::abs(farthest.z)) farthest = {cell, z};
+    if (std::abs(z) > std::abs(farthest.z)) farthest = {bin, z};
   }
-  statistic.freedom = static_cast<double>(cells.size());
+  statistic.freedom = static_cast<double>(bins.size());
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
-  acceptance_effect(counts, in, cells, farthest, statistic);
+  acceptance_effect(counts, in, bins, farthest, statistic);
   test.per_root = 1 / std::sqrt(information);
   return test;
 }
@@ -119,30 +119,30 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   if (ranks.size() < 2 || gone == 0) return std::nullopt;
   const double expected = static_cast<double>(gone) / static_cast<double>(ranks.size());
   const std::vector<double> in(ranks.size(), expected);
-  const std::vector<CellRange> cells = pooled(in, in, least_expected);
-  if (cells.size() < 2) return std::nullopt;
+  const std::vector<BinRange> bins = pooled(in, in, least_expected);
+  if (bins.size() < 2) return std::nullopt;
   ChanceTest test;
   Statistic& statistic = test.statistic;
   statistic.name = "TE";
   statistic.what = "the elder who goes is any of the k alike, by age";
   Group farthest;
-  farthest.cell = cells[0];
-  for (const CellRange& cell : cells) {
-    const double wanted = expected * static_cast<double>(cell.size());
-    const double z = (static_cast<double>(count_of(ranks, cell)) - wanted) / std::sqrt(wanted);
+  farthest.bin = bins[0];
+  for (const BinRange& bin : bins) {
+    const double requested = expected * static_cast<double>(bin.size());
+    const double z = (static_cast<double>(count_of(ranks, bin)) - requested) / std::sqrt(requested);
     statistic.value += z * z;
-    if (std::abs(z) > std::abs(farthest.z)) farthest = {cell, z};
+    if (std::abs(z) > std::abs(farthest.z)) farthest = {bin, z};
   }
-  statistic.freedom = static_cast<double>(cells.size()) - 1;
+  statistic.freedom = static_cast<double>(bins.size()) - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
-  const std::uint64_t hits = count_of(ranks, farthest.cell);
-  const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(cells.size()));
+  const std::uint64_t hits = count_of(ranks, farthest.bin);
+  const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(bins.size()));
   statistic.effect =
-      "of the elders by age, number " + range_text(farthest.cell, 1) + " of " +
+      "of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
       std::to_string(ranks.size()) + " goes in " +
       percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
       " of cases instead of " +
-      percent_text(static_cast<double>(farthest.cell.size()) / static_cast<double>(ranks.size())) +
+      percent_text(static_cast<double>(farthest.bin.size()) / static_cast<double>(ranks.size())) +
       " (" + percent_text(bounds.low) + " to " + percent_text(bounds.high) +
       "), z = " + number_text(farthest.z);
   statistic.effect_low = bounds.low;

@@ -32,18 +32,18 @@ constexpr std::array<Acceptance, 5> acceptances = {{
 
 // Pearson's sum over decisions, or infinity where what is certain did not happen.
 bool acceptance_fits(const Counts& counts, const Acceptance& candidate) {
-  const auto told = static_cast<double>(counts.told());
+  const auto reported = static_cast<double>(counts.reported());
   double sum = 0;
   double freedom = 0;
   for (std::uint32_t i = 0; i < counts.accepted().size(); ++i) {
     const double share =
         candidate.share(counts.shape().k, static_cast<double>(counts.shape().k + 1 + i));
-    const double deviation = static_cast<double>(counts.accepted()[i]) - told * share;
+    const double deviation = static_cast<double>(counts.accepted()[i]) - reported * share;
     if (share >= 1) {
       if (deviation < -0.5) return false;
       continue;
     }
-    sum += deviation * deviation / (told * share * (1 - share));
+    sum += deviation * deviation / (reported * share * (1 - share));
     ++freedom;
   }
   return freedom == 0 || chi_square_tail(sum, freedom) > fits;
@@ -75,7 +75,7 @@ std::string follows(const Counts& counts, ChanceLaw claimed) {
 }
 
 std::string accepts_like(const Counts& counts, ChanceLaw claimed) {
-  if (counts.told() == 0) return {};
+  if (counts.reported() == 0) return {};
   for (const Acceptance& candidate : acceptances) {
     if (!acceptance_fits(counts, candidate)) continue;
     const bool as_claimed = (claimed == ChanceLaw::uniform && &candidate == acceptances.data()) ||

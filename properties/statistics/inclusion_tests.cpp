@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/bins.h"
 #include "kvcheck/properties/statistics/chance_tests.h"
 #include "kvcheck/properties/statistics/null_streams.h"
 
@@ -23,9 +23,9 @@ double share_of(const Shape& shape) {
 }
 
 // Kept tokens of a cell beyond what the law expects.
-double deviation_of(const Counts& counts, const CellRange& cell, std::span<const double> shares) {
+double deviation_of(const Counts& counts, const BinRange& bin, std::span<const double> shares) {
   double deviation = 0;
-  for (std::size_t i = cell.first; i < cell.last; ++i) {
+  for (std::size_t i = bin.first; i < bin.last; ++i) {
     deviation +=
         static_cast<double>(counts.kept()[i]) - static_cast<double>(counts.streams()) * shares[i];
   }
@@ -35,16 +35,16 @@ double deviation_of(const Counts& counts, const CellRange& cell, std::span<const
 // Covariance of the kept tokens of each cell in one stream, [cells * cells].
 std::vector<double> cell_covariance(const Shape& shape,
                                     ChanceLaw law,
-                                    const std::vector<CellRange>& cells,
+                                    const std::vector<BinRange>& bins,
                                     std::span<const double> shares) {
-  const std::size_t size = cells.size();
+  const std::size_t size = bins.size();
   std::vector<double> covariance(size * size);
   for (std::size_t b = 0; b < size; ++b) {
     for (std::size_t a = 0; a <= b; ++a) {
       double sum = 0;
-      for (std::size_t j = cells[b].first; j < cells[b].last; ++j) {
+      for (std::size_t j = bins[b].first; j < bins[b].last; ++j) {
         if (a == b) sum += shares[j] * (1 - shares[j]);
-        for (std::size_t i = cells[a].first; i < std::min(j, cells[a].last); ++i) {
+        for (std::size_t i = bins[a].first; i < std::min(j, bins[a].last); ++i) {
           const double both = pair_inclusion(law, shape, static_cast<std::uint32_t>(i),
                                              static_cast<std::uint32_t>(j));
           sum += (a == b ? 2 : 1) * (both - shares[i] * shares[j]);
@@ -57,12 +57,12 @@ std::vector<double> cell_covariance(const Shape& shape,
   return covariance;
 }
 
-double uniform_form(const Counts& counts, const std::vector<CellRange>& cells) {
+double uniform_form(const Counts& counts, const std::vector<BinRange>& bins) {
   const std::vector<double> shares = inclusions(ChanceLaw::uniform, counts.shape());
   double sum = 0;
-  for (const CellRange& cell : cells) {
-    const double deviation = deviation_of(counts, cell, shares);
-    sum += deviation * deviation / static_cast<double>(cell.size());
+  for (const BinRange& bin : bins) {
+    const double deviation = deviation_of(counts, bin, shares);
+    sum += deviation * deviation / static_cast<double>(bin.size());
   }
   return sum / (static_cast<double>(counts.streams()) * scale_of(counts.shape()));
 }
@@ -70,18 +70,17 @@ double uniform_form(const Counts& counts, const std::vector<CellRange>& cells) {
 // The last cell is left out: the others determine it.
 double law_form(const Counts& counts,
                 ChanceLaw law,
-                const std::vector<CellRange>& cells,
+                const std::vector<BinRange>& bins,
                 std::size_t& rank) {
   const std::vector<double> shares = inclusions(law, counts.shape());
-  const std::vector<double> whole = cell_covariance(counts.shape(), law, cells, shares);
-  const std::size_t size = cells.size() - 1;
+  const std::vector<double> whole = cell_covariance(counts.shape(), law, bins, shares);
+  const std::size_t size = bins.size() - 1;
   std::vector<double> covariance(size * size);
   std::vector<double> deviations(size);
   for (std::size_t i = 0; i < size; ++i) {
-    deviations[i] = deviation_of(counts, cells[i], shares);
+    deviations[i] = deviation_of(counts, bins[i], shares);
     for (std::size_t j = 0; j < size; ++j) {
-      covariance[i * size + j] =
-          static_cast<double>(counts.streams()) * whole[i * cells.size() + j];
+      covariance[i * size + j] = static_cast<double>(counts.streams()) * whole[i * bins.size() + j];
     }
   }
   return quadratic_form(std::move(covariance), std::move(deviations), rank);
@@ -91,10 +90,10 @@ double law_form(const Counts& counts,
 void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   Statistic& statistic = test.statistic;
   if (law != ChanceLaw::uniform) return;
-  const std::vector<CellRange> singles = [&] {
-    std::vector<CellRange> cells;
-    for (std::size_t i = 0; i < counts.shape().n; ++i) cells.push_back({i, i + 1});
-    return cells;
+  const std::vector<BinRange> singles = [&] {
+    std::vector<BinRange> bins;
+    for (std::size_t i = 0; i < counts.shape().n; ++i) bins.push_back({i, i + 1});
+    return bins;
   }();
   const auto form = [&](const Counts& any) { return uniform_form(any, singles); };
   statistic.value = form(counts);
@@ -151,14 +150,14 @@ ChanceTest inclusion_test(const Counts& counts, ChanceLaw law) {
   std::vector<double> out = in;
   for (double& share : in) share *= streams;
   for (double& share : out) share = streams * (1 - share);
-  const std::vector<CellRange> cells = pooled(in, out, least_expected);
-  if (cells.size() < 2) {
+  const std::vector<BinRange> bins = pooled(in, out, least_expected);
+  if (bins.size() < 2) {
     fill_small(counts, law, test);
     return test;
   }
-  std::size_t rank = cells.size() - 1;
+  std::size_t rank = bins.size() - 1;
   test.statistic.value =
-      law == ChanceLaw::uniform ? uniform_form(counts, cells) : law_form(counts, law, cells, rank);
+      law == ChanceLaw::uniform ? uniform_form(counts, bins) : law_form(counts, law, bins, rank);
   test.statistic.freedom = static_cast<double>(rank);
   test.statistic.p = chi_square_tail(test.statistic.value, test.statistic.freedom);
   return test;
@@ -167,8 +166,8 @@ ChanceTest inclusion_test(const Counts& counts, ChanceLaw law) {
 std::optional<ChanceTest> subset_test(const Counts& counts) {
   const auto subsets = counts.subsets();
   KV_CHECK(!subsets.empty());
-  const auto cells = static_cast<double>(subsets.size());
-  const double expected = static_cast<double>(counts.streams()) / cells;
+  const auto bins = static_cast<double>(subsets.size());
+  const double expected = static_cast<double>(counts.streams()) / bins;
   if (expected < least_expected) return std::nullopt;
   ChanceTest test;
   Statistic& statistic = test.statistic;
@@ -181,15 +180,15 @@ std::optional<ChanceTest> subset_test(const Counts& counts) {
     statistic.value += deviation * deviation / expected;
     if (std::abs(deviation) > std::abs(static_cast<double>(farthest) - expected)) farthest = count;
   }
-  statistic.freedom = cells - 1;
+  statistic.freedom = bins - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
-  const Bounds bounds = exact_bounds(farthest, counts.streams(), 0.05 / cells);
+  const Bounds bounds = exact_bounds(farthest, counts.streams(), 0.05 / bins);
   statistic.effect_low = bounds.low;
   statistic.effect_high = bounds.high;
   statistic.effect =
       "one set is kept in " +
       percent_text(static_cast<double>(farthest) / static_cast<double>(counts.streams())) +
-      " of streams instead of " + percent_text(1 / cells);
+      " of streams instead of " + percent_text(1 / bins);
   test.per_root = 1 / std::sqrt(static_cast<double>(counts.streams()));
   return test;
 }

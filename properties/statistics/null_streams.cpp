@@ -7,11 +7,11 @@
 namespace kv::properties {
 
 Counts null_counts(const Shape& shape,
-                   const CountsWanted& wanted,
+                   const CountsRequested& requested,
                    std::uint64_t streams,
                    std::uint64_t seed) {
   const Rng rng(seed);
-  Counts counts(shape, wanted);
+  Counts counts(shape, requested);
   Replicate replicate;
   std::vector<bool> taken(shape.n);
   Position draw = 0;
@@ -32,14 +32,15 @@ Counts null_counts(const Shape& shape,
 
 double simulated_tail(const Counts& observed,
                       double value,
-                      const CountsWanted& wanted,
+                      const CountsRequested& requested,
                       const std::function<double(const Counts&)>& statistic) {
   const Shape& shape = observed.shape();
-  const std::uint64_t work = observed.streams() * shape.k * (wanted.pairs ? shape.k : 1) + shape.n;
+  const std::uint64_t work =
+      observed.streams() * shape.k * (requested.pairs ? shape.k : 1) + shape.n;
   const std::uint64_t runs = std::clamp<std::uint64_t>(20000000 / work, 200, 2000);
   std::uint64_t as_large = 1;
   for (std::uint64_t run = 0; run < runs; ++run) {
-    const Counts simulated = null_counts(shape, wanted, observed.streams(), 0x6e756c6c + run);
+    const Counts simulated = null_counts(shape, requested, observed.streams(), 0x6e756c6c + run);
     if (statistic(simulated) >= value) ++as_large;
   }
   return static_cast<double>(as_large) / static_cast<double>(runs + 1);

@@ -12,7 +12,7 @@ namespace kv::properties {
 // `streams` uniform subsets of k among n, drawn by Floyd's method.
 // Source: Bentley and Floyd, "A sample of brilliance", Communications of the ACM 30(9), 1987.
 Counts null_counts(const Shape& shape,
-                   const CountsWanted& wanted,
+                   const CountsRequested& requested,
                    std::uint64_t streams,
                    std::uint64_t seed);
 
@@ -20,7 +20,7 @@ Counts null_counts(const Shape& shape,
 // run counted among them: a valid p, though never below one over the number of runs (200 to 2,000).
 double simulated_tail(const Counts& observed,
                       double value,
-                      const CountsWanted& wanted,
+                      const CountsRequested& requested,
                       const std::function<double(const Counts&)>& statistic);
 
 }  // namespace kv::properties

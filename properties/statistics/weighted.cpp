@@ -51,9 +51,9 @@ std::vector<double> proportional_subsets(std::span<const double> weights, std::u
       double enters = 0;
       for (const std::uint32_t i : members_of(bits)) {
         // An elder goes with what its inclusion has to lose.
-        const double goes = 1 - now[i] / before[i];
-        after[(bits & ~(1U << i)) | 1U << t] += chance[bits] * goes;
-        enters += goes;
+        const double leaves = 1 - now[i] / before[i];
+        after[(bits & ~(1U << i)) | 1U << t] += chance[bits] * leaves;
+        enters += leaves;
       }
       after[bits] += chance[bits] * (1 - enters);
     }
@@ -111,10 +111,10 @@ std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const do
   statistic.what = "each kept set against the law of the weights";
   double pooled = 0;
   double pooled_hits = 0;
-  double cells = 0;
+  double bins = 0;
   const auto add = [&](double expected, double hits) {
     statistic.value += (hits - expected) * (hits - expected) / expected;
-    ++cells;
+    ++bins;
   };
   for (std::size_t s = 0; s < subsets.size(); ++s) {
     const double expected = streams * subsets[s];
@@ -132,8 +132,8 @@ std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const do
     }
   }
   if (pooled >= 10) add(pooled, pooled_hits);
-  if (cells < 2) return std::nullopt;
-  statistic.freedom = cells - 1;
+  if (bins < 2) return std::nullopt;
+  statistic.freedom = bins - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
   test.per_root = 1 / std::sqrt(streams);
   return test;

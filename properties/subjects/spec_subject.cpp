@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/properties/subjects/spec_caches.h"
 
 namespace kv::properties {
 namespace {
@@ -12,7 +12,7 @@ class SpecSubject final : public Subject {
   SpecSubject(const Spec& spec, const Setup& setup, DrawsOf draws)
       : cells_(spec, setup, std::move(draws)) {}
 
-  explicit SpecSubject(const SpecCells& cells) : cells_(cells.fork()) {}
+  explicit SpecSubject(const SpecCaches& cells) : cells_(cells.fork()) {}
 
   Answer<Facts> feed(const Feed& feed) override {
     const std::size_t seen = cells_.seen();
@@ -41,13 +41,13 @@ class SpecSubject final : public Subject {
 
   // Exact only where a call began, and remembered for the last few calls.
   Answer<Done> truncate(std::int64_t length) override {
-    const auto wanted = static_cast<std::size_t>(length);
-    if (length < 0 || wanted > cells_.seen()) {
+    const auto requested = static_cast<std::size_t>(length);
+    if (length < 0 || requested > cells_.seen()) {
       return Refused{std::to_string(length) + " tokens were never fed"};
     }
-    if (wanted == cells_.seen()) return Done{};
+    if (requested == cells_.seen()) return Done{};
     for (std::size_t i = past_.size(); i-- > 0;) {
-      if (past_[i].seen() != wanted) continue;
+      if (past_[i].seen() != requested) continue;
       cells_ = past_[i].fork();
       past_.erase(past_.begin() + static_cast<std::ptrdiff_t>(i), past_.end());
       return Done{};
@@ -77,8 +77,8 @@ class SpecSubject final : public Subject {
  private:
   static constexpr std::size_t remembered = 3;
 
-  SpecCells cells_;
-  std::vector<SpecCells> past_;  // as it was before each of the last calls
+  SpecCaches cells_;
+  std::vector<SpecCaches> past_;  // as it was before each of the last calls
 };
 
 class SpecFamily final : public Family {
@@ -99,9 +99,9 @@ class SpecFamily final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override {
+  [[nodiscard]] Setup requested() const override {
     Setup setup{.sinks = spec_.sinks, .recent = spec_.recent, .budget = spec_.budget};
-    if (spec_.chooses()) {
+    if (spec_.selects()) {
       setup.recent = spec_.top_pages.page;
       // So many pages are enough to choose among, and streams stay of a length that is tried.
       setup.budget = std::min(spec_.top_pages.pages(), 16U) * spec_.top_pages.page;

@@ -30,7 +30,7 @@ constexpr double cell = 9;          // pixels across and down
 constexpr double character = 5.2;   // of the labels, mean width
 constexpr double half_width = 0.4;  // of a cell, in cells
 
-std::size_t shade_of(const KillMatrix& matrix, const MatrixCell& killed) {
+std::size_t shade_of(const KillMatrix& matrix, const MatrixKill& killed) {
   if (matrix.laws[killed.law].statistical) return shades.size();
   std::size_t shade = 0;
   while (killed.cases > shades[shade].most) ++shade;
@@ -75,7 +75,7 @@ std::string cells(const KillMatrix& matrix) {
   std::array<std::string, shades.size() + 1> lines;
   for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
     const double y = static_cast<double>(i) + 1;
-    for (const MatrixCell& killed : matrix.rows[i].killed) {
+    for (const MatrixKill& killed : matrix.rows[i].killed) {
       const double x = static_cast<double>(killed.law) + 1;
       lines[shade_of(matrix, killed)] += dash(x - half_width, y, x + half_width, y);
     }
@@ -101,7 +101,7 @@ std::string tics(std::string_view axis, std::string_view how, std::size_t count,
 std::string axes(const KillMatrix& matrix) {
   std::vector<std::size_t> kills(matrix.laws.size());
   for (const MatrixRow& row : matrix.rows) {
-    for (const MatrixCell& killed : row.killed) ++kills[killed.law];
+    for (const MatrixKill& killed : row.killed) ++kills[killed.law];
   }
   const auto law = [&](std::size_t i) { return matrix.laws[i].id; };
   const auto mutant = [&](std::size_t i) { return matrix.rows[i].mutant; };
@@ -139,7 +139,7 @@ std::string plots() {
 std::string csv_of(const KillMatrix& matrix) {
   std::string csv = "mutant,law,cases\n";
   for (const MatrixRow& row : matrix.rows) {
-    for (const MatrixCell& killed : row.killed) {
+    for (const MatrixKill& killed : row.killed) {
       csv += csv_line(std::vector<std::string>{row.mutant, matrix.laws[killed.law].id,
                                                cases_text(matrix, killed)});
     }

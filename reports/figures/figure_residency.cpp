@@ -24,10 +24,10 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
     const CellResult& cell = *sweep.cells(*summary)[0];
     if (cell.residency.empty()) continue;
     const AttentionMap& map = sweep.result->map;
-    const auto wanted = [&](const Residency& r) {
+    const auto requested = [&](const Residency& r) {
       return covers(sweep.result->trace, summary->spec.unit, r, map.layer, map.head);
     };
-    const auto found = std::ranges::find_if(cell.residency, wanted);
+    const auto found = std::ranges::find_if(cell.residency, requested);
     panels.push_back({&line, found == cell.residency.end() ? &cell.residency.back() : &*found});
   }
   return panels;

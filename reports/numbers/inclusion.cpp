@@ -59,11 +59,11 @@ std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered) {
   if (entered <= capacity) return theory;
   const auto k = static_cast<double>(capacity);
   const std::uint64_t own = law == InclusionLaw::admitting ? 1 : 0;
-  const double spared = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
+  const double not_applicable = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
   for (std::uint64_t i = 0; i < entered; ++i) {
     const auto decisions = static_cast<double>(entered - std::max(i + own, capacity));
     theory[i] = law == InclusionLaw::uniform ? k / static_cast<double>(entered)
-                                             : std::pow(spared, decisions);
+                                             : std::pow(not_applicable, decisions);
   }
   return theory;
 }

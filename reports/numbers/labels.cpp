@@ -82,12 +82,12 @@ std::vector<std::string> labels_of(std::span<const Spec> specs) {
 }
 
 std::vector<std::string> shortened_apart(std::span<const std::string> texts, std::size_t width) {
-  std::map<std::string, std::string> chosen;
+  std::map<std::string, std::string> selected;
   std::set<std::string> used;
   std::vector<std::string> out;
   for (const std::string& text : texts) {
-    auto at = chosen.find(text);
-    if (at == chosen.end()) {
+    auto at = selected.find(text);
+    if (at == selected.end()) {
       std::string cut = shortened(text, width);
       for (std::size_t n = 2; used.contains(cut); ++n) {
         const std::string mark = "#" + std::to_string(n);
@@ -95,7 +95,7 @@ std::vector<std::string> shortened_apart(std::span<const std::string> texts, std
         cut = shortened(text, width - mark.size()) + mark;
       }
       used.insert(cut);
-      at = chosen.emplace(text, std::move(cut)).first;
+      at = selected.emplace(text, std::move(cut)).first;
     }
     out.push_back(at->second);
   }

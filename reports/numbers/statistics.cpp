@@ -98,8 +98,8 @@ std::vector<double> holm(std::span<const double> values) {
   std::vector<double> out(values.begin(), values.end());
   double least = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const double worth = values[order[rank]] * static_cast<double>(order.size() - rank);
-    least = std::max(least, std::min(1.0, worth));
+    const double score = values[order[rank]] * static_cast<double>(order.size() - rank);
+    least = std::max(least, std::min(1.0, score));
     out[order[rank]] = least;
   }
   return out;

@@ -74,7 +74,7 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
 // channel are as much as a key and a value.
 std::uint64_t bounds_rows(const Spec& spec, const UnitResult& unit) {
   const TopPages& sizes = spec.top_pages;
-  if (!spec.chooses() || unit.layer < sizes.dense_layers) return 0;
+  if (!spec.selects() || unit.layer < sizes.dense_layers) return 0;
   return (unit.stored_peak + sizes.page - 1) / sizes.page;
 }
 

@@ -62,9 +62,9 @@ constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &Ru
 
 // The newest run that holds something of one of these kinds; null if there is none.
 const RunSummary* newest(const std::vector<RunSummary>& runs,
-                         std::span<std::size_t RunSummary::*const> wanted) {
+                         std::span<std::size_t RunSummary::*const> requested) {
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
-    return std::ranges::any_of(wanted, [&](auto kind) { return run.*kind > 0; });
+    return std::ranges::any_of(requested, [&](auto kind) { return run.*kind > 0; });
   });
   return found == runs.rend() ? nullptr : &*found;
 }
@@ -73,7 +73,7 @@ Error no_runs(const std::string& path) {
   return {Error::Kind::not_found, "'" + path + "' holds no runs"};
 }
 
-Result<RunSummary> choose(const std::vector<RunSummary>& runs,
+Result<RunSummary> select(const std::vector<RunSummary>& runs,
                           const std::string& path,
                           std::int64_t id) {
   if (runs.empty()) return no_runs(path);
@@ -145,7 +145,7 @@ Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
   if (!database) return database.error();
   const auto runs = runs_in(*database);
   if (!runs) return runs.error();
-  const auto summary = choose(*runs, path, id);
+  const auto summary = select(*runs, path, id);
   if (!summary) return summary.error();
   return read_whole(*database, *summary);
 }
@@ -156,15 +156,15 @@ Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
   const auto runs = runs_in(*database);
   if (!runs) return runs.error();
   if (runs->empty()) return no_runs(path);
-  std::vector<const RunSummary*> wanted;
+  std::vector<const RunSummary*> requested;
   for (const auto& kind : kinds) {
     const RunSummary* const found = newest(*runs, std::span(&kind, 1));
-    if (found == nullptr || std::ranges::find(wanted, found) != wanted.end()) continue;
-    wanted.push_back(found);
+    if (found == nullptr || std::ranges::find(requested, found) != requested.end()) continue;
+    requested.push_back(found);
   }
-  if (wanted.empty()) wanted.push_back(&runs->back());
+  if (requested.empty()) requested.push_back(&runs->back());
   std::vector<StoredRun> stored;
-  for (const RunSummary* const summary : wanted) {
+  for (const RunSummary* const summary : requested) {
     auto run = read_whole(*database, *summary);
     if (!run) return run.error();
     stored.push_back(*std::move(run));

@@ -26,11 +26,11 @@ Entry number(double value) {
 
 // What of a spec decides how many rows its queries can see, beside the budget.
 std::string setting_of(const Spec& spec) {
-  std::string text = "unit=" + std::string(word_of(spec.unit));
-  if (spec.chooses()) return text + ";visibility=" + spec.visibility_text();
+  std::string text = "unit=" + std::string(name_of(spec.unit));
+  if (spec.selects()) return text + ";visibility=" + spec.visibility_text();
   if (spec.budgets.shared()) text += ";budgets=" + spec.budgets.text();
   if (spec.visibility == Visibility::window) return text + ";visibility=window";
-  text += ";timing=" + std::string(word_of(spec.timing));
+  text += ";timing=" + std::string(name_of(spec.timing));
   if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
   if (spec.chunk != 1) text += ";chunk=" + std::to_string(spec.chunk);
   return text;
@@ -44,7 +44,7 @@ struct Bounded {
 
 // How many rows a query may see, as the spec says it.
 std::uint32_t rows_of(const Spec& spec) {
-  return spec.chooses() ? spec.top_pages.attended : spec.budget;
+  return spec.selects() ? spec.top_pages.attended : spec.budget;
 }
 
 bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
@@ -56,7 +56,7 @@ bool same_bounds(const SpecSummary& a, const SpecSummary& b) {
 std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
   std::vector<Bounded> groups;
   for (const SpecSummary& summary : summaries) {
-    const bool bounds = summary.spec.bounded() || summary.spec.chooses();
+    const bool bounds = summary.spec.bounded() || summary.spec.selects();
     if (!bounds || !std::isfinite(summary.oracle.per_step)) continue;
     const std::string setting = setting_of(summary.spec);
     const auto found = std::ranges::find_if(groups, [&](const Bounded& group) {
@@ -91,7 +91,7 @@ std::vector<std::string> sentences(const ReplayResult& result) {
       "Per step: each query sees its heaviest keys, whatever was evicted; never below the optimum.",
       "Greedy: a cache that knows the future and drops what will weigh least; it is no bound."};
   const auto any = [&](auto of) { return std::ranges::any_of(result.cells, of); };
-  if (any([](const CellResult& cell) { return cell.cell.spec.chooses(); })) {
+  if (any([](const CellResult& cell) { return cell.cell.spec.selects(); })) {
     out.emplace_back(
         "Where queries choose pages nothing is evicted, so that there is no optimum: a share of it "
         "(\u2265) is that of the per-step bound.");

@@ -113,8 +113,8 @@ void compare_neighbours(std::vector<Contestant>& all) {
                         std::accumulate(all[i + 1].heads.begin(), all[i + 1].heads.end(), 0.0);
     if (same && std::isfinite(sums)) values[i] = paired_flips(all[i].heads, all[i + 1].heads);
   }
-  const std::vector<double> worth = holm(values);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].next_p = worth[i];
+  const std::vector<double> score = holm(values);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].next_p = score[i];
 }
 
 Entry p_of(double p) {

@@ -136,9 +136,9 @@ std::string csv_of(const Record& empty, const ReplayResult& result, Lines lines)
 
 // A cell of nothing: only its field names are used.
 CellResult nameless_cell() {
-  static const PolicyEntry nobody{};
+  static const PolicyEntry no_token{};
   CellResult cell;
-  cell.cell.spec.policy = &nobody;
+  cell.cell.spec.policy = &no_token;
   return cell;
 }
 

@@ -33,7 +33,7 @@ MatrixRow row_of(const JsonAt& mutant, const LawIndex& laws) {
     }
     row.killed.push_back({law->second, killers[i].need("cases").unsigned64("a number of cases")});
   }
-  std::ranges::sort(row.killed, {}, &MatrixCell::law);
+  std::ranges::sort(row.killed, {}, &MatrixKill::law);
   return row;
 }
 
@@ -100,15 +100,15 @@ Result<KillMatrix> read_kill_matrix(const std::string& path) {
   return matrix;
 }
 
-const MatrixCell* quickest_cell(const KillMatrix& matrix, const MatrixRow& row) {
-  const auto rank = [&](const MatrixCell& cell) {
+const MatrixKill* quickest_cell(const KillMatrix& matrix, const MatrixRow& row) {
+  const auto rank = [&](const MatrixKill& cell) {
     return std::pair(matrix.laws[cell.law].statistical, cell.cases);
   };
   const auto best = std::ranges::min_element(row.killed, {}, rank);
   return best == row.killed.end() ? nullptr : &*best;
 }
 
-std::string cases_text(const KillMatrix& matrix, const MatrixCell& cell) {
+std::string cases_text(const KillMatrix& matrix, const MatrixKill& cell) {
   return matrix.laws[cell.law].statistical ? "statistics" : std::to_string(cell.cases);
 }
 

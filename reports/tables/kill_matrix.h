@@ -20,7 +20,7 @@ struct MatrixLaw {
 };
 
 // One law that kills a mutant.
-struct MatrixCell {
+struct MatrixKill {
   std::size_t law = 0;      // index into KillMatrix::laws
   std::uint64_t cases = 0;  // that it took; 1 of a statistical law
 };
@@ -32,7 +32,7 @@ struct MatrixRow {
   std::string equivalent;          // why no law can kill it; empty: one must
   std::string verdict;             // "killed", "LIVES", "equivalent" or "KILLED"
   std::string smallest;            // the smallest counterexample of the quickest law
-  std::vector<MatrixCell> killed;  // in the order of the laws
+  std::vector<MatrixKill> killed;  // in the order of the laws
 };
 
 struct KillMatrix {
@@ -55,10 +55,10 @@ Result<KillMatrix> read_kill_matrix(const std::string& path);
 
 // The cell whose law needed the fewest cases, a law that tries cases before one that measures;
 // nothing of a row without cells.
-const MatrixCell* quickest_cell(const KillMatrix& matrix, const MatrixRow& row);
+const MatrixKill* quickest_cell(const KillMatrix& matrix, const MatrixRow& row);
 
 // "3", or "statistics".
-std::string cases_text(const KillMatrix& matrix, const MatrixCell& cell);
+std::string cases_text(const KillMatrix& matrix, const MatrixKill& cell);
 
 // "171 mutants, all killed; 93 laws, all kill; 78 right subjects, ...".
 std::string kill_summary(const KillMatrix& matrix);

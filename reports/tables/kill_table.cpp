@@ -17,7 +17,7 @@ Entry count(std::size_t value) {
 
 std::string killers_text(const KillMatrix& matrix, const MatrixRow& row) {
   std::string text;
-  for (const MatrixCell& cell : row.killed) {
+  for (const MatrixKill& cell : row.killed) {
     text += (text.empty() ? "" : ", ") + matrix.laws[cell.law].id + " (" +
             cases_text(matrix, cell) + ")";
   }
@@ -30,14 +30,14 @@ std::string in_code(const std::string& text) {
 
 // The quickest law and what it took; the others folded away.
 std::string killers_markdown(const KillMatrix& matrix, const MatrixRow& row) {
-  const MatrixCell* const best = quickest_cell(matrix, row);
+  const MatrixKill* const best = quickest_cell(matrix, row);
   if (best == nullptr) {
     return row.equivalent.empty() ? "**lives**" : "equivalent: " + markdown_escaped(row.equivalent);
   }
   std::string text = matrix.laws[best->law].id + " (" + cases_text(matrix, *best) + ")";
   if (row.killed.size() == 1) return text;
   std::string others;
-  for (const MatrixCell& cell : row.killed) {
+  for (const MatrixKill& cell : row.killed) {
     if (&cell == best) continue;
     others += (others.empty() ? "" : ", ") + matrix.laws[cell.law].id + " (" +
               cases_text(matrix, cell) + ")";
@@ -60,7 +60,7 @@ Table mutants_table(const KillMatrix& matrix) {
                    {.title = "Smallest counterexample", .name = "smallest"},
                    {.title = "Killed by", .name = "killed_by", .exact_only = true}};
   for (const MatrixRow& row : matrix.rows) {
-    const MatrixCell* const best = quickest_cell(matrix, row);
+    const MatrixKill* const best = quickest_cell(matrix, row);
     const bool said = row.equivalent.empty();
     table.rows.push_back({words(row.mutant), words(row.wrong), words(row.source),
                           words(said ? row.verdict : row.verdict + ": " + row.equivalent),
@@ -83,7 +83,7 @@ Table killing_laws_table(const KillMatrix& matrix) {
     std::size_t first = 0;
     std::string alone;
     for (const MatrixRow& row : matrix.rows) {
-      if (std::ranges::find(row.killed, law, &MatrixCell::law) == row.killed.end()) continue;
+      if (std::ranges::find(row.killed, law, &MatrixKill::law) == row.killed.end()) continue;
       ++kills;
       if (quickest_cell(matrix, row)->law == law) ++first;
       if (row.killed.size() == 1) alone += (alone.empty() ? "" : ", ") + row.mutant;

@@ -32,10 +32,10 @@ std::string_view without_return(std::string_view line) {
   return line;
 }
 
-Result<std::size_t> column_of(std::span<const std::string_view> names, std::string_view wanted) {
-  const auto at = std::ranges::find(names, wanted);
+Result<std::size_t> column_of(std::span<const std::string_view> names, std::string_view requested) {
+  const auto at = std::ranges::find(names, requested);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-  return malformed("line 1: no column '" + std::string(wanted) +
+  return malformed("line 1: no column '" + std::string(requested) +
                    "'; a log's header names input_length and nll");
 }
 

@@ -14,13 +14,13 @@ struct Candidate {
   std::size_t unit;
   std::size_t index;
 
-  [[nodiscard]] bool goes_before(const Candidate& other) const {
+  [[nodiscard]] bool is_evicted_before(const Candidate& other) const {
     return std::tuple(score, position, other.unit) < std::tuple(other.score, other.position, unit);
   }
 };
 
-bool goes_before(const Candidate& a, const Candidate& b) {
-  return a.goes_before(b);
+bool is_evicted_before(const Candidate& a, const Candidate& b) {
+  return a.is_evicted_before(b);
 }
 
 // The unit's candidates without its `floor` highest.
@@ -38,7 +38,7 @@ void add_contested(const PooledUnit& unit,
   if (floor == 0) return;
   const auto first = contested.begin() + begin;
   std::nth_element(first, contested.end() - static_cast<std::ptrdiff_t>(floor), contested.end(),
-                   goes_before);
+                   is_evicted_before);
   contested.resize(contested.size() - floor);
 }
 
@@ -58,7 +58,7 @@ std::vector<std::vector<std::size_t>> lowest_of_pool(std::span<const PooledUnit>
   for (std::size_t i = 0; i < units.size(); ++i) add_contested(units[i], i, floor, contested);
   const auto end = contested.begin() + static_cast<std::ptrdiff_t>(all - seats);
   if (end != contested.end()) {
-    std::nth_element(contested.begin(), end, contested.end(), goes_before);
+    std::nth_element(contested.begin(), end, contested.end(), is_evicted_before);
   }
   for (auto it = contested.begin(); it != end; ++it) going[it->unit].push_back(it->index);
   for (std::vector<std::size_t>& unit : going) std::ranges::sort(unit);

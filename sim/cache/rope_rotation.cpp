@@ -25,21 +25,21 @@ RopeRotation::RopeRotation(const Rope& rope, std::vector<double> frequencies)
   KV_CHECK(frequencies_.size() == pairs_of(rope));
 }
 
-void RopeRotation::mean_turns(Position first,
-                              std::size_t count,
-                              std::vector<PairTurn>& turns) const {
+void RopeRotation::mean_rotations(Position first,
+                                  std::size_t count,
+                                  std::vector<PairRotation>& rotations) const {
   KV_CHECK(count >= 1);
-  turns.clear();
+  rotations.clear();
   const bool interleaved = rope_.layout == RopeLayout::interleaved;
   const std::size_t pairs = frequencies_.size();
   const double middle = static_cast<double>(first) + static_cast<double>(count - 1) / 2;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const double angle = middle * frequencies_[pair];
     const double share = shortening(frequencies_[pair], count);
-    turns.push_back({.x = interleaved ? 2 * pair : pair,
-                     .y = interleaved ? 2 * pair + 1 : pair + pairs,
-                     .cosine = std::cos(angle) * share,
-                     .sine = std::sin(angle) * share});
+    rotations.push_back({.x = interleaved ? 2 * pair : pair,
+                         .y = interleaved ? 2 * pair + 1 : pair + pairs,
+                         .cosine = std::cos(angle) * share,
+                         .sine = std::sin(angle) * share});
   }
 }
 

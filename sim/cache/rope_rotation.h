@@ -19,7 +19,9 @@ class RopeRotation final : public Rotation {
 
   // In double precision. The mean of many turns is a finite sum of a geometric series, so that its
   // cost does not grow with their number.
-  void mean_turns(Position first, std::size_t count, std::vector<PairTurn>& turns) const override;
+  void mean_rotations(Position first,
+                      std::size_t count,
+                      std::vector<PairRotation>& rotations) const override;
 
  private:
   Rope rope_;

@@ -51,8 +51,9 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
   KV_CHECK(!shares_ || (bounded_ && policy_->scores_compare()));
 }
 
-void UnitCache::turn_by(const Rotation* rotation) {
-  if (auto* turning = dynamic_cast<Turning*>(policy_.get())) turning->turn_by(rotation, at_ranks_);
+void UnitCache::rotate_by(const Rotation* rotation) {
+  if (auto* rotating = dynamic_cast<Rotating*>(policy_.get()))
+    rotating->rotate_by(rotation, at_ranks_);
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {

@@ -70,9 +70,9 @@ class UnitCache {
   // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
-  // Tells the policy, if it wants to know (policies/rotating.h), how places turn keys and queries;
+  // ReportsWhat the policy, if it wants to know (policies/rotating.h), how places turn keys and queries;
   // not told, nothing turns. `rotation` is to outlive the cache and its forks.
-  void turn_by(const Rotation* rotation);
+  void rotate_by(const Rotation* rotation);
 
   // Whether it decides together with the others of its layer. Then only a CacheGroup may call
   // begin_chunk and end_chunk, and it goes before each next_query.

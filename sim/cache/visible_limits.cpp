@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {
@@ -61,7 +61,7 @@ std::vector<std::uint32_t> visible_limits(const Spec& spec, std::size_t tokens) 
     const std::size_t in_chunk = query % spec.chunk;
     if (in_chunk == 0) cache.begin_chunk(std::min<std::size_t>(spec.chunk, tokens - query));
     std::size_t seen = cache.next_query().size();
-    if (spec.chooses()) seen = attended_by(spec.top_pages, static_cast<Position>(query));
+    if (spec.selects()) seen = attended_by(spec.top_pages, static_cast<Position>(query));
     if (upper_end) {
       const std::size_t most = std::size_t{spec.budget} + spec.slack + in_chunk + 1;
       seen = std::min(query + 1, most);

@@ -55,10 +55,10 @@ CellState::CellState(const Trace& trace,
                   stream_of_unit(info_, first, spec_.unit));
     const Spec own = unit_spec(spec_, grid_of(info_), kv_head_of(info_, first));
     UnitCache cache(own, std::make_unique<CounterDraws>(rng));
-    cache.turn_by(&rotation);
+    cache.rotate_by(&rotation);
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
-    units_.back().view.chosen = own.chooses();
+    units_.back().view.selected = own.selects();
     if (part_.residency.size() < residencies) {
       part_.residency.push_back(
           {info_.layers[first.layer], first.head,
@@ -75,7 +75,7 @@ CellState::CellState(const Trace& trace,
   for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
     for (const std::size_t lane : shape.lanes) series_of_lane_[lane] = part_.series.size();
     part_.series.emplace_back(points);
-    if (spec_.chooses()) pages_.emplace_back(spec_.top_pages, info_.head_dim);
+    if (spec_.selects()) pages_.emplace_back(spec_.top_pages, info_.head_dim);
   }
   part_.kept.resize(info_.tokens);
   part_.lifetimes.resize(info_.tokens + 1);
@@ -94,7 +94,7 @@ void CellState::begin_query(Position query) {
     unit.view.visible = &unit.cache.next_query();
     note_evictions(unit, index, query);
     const std::size_t seen =
-        unit.view.chosen ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
+        unit.view.selected ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
     if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
     if (unit.cache.needs().vectors()) unit.vectors.clear(info_.head_dim);
     if (unit.cache.needs().token_classes) unit.token_class = classes_[query];
@@ -114,7 +114,7 @@ void CellState::add_row(std::size_t lane,
                         const DenseRows& source,
                         SeenRows& seen) {
   UnitState& unit = units_[unit_of_lane_[lane]];
-  const View view = unit.view.chosen ? choose(lane, unit, row.query, source) : unit.view;
+  const View view = unit.view.selected ? select(lane, unit, row.query, source) : unit.view;
   const HeadMetrics metrics = seen.measure(row, source, view);
   SeriesSums& point = point_of(lane);
   const auto [mass, kl, overlap, error] = metrics;
@@ -136,15 +136,15 @@ Observation CellState::UnitState::shown(std::span<const float> row) const {
 }
 
 // What the lane's head attends to, of all that its unit stores.
-View CellState::choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source) {
+View CellState::select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source) {
   PageChoice& pages = pages_[series_of_lane_[lane]];
   const KeyValues& held = *source.key_values();
   if (pages.tokens() == query) pages.add(held.keys() + query * held.dim());
   vector_.resize(held.dim());
   source.rotated_query(query, query, vector_.data());
-  unit.chosen = pages.choose(vector_.data(), query);
+  unit.selected = pages.select(vector_.data(), query);
   View view = unit.view;
-  view.visible = &unit.chosen;
+  view.visible = &unit.selected;
   return view;
 }
 

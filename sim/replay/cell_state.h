@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kvcheck/sim/cache/cache_group.h"
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/token_vectors.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/sim/replay/dense_rows.h"
@@ -127,12 +127,12 @@ class CellState {
     double lifetimes = 0;
     std::uint64_t evicted = 0;
     std::size_t stored_now = 0;
-    Visible chosen{};  // by the head at hand, where queries choose
+    Visible selected{};  // by the head at hand, where queries choose
   };
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
-  View choose(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
+  View select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;

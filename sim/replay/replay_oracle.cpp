@@ -75,7 +75,7 @@ Result<void> bound_by_rows(UnitRows& rows,
   for (OracleTask::Limited& limited : task.limited) {
     caches.emplace_back(future, *limited.limits);
     limited.bounds.per_step = 0;
-    if (!limited.chooses) limited.bounds.greedy = 0;
+    if (!limited.selects) limited.bounds.greedy = 0;
   }
   for (std::size_t query = 0; query < future.size() && advanced(query, progress); ++query) {
     const auto row = rows.load(static_cast<Position>(query));
@@ -83,7 +83,7 @@ Result<void> bound_by_rows(UnitRows& rows,
     for (std::size_t i = 0; i < caches.size(); ++i) {
       OracleTask::Limited& limited = task.limited[i];
       limited.bounds.per_step += top.retained(*row, (*limited.limits)[query]);
-      if (!limited.chooses) limited.bounds.greedy += caches[i].next(*row);
+      if (!limited.selects) limited.bounds.greedy += caches[i].next(*row);
     }
   }
   return {};
@@ -107,7 +107,7 @@ Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) 
   if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
   if (progress.stopped()) return {};
   for (OracleTask::Limited& limited : task.limited) {
-    if (exact && !limited.chooses) {
+    if (exact && !limited.selects) {
       const auto optimum =
           irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
       if (!optimum) return {};
@@ -145,7 +145,7 @@ class KnownLimits {
 // What a spec's bounds are of: its units; where each query head chooses for itself, single heads,
 // whose bound a choice made by all of a unit together would not hold for.
 Unit bounded_unit(const Spec& spec) {
-  return spec.chooses() ? Unit::head : spec.unit;
+  return spec.selects() ? Unit::head : spec.unit;
 }
 
 // The cells that cut heads into units this way, those that set the unit of `first` the same limits
@@ -161,10 +161,10 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
     if (bounded_unit(spec) != unit) continue;
     const auto limits = known.of(roomiest_unit_spec(spec, grid_of(info), kv_head_of(info, first)));
     auto place = std::ranges::find_if(limited, [&](const OracleTask::Limited& other) {
-      return other.limits == limits && other.chooses == spec.chooses();
+      return other.limits == limits && other.selects == spec.selects();
     });
     if (place == limited.end()) {
-      limited.push_back({.limits = limits, .cells = {}, .chooses = spec.chooses(), .bounds = {}});
+      limited.push_back({.limits = limits, .cells = {}, .selects = spec.selects(), .bounds = {}});
       place = limited.end() - 1;
     }
     place->cells.push_back(cell);

@@ -19,7 +19,7 @@ struct OracleTask {
   struct Limited {
     std::shared_ptr<const std::vector<std::uint32_t>> limits;  // [tokens], for all units
     std::vector<std::size_t> cells;                            // whose bounds these are
-    bool chooses = false;  // queries choose anew: only the per-step bound holds for them
+    bool selects = false;  // queries choose anew: only the per-step bound holds for them
     UnitBounds bounds;
   };
 

@@ -27,7 +27,7 @@ std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8
 }
 
 // How many of `top` the query chose.
-std::size_t count_chosen(std::span<const Position> top, const Visible& visible) {
+std::size_t count_selected(std::span<const Position> top, const Visible& visible) {
   const auto sees = [&](Position p) {
     return p < visible.sinks.last || (visible.recent.first <= p && p < visible.recent.last) ||
            std::ranges::binary_search(visible.middle, p);
@@ -71,7 +71,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   HeadMetrics metrics;
   metrics.retained_mass = static_cast<double>(retained);
   const std::size_t kept =
-      view.chosen ? count_chosen(dense.top, visible) : count_kept(dense.top, view.gone);
+      view.selected ? count_selected(dense.top, visible) : count_kept(dense.top, view.gone);
   metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
   if (!computed) {
     if (needs_row) renormalise(retained);
@@ -131,7 +131,7 @@ void SeenRows::renormalise(float retained) {
   }
 }
 
-// A resident at position p with rank r is turned by r where the dense key was turned by p. Turning
+// A resident at position p with rank r is turned by r where the dense key was turned by p. Rotating
 // the query by (its rank - (r - p)) instead of its own position has the same effect on the angle
 // between them, and r - p is constant over runs of residents, so no key is touched: one query
 // rotation a run. The recent run includes the query itself, whose turn is then its own position:
@@ -143,8 +143,8 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
   const std::size_t dim = held.dim();
   query_.resize(dim);
   const auto dot_run = [&](Position first, std::size_t count, std::size_t rank) {
-    const std::size_t turn = size_ - 1 - rank + first;
-    source.rotated_query(dense.query, static_cast<Position>(turn), query_.data());
+    const std::size_t rotate = size_ - 1 - rank + first;
+    source.rotated_query(dense.query, static_cast<Position>(rotate), query_.data());
     kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, source.logit_scale(),
                        logits_.data() + rank);
   };

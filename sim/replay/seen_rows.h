@@ -20,7 +20,7 @@ struct View {
   std::span<const std::uint8_t> gone;  // [tokens]: 1 where the position was evicted
   Positions positions = Positions::absolute;
   bool wants_row = false;  // whether mass() is asked for afterwards
-  bool chosen = false;     // queries choose: what is not visible need not be gone
+  bool selected = false;   // queries choose: what is not visible need not be gone
 };
 
 class SeenRows {

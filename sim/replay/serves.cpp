@@ -27,7 +27,7 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
                                                         : "the positions they were recorded at") +
                          "; record q/k/v, or add ;positions=absolute to take them as they are");
     }
-    if (spec.chooses()) {
+    if (spec.selects()) {
       return usage_error("'" + spec.label() + "' ranks pages by keys and queries, but '" +
                          info.name + "' records attention rows only; record q/k/v");
     }
@@ -36,7 +36,7 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
                          info.name + "' records attention rows only; record q/k/v");
     }
   }
-  if (spec.chooses() && info.layers.back() < spec.top_pages.dense_layers) {
+  if (spec.selects() && info.layers.back() < spec.top_pages.dense_layers) {
     return usage_error("'" + spec.label() + "' leaves the first " +
                        std::to_string(spec.top_pages.dense_layers) + " layers dense, and '" +
                        info.name + "' has no other; expected fewer, as in visibility=top-pages:" +

@@ -149,7 +149,7 @@ Result<void> check_budgets(const Spec& spec) {
   }
   if (spec.unit == Unit::model || (!pyramid && spec.unit == Unit::layer)) {
     return usage_error(what + " gives " + (pyramid ? "layers" : "heads") +
-                       " budgets of their own, which unit=" + std::string(word_of(spec.unit)) +
+                       " budgets of their own, which unit=" + std::string(name_of(spec.unit)) +
                        " cannot; expected unit=kv-head, unit=head" +
                        (pyramid ? " or unit=layer" : ""));
   }
@@ -208,7 +208,7 @@ Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
   if (spec.unit != Unit::model) own.layer = {unit.layer, grid.layers};
   if (spec.budgets.shared()) return own;
   own.budgets = Budgets();
-  if (own.chooses() && unit.layer < own.top_pages.dense_layers) {
+  if (own.selects() && unit.layer < own.top_pages.dense_layers) {
     own.visibility = Visibility::causal;
     own.top_pages = TopPages();
   }

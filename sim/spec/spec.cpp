@@ -32,7 +32,7 @@ class FieldText {
 };
 
 std::string timing_text(const Spec& spec) {
-  std::string text(word_of(spec.timing));
+  std::string text(name_of(spec.timing));
   if (spec.timing == Timing::lazy) text += ":" + std::to_string(spec.slack);
   return text;
 }
@@ -41,8 +41,8 @@ std::string timing_text(const Spec& spec) {
 std::string short_visibility(const Spec& spec) {
   const TopPages usual;
   const TopPages& own = spec.top_pages;
-  std::string text(word_of(spec.visibility));
-  if (!spec.chooses()) return text;
+  std::string text(name_of(spec.visibility));
+  if (!spec.selects()) return text;
   text += ":" + std::to_string(own.attended);
   const bool dense = own.dense_layers != usual.dense_layers;
   if (dense || own.page != usual.page) text += "/" + std::to_string(own.page);
@@ -52,29 +52,29 @@ std::string short_visibility(const Spec& spec) {
 
 }  // namespace
 
-std::string_view word_of(Timing timing) {
+std::string_view name_of(Timing timing) {
   return timing_words[static_cast<std::size_t>(timing)];
 }
 
-std::string_view word_of(Visibility visibility) {
+std::string_view name_of(Visibility visibility) {
   return visibility_words[static_cast<std::size_t>(visibility)];
 }
 
-std::string_view word_of(Positions positions) {
+std::string_view name_of(Positions positions) {
   return positions_words[static_cast<std::size_t>(positions)];
 }
 
-std::string_view word_of(Unit unit) {
+std::string_view name_of(Unit unit) {
   return unit_words[static_cast<std::size_t>(unit)];
 }
 
-std::string_view word_of(Vectors vectors) {
+std::string_view name_of(Vectors vectors) {
   return vectors_words[static_cast<std::size_t>(vectors)];
 }
 
 std::string Spec::visibility_text() const {
-  std::string text(word_of(visibility));
-  if (!chooses()) return text;
+  std::string text(name_of(visibility));
+  if (!selects()) return text;
   return text + ":" + std::to_string(top_pages.attended) + "/" + std::to_string(top_pages.page) +
          "/" + std::to_string(top_pages.dense_layers);
 }
@@ -91,10 +91,10 @@ std::string Spec::canonical() const {
   }
   out.setting("timing", timing_text(*this));
   out.setting("visibility", visibility_text());
-  out.setting("positions", word_of(positions));
-  out.setting("unit", word_of(unit));
+  out.setting("positions", name_of(positions));
+  out.setting("unit", name_of(unit));
   out.setting("budgets", budgets.text());
-  out.setting("vectors", word_of(vectors));
+  out.setting("vectors", name_of(vectors));
   out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
@@ -114,10 +114,10 @@ std::string Spec::label() const {
   }
   if (timing != usual.timing) out.setting("timing", timing_text(*this));
   if (visibility != usual.visibility) out.setting("visibility", short_visibility(*this));
-  if (positions != usual.positions) out.setting("positions", word_of(positions));
-  if (unit != usual.unit) out.setting("unit", word_of(unit));
+  if (positions != usual.positions) out.setting("positions", name_of(positions));
+  if (unit != usual.unit) out.setting("unit", name_of(unit));
   if (budgets != usual.budgets) out.setting("budgets", budgets.text());
-  if (vectors != usual.vectors) out.setting("vectors", word_of(vectors));
+  if (vectors != usual.vectors) out.setting("vectors", name_of(vectors));
   if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();
 }

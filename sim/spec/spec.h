@@ -13,7 +13,7 @@
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 //
 // visibility=top-pages:ATTENDED/PAGE/DENSE evicts nothing and lets each query attend to few pages
-// (sim/cache/page_choice.h): at most ATTENDED tokens, in whole pages of PAGE (16 if left out), in all but
+// (sim/cache/page_selection.h): at most ATTENDED tokens, in whole pages of PAGE (16 if left out), in all but
 // the first DENSE layers (2 if left out). It needs a policy that keeps everything (dense),
 // positions=absolute, ATTENDED a multiple of PAGE, and units that do not span layers.
 //
@@ -108,7 +108,7 @@ struct Spec {
   [[nodiscard]] bool bounded() const { return budget > 0; }
 
   // Whether queries choose among what is stored, each query head for itself.
-  [[nodiscard]] bool chooses() const { return visibility == Visibility::top_pages; }
+  [[nodiscard]] bool selects() const { return visibility == Visibility::top_pages; }
 
   // visibility=... in full: "causal", "top-pages:1024/16/2".
   [[nodiscard]] std::string visibility_text() const;
@@ -141,10 +141,10 @@ bool leaves_budget_open(std::string_view text);
 // What the spec's policy asks to see. Cost: makes one policy.
 Needs needs_of(const Spec& spec);
 
-std::string_view word_of(Timing timing);
-std::string_view word_of(Visibility visibility);
-std::string_view word_of(Positions positions);
-std::string_view word_of(Unit unit);
-std::string_view word_of(Vectors vectors);
+std::string_view name_of(Timing timing);
+std::string_view name_of(Visibility visibility);
+std::string_view name_of(Positions positions);
+std::string_view name_of(Unit unit);
+std::string_view name_of(Vectors vectors);
 
 }  // namespace kv

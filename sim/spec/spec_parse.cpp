@@ -131,7 +131,7 @@ Result<void> check_window(const Spec& spec) {
 
 // Pages are chosen among everything that was ever stored, by keys that stay as they are.
 Result<void> check_top_pages(const Spec& spec) {
-  if (!spec.chooses()) return {};
+  if (!spec.selects()) return {};
   const std::string what = "visibility=" + spec.visibility_text();
   const TopPages& sizes = spec.top_pages;
   if (sizes.attended % sizes.page != 0) {
@@ -149,7 +149,7 @@ Result<void> check_top_pages(const Spec& spec) {
     return usage_error(what +
                        " ranks pages by keys at their positions in the stream; expected "
                        "positions=absolute, found positions=" +
-                       std::string(word_of(spec.positions)));
+                       std::string(name_of(spec.positions)));
   }
   if (spec.unit == Unit::model) {
     return usage_error(what +
@@ -172,7 +172,7 @@ Result<void> check_vectors(const Spec& spec) {
   if (!same && spec.unit != Unit::model) {
     return usage_error("vectors=re-evaluated feeds the residents again as one text, and those of " +
                        std::string(spec.policy->name) + " may differ from " +
-                       std::string(word_of(spec.unit)) + " to " + std::string(word_of(spec.unit)) +
+                       std::string(name_of(spec.unit)) + " to " + std::string(name_of(spec.unit)) +
                        "; expected unit=model");
   }
   if (spec.visibility == Visibility::window && spec.chunk > 1) {

@@ -73,7 +73,7 @@ Result<Size> fixed_budget(const SpecText& text, const Given& given, std::uint64_
   return Size{sum};
 }
 
-Result<std::uint64_t> choose_budget(const SpecText& text,
+Result<std::uint64_t> select_budget(const SpecText& text,
                                     const Given& given,
                                     std::uint64_t sinks,
                                     std::uint32_t beside) {
@@ -111,7 +111,7 @@ Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec&
   const Given& given = read.value();
 
   const std::uint64_t sinks = given.sinks.value_or(protection.takes_sinks ? protection.sinks : 0);
-  const auto budget = choose_budget(text, given, sinks, defaults.budget);
+  const auto budget = select_budget(text, given, sinks, defaults.budget);
   if (!budget) return budget.error();
   const std::uint64_t protected_count = sinks + given.recent.value_or(0);
   if (protected_count > *budget) {

@@ -58,12 +58,12 @@ Result<void> check_fields(const SpecText& text) {
     const std::string what = policy + " field";
     if (!names.empty()) return usage_error(unknown_word(what, name, names));
     const SpecText::Value* visibility = text.setting("visibility");
-    const bool chosen =
+    const bool selected =
         name == "budget" && visibility != nullptr && visibility->text.starts_with("top-pages");
     return usage_error(unknown_word(what, name, {}) + "; " + policy + " takes none" +
-                       (chosen ? ", and how much its queries choose is visibility=top-pages:" +
-                                     one_line(value.text)
-                               : ""));
+                       (selected ? ", and how much its queries choose is visibility=top-pages:" +
+                                       one_line(value.text)
+                                 : ""));
   }
   return {};
 }

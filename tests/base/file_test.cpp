@@ -46,16 +46,16 @@ class File : public testing::Test {
 };
 
 // While it lives, the process has the rights of nobody, even when root runs the tests.
-class AsNobody {
+class AsNoToken {
  public:
-  AsNobody() {
+  AsNoToken() {
     if (was_root_) changed_ = ::seteuid(65534) == 0;
   }
 
-  AsNobody(const AsNobody&) = delete;
-  AsNobody& operator=(const AsNobody&) = delete;
+  AsNoToken(const AsNoToken&) = delete;
+  AsNoToken& operator=(const AsNoToken&) = delete;
 
-  ~AsNobody() {
+  ~AsNoToken() {
     if (changed_ && ::seteuid(0) != 0) std::abort();
   }
 
@@ -139,8 +139,8 @@ TEST_F(File, ANamedPipeIsRefusedWithoutWaiting) {
 TEST_F(File, AFileWithoutPermissionIsRefused) {
   put("secret", "x");
   fs::permissions(path("secret"), fs::perms::none);
-  const AsNobody nobody;
-  if (!nobody.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
+  const AsNoToken no_token;
+  if (!no_token.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
   const auto read = MappedFile::open(path("secret"));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, Error::Kind::io);
@@ -149,8 +149,8 @@ TEST_F(File, AFileWithoutPermissionIsRefused) {
 TEST_F(File, AFolderWithoutPermissionIsRefused) {
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
   {
-    const AsNobody nobody;
-    if (!nobody.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
+    const AsNoToken no_token;
+    if (!no_token.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
     const auto written = write_file(path("new"), "x");
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().message, HasSubstr("'" + path("new") + "'"));

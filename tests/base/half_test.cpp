@@ -41,10 +41,10 @@ double rounded_to_f16(float value) {
 }
 
 void expect_rounded(float value) {
-  const double wanted = rounded_to_f16(value);
+  const double requested = rounded_to_f16(value);
   const double found = meaning_of_f16(f32_to_f16(value));
-  ASSERT_EQ(found, wanted) << value;
-  ASSERT_EQ(std::signbit(found), std::signbit(wanted)) << value;
+  ASSERT_EQ(found, requested) << value;
+  ASSERT_EQ(std::signbit(found), std::signbit(requested)) << value;
 }
 
 TEST(Half, EveryF16HasTheValueThatIeeeDefines) {

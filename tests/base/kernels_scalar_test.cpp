@@ -33,11 +33,11 @@ TEST(ScalarKernel, SumsDotsAndWeighsWithinRounding) {
     EXPECT_NEAR(dots[r], dot, bound * 23 * 0x1p-24);
   }
   for (std::size_t j = 0; j < most; ++j) {
-    double wanted = 0;
+    double requested = 0;
     for (std::size_t r = 0; r < 3; ++r) {
-      wanted += static_cast<double>(values.data()[r]) * rows.data()[r * most + j];
+      requested += static_cast<double>(values.data()[r]) * rows.data()[r * most + j];
     }
-    ASSERT_NEAR(weighed[j], wanted, 200 * 5 * 0x1p-24) << j;
+    ASSERT_NEAR(weighed[j], requested, 200 * 5 * 0x1p-24) << j;
   }
 }
 
@@ -55,22 +55,22 @@ TEST(ScalarKernel, ExponentialsAreWithinTheStatedError) {
   // roundings.
   for (int i = 0; i <= 87 * 2000; ++i) {
     std::vector<float> pair = {0, static_cast<float>(-i) / 2000};
-    const double wanted = std::exp(static_cast<double>(pair[1]));
+    const double requested = std::exp(static_cast<double>(pair[1]));
     scalar().softmax(pair.data(), 2);
     const double found = static_cast<double>(pair[1]) / pair[0];
-    ASSERT_LT(std::abs(found / wanted - 1), 4e-7 + 2 * 0x1p-24) << i;
+    ASSERT_LT(std::abs(found / requested - 1), 4e-7 + 2 * 0x1p-24) << i;
   }
 }
 
 TEST(ScalarKernel, SoftmaxAgreesWithDoublePrecision) {
   for (std::size_t n = 1; n <= most; ++n) {
     Values logits(15 + n, n);
-    std::vector<double> wanted(n);
+    std::vector<double> requested(n);
     double total = 0;
-    for (std::size_t i = 0; i < n; ++i) total += wanted[i] = std::exp(double{logits.data()[i]});
+    for (std::size_t i = 0; i < n; ++i) total += requested[i] = std::exp(double{logits.data()[i]});
     EXPECT_NEAR(scalar().softmax(logits.data(), n), std::log(total), 4e-6);
     for (std::size_t i = 0; i < n; ++i) {
-      ASSERT_NEAR(logits.data()[i] * total / wanted[i], 1, 2e-6) << i << " of " << n;
+      ASSERT_NEAR(logits.data()[i] * total / requested[i], 1, 2e-6) << i << " of " << n;
     }
   }
 }

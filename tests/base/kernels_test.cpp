@@ -35,17 +35,17 @@ TEST_P(EveryKernel, WidensBitByBit) {
   for (const Number number : {Number::f32, Number::f16, Number::bf16}) {
     for (std::size_t n = 0; n <= most; ++n) {
       for (const std::size_t shift : {0U, 1U}) {
-        Values wanted(2, n);
+        Values requested(2, n);
         Values found(2, n);
-        scalar().widen(number, bytes.data() + shift, n, wanted.data());
+        scalar().widen(number, bytes.data() + shift, n, requested.data());
         kernel_.widen(number, bytes.data() + shift, n, found.data());
         // Signalling NaNs may come out quiet, depending on the instruction: NaN is enough.
         for (std::size_t i = 0; i < n; ++i) {
-          if (std::isnan(wanted.data()[i]) && std::isnan(found.data()[i])) {
-            wanted.data()[i] = found.data()[i] = 0;
+          if (std::isnan(requested.data()[i]) && std::isnan(found.data()[i])) {
+            requested.data()[i] = found.data()[i] = 0;
           }
         }
-        ASSERT_EQ(found.bits(), wanted.bits()) << n;
+        ASSERT_EQ(found.bits(), requested.bits()) << n;
       }
     }
   }
@@ -58,9 +58,9 @@ TEST_P(EveryKernel, WidensEveryHalf) {
     float bf16 = 0;
     kernel_.widen(Number::f16, reinterpret_cast<const std::byte*>(&half), 1, &f16);
     kernel_.widen(Number::bf16, reinterpret_cast<const std::byte*>(&half), 1, &bf16);
-    const float wanted = f16_to_f32(half);
-    ASSERT_TRUE(std::bit_cast<std::uint32_t>(f16) == std::bit_cast<std::uint32_t>(wanted) ||
-                (std::isnan(f16) && std::isnan(wanted)))
+    const float requested = f16_to_f32(half);
+    ASSERT_TRUE(std::bit_cast<std::uint32_t>(f16) == std::bit_cast<std::uint32_t>(requested) ||
+                (std::isnan(f16) && std::isnan(requested)))
         << bits;
     ASSERT_EQ(std::bit_cast<std::uint32_t>(bf16), bits << 16);
   }
@@ -81,14 +81,14 @@ TEST_P(EveryKernel, GathersAddsAndScalesBitByBit) {
   for (std::size_t n = 0; n <= most; ++n) {
     const Values from(3, most);
     const std::vector<Position> at = places(n, most);
-    Values wanted(4, n);
+    Values requested(4, n);
     Values found(4, n);
-    for (const auto& [kernel, into] : {std::pair{&scalar(), &wanted}, {&kernel_, &found}}) {
+    for (const auto& [kernel, into] : {std::pair{&scalar(), &requested}, {&kernel_, &found}}) {
       kernel->gather(from.data(), at.data(), n, into->data());
       kernel->add(into->data(), from.data(), n);
       kernel->scale(into->data(), 0.3F, n);
     }
-    ASSERT_EQ(found.bits(), wanted.bits()) << n;
+    ASSERT_EQ(found.bits(), requested.bits()) << n;
   }
 }
 
@@ -96,11 +96,11 @@ TEST_P(EveryKernel, FindsAllThatReachAThreshold) {
   for (std::size_t n = 0; n <= most; ++n) {
     const Values values(5, n);
     for (const float threshold : {-9.0F, 0.0F, 7.5F, 9.0F, values.data()[n / 2]}) {
-      std::vector<Position> wanted(n + 16);
+      std::vector<Position> requested(n + 16);
       std::vector<Position> found(n + 16);
-      wanted.resize(scalar().at_least(values.data(), n, threshold, wanted.data()));
+      requested.resize(scalar().at_least(values.data(), n, threshold, requested.data()));
       found.resize(kernel_.at_least(values.data(), n, threshold, found.data()));
-      ASSERT_EQ(found, wanted) << n;
+      ASSERT_EQ(found, requested) << n;
       if (n > 0 && threshold == values.data()[n / 2]) {
         ASSERT_TRUE(std::ranges::binary_search(found, static_cast<Position>(n / 2)));
       }
@@ -114,11 +114,11 @@ TEST_P(EveryKernel, FindsTheMaximaOfLanesAndAnySign) {
     EXPECT_EQ(kernel_.any_sign(values.data(), n), scalar().any_sign(values.data(), n)) << n;
     for (std::size_t i = 0; i < n; ++i) values.data()[i] = std::abs(values.data()[i]);
     ASSERT_FALSE(kernel_.any_sign(values.data(), n)) << n;
-    Values wanted(2, 32);
+    Values requested(2, 32);
     Values found(2, 32);
-    scalar().lane_maxima(values.data(), n, wanted.data());
+    scalar().lane_maxima(values.data(), n, requested.data());
     kernel_.lane_maxima(values.data(), n, found.data());
-    ASSERT_EQ(found.bits(), wanted.bits()) << n;
+    ASSERT_EQ(found.bits(), requested.bits()) << n;
     if (n == 0) continue;
     for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
       Values negative = values;
@@ -172,19 +172,19 @@ TEST_P(EveryKernel, NanReachesNothing) {
 TEST_P(EveryKernel, AddsToDoublesAndFindsTheSmallestBitByBit) {
   for (std::size_t n = 0; n <= most; ++n) {
     const Values from(11, n);
-    std::vector<double> wanted(n + 8, 0.1);
-    std::vector<double> found = wanted;
+    std::vector<double> requested(n + 8, 0.1);
+    std::vector<double> found = requested;
     for (int times = 0; times < 3; ++times) {
-      scalar().add_to_double(wanted.data(), from.data(), n);
+      scalar().add_to_double(requested.data(), from.data(), n);
       kernel_.add_to_double(found.data(), from.data(), n);
     }
-    ASSERT_EQ(found, wanted) << n;
+    ASSERT_EQ(found, requested) << n;
     if (n == 0) continue;
     found[n / 3] = found[n - 1] = -100;
     ASSERT_EQ(kernel_.argmin_double(found.data(), n), n / 3) << n;
-    wanted.resize(n);
-    ASSERT_EQ(kernel_.argmin_double(wanted.data(), n),
-              std::ranges::min_element(wanted) - wanted.begin());
+    requested.resize(n);
+    ASSERT_EQ(kernel_.argmin_double(requested.data(), n),
+              std::ranges::min_element(requested) - requested.begin());
   }
 }
 
@@ -192,15 +192,15 @@ TEST_P(EveryKernel, RelaxesDistancesBitByBitAndNotBeyondTheEnd) {
   const Rng rng(12);
   constexpr double infinite = std::numeric_limits<double>::infinity();
   for (std::size_t n = 0; n <= most; ++n) {
-    std::vector<double> cost(n + 1), price(n + 1), found(n + 8, 7), wanted(n + 8, 7);
+    std::vector<double> cost(n + 1), price(n + 1), found(n + 8, 7), requested(n + 8, 7);
     for (std::size_t i = 0; i < n; ++i) {
       cost[i + 1] = rng.uniform(static_cast<Position>(i), 0);
       price[i + 1] = i % 5 == 4 ? -infinite : rng.uniform(static_cast<Position>(i), 1);
       found[i] = i % 7 == 6 ? infinite : rng.uniform(static_cast<Position>(i), 2);
-      wanted[i] = std::min(found[i], 0.125 + (cost[i + 1] - price[i + 1]));
+      requested[i] = std::min(found[i], 0.125 + (cost[i + 1] - price[i + 1]));
     }
     kernel_.relax(cost.data() + 1, price.data() + 1, 0.125, n, found.data());
-    ASSERT_EQ(found, wanted) << n;
+    ASSERT_EQ(found, requested) << n;
   }
 }
 
@@ -227,11 +227,11 @@ TEST_P(EveryKernel, DotsRowsBitByBit) {
   for (std::size_t dim = 1; dim <= 130; ++dim) {
     const Values query(6, dim);
     const Values rows(7, 5 * dim, 3);
-    Values wanted(8, 5);
+    Values requested(8, 5);
     Values found(8, 5);
-    scalar().dot_rows(query.data(), rows.data(), 5, dim, 0.125F, wanted.data());
+    scalar().dot_rows(query.data(), rows.data(), 5, dim, 0.125F, requested.data());
     kernel_.dot_rows(query.data(), rows.data(), 5, dim, 0.125F, found.data());
-    ASSERT_EQ(found.bits(), wanted.bits()) << dim;
+    ASSERT_EQ(found.bits(), requested.bits()) << dim;
   }
 }
 
@@ -241,14 +241,14 @@ TEST_P(EveryKernel, WeighsRowsBitByBit) {
       const Values weights(9, n);
       const Values rows(10, 8 * dim, 3);
       const std::vector<Position> at = places(n, 8);
-      Values wanted(11, dim);
+      Values requested(11, dim);
       Values found(11, dim);
-      scalar().weigh_rows(weights.data(), rows.data(), n, dim, wanted.data());
+      scalar().weigh_rows(weights.data(), rows.data(), n, dim, requested.data());
       kernel_.weigh_rows(weights.data(), rows.data(), n, dim, found.data());
-      ASSERT_EQ(found.bits(), wanted.bits()) << dim;
-      scalar().weigh_rows_at(weights.data(), rows.data(), at.data(), n, dim, wanted.data());
+      ASSERT_EQ(found.bits(), requested.bits()) << dim;
+      scalar().weigh_rows_at(weights.data(), rows.data(), at.data(), n, dim, requested.data());
       kernel_.weigh_rows_at(weights.data(), rows.data(), at.data(), n, dim, found.data());
-      ASSERT_EQ(found.bits(), wanted.bits()) << dim;
+      ASSERT_EQ(found.bits(), requested.bits()) << dim;
     }
   }
 }
@@ -256,12 +256,12 @@ TEST_P(EveryKernel, WeighsRowsBitByBit) {
 TEST_P(EveryKernel, SoftmaxesBitByBit) {
   for (std::size_t n = 1; n <= most; ++n) {
     for (const float spread : {1.0F, 15.0F}) {
-      Values wanted(12 + n, n);
+      Values requested(12 + n, n);
       Values found(12 + n, n);
-      for (Values* values : {&wanted, &found}) scalar().scale(values->data(), spread, n);
-      const double log_sum = scalar().softmax(wanted.data(), n);
+      for (Values* values : {&requested, &found}) scalar().scale(values->data(), spread, n);
+      const double log_sum = scalar().softmax(requested.data(), n);
       ASSERT_EQ(kernel_.softmax(found.data(), n), log_sum) << n;
-      ASSERT_EQ(found.bits(), wanted.bits()) << n;
+      ASSERT_EQ(found.bits(), requested.bits()) << n;
     }
   }
 }

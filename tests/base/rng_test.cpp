@@ -67,15 +67,15 @@ TEST(Rng, BelowTakesTheFirstRoundThatIsNotRejected) {
   const Rng rng(0x0123456789abcdef, 77);
   std::size_t retries = 0;
   for (Position position = 0; position < 2000; ++position) {
-    std::uint64_t wanted = 0;
+    std::uint64_t requested = 0;
     for (std::uint32_t round = 0;; ++round, ++retries) {
       const Words words = philox4x32({5, round, position, 77}, {0x89abcdef, 0x01234567});
       const Wide product = static_cast<Wide>(std::uint64_t{words[1]} << 32 | words[0]) * bound;
-      wanted = static_cast<std::uint64_t>(product >> 64);
+      requested = static_cast<std::uint64_t>(product >> 64);
       if (static_cast<std::uint64_t>(product) >= rejected) break;
     }
-    ASSERT_EQ(rng.below(bound, position, 5), wanted) << position;
-    ASSERT_LT(wanted, bound);
+    ASSERT_EQ(rng.below(bound, position, 5), requested) << position;
+    ASSERT_LT(requested, bound);
   }
   EXPECT_GT(retries, 1500U);
   EXPECT_LT(retries, 2500U);

@@ -63,7 +63,9 @@ TEST(CheckCommand, WritesJsonAndJunit) {
 }
 
 TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
-  const auto status = [](const std::vector<std::string>& words) { return run(words).status; };
+  const auto status = [](const std::vector<std::string>& arguments) {
+    return run(arguments).status;
+  };
   EXPECT_EQ(status({"check"}), 2);
   EXPECT_EQ(status({"check", "streming"}), 2);
   EXPECT_EQ(status({"check", subject, "--full", "--nightly"}), 2);

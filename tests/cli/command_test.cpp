@@ -17,11 +17,11 @@ using test::Ran;
 using testing::HasSubstr;
 using testing::Not;
 
-Ran ran(const Command& command, const std::vector<std::string>& words = {}) {
+Ran ran(const Command& command, const std::vector<std::string>& arguments = {}) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err, false};
-  const int status = run_command(command, words, streams);
+  const int status = run_command(command, arguments, streams);
   return {status, out.str(), err.str()};
 }
 
@@ -53,9 +53,9 @@ TEST(Kvcheck, TellsItsVersion) {
 }
 
 TEST(Kvcheck, NamesTheNearestCommand) {
-  for (const std::vector<std::string>& words :
+  for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"repaly", "x"}, std::vector<std::string>{"help", "repaly"}}) {
-    const Ran unknown = test::run(words);
+    const Ran unknown = test::run(arguments);
     EXPECT_EQ(unknown.status, 2);
     EXPECT_EQ(unknown.out, "");
     EXPECT_THAT(unknown.err,

@@ -26,15 +26,15 @@ class ModelCommands : public testing::Test {
     return run_with({"eval", "--model", model_, "--text", text_, "--quiet"}, more);
   }
 
-  static Ran run_with(std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+  static Ran run_with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
   }
 
-  static void expect_refused(const Ran& ran, const std::string& words) {
+  static void expect_refused(const Ran& ran, const std::string& arguments) {
     EXPECT_EQ(ran.status, 2);
     EXPECT_THAT(ran.out, IsEmpty());
-    EXPECT_THAT(ran.err, HasSubstr(words));
+    EXPECT_THAT(ran.err, HasSubstr(arguments));
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
   }
 
@@ -121,9 +121,9 @@ TEST_F(ModelCommands, EvalsNumbersDoNotDependOnTheThreads) {
 }
 
 TEST_F(ModelCommands, GenerateNamesTheCommandOfSyntheticStreams) {
-  const std::string words = "a synthetic stream is made by 'kvcheck trace generate ";
-  expect_refused(run({"generate", "zipf:tokens=9", "-o", "x"}), words + "zipf:tokens=9'");
-  expect_refused(run({"generate", "--list"}), words + "--list'");
+  const std::string arguments = "a synthetic stream is made by 'kvcheck trace generate ";
+  expect_refused(run({"generate", "zipf:tokens=9", "-o", "x"}), arguments + "zipf:tokens=9'");
+  expect_refused(run({"generate", "--list"}), arguments + "--list'");
   EXPECT_THAT(run({"trace", "generate", "--help"}).out, HasSubstr("sink-recency"));
   EXPECT_THAT(run({"trace", "generate", "zipff"}).err,
               HasSubstr("kvcheck trace generate: unknown generator 'zipff'; did you mean 'zipf'?"));

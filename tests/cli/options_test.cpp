@@ -17,14 +17,14 @@ constexpr std::array<Option, 5> table = {{
     {.name = "quiet", .letter = 'q', .help = "say nothing"},
 }};
 
-Words parsed(const std::vector<std::string>& words) {
-  Result<Words> result = Words::parse(table, words);
+Arguments parsed(const std::vector<std::string>& arguments) {
+  Result<Arguments> result = Arguments::parse(table, arguments);
   EXPECT_TRUE(result) << result.error().message;
   return *result;
 }
 
-Error refused(const std::vector<std::string>& words) {
-  const Result<Words> result = Words::parse(table, words);
+Error refused(const std::vector<std::string>& arguments) {
+  const Result<Arguments> result = Arguments::parse(table, arguments);
   return result ? Error{Error::Kind::io, "accepted"} : result.error();
 }
 
@@ -42,9 +42,9 @@ TEST(Options, KeepOperandsInOrderAroundThem) {
 }
 
 TEST(Options, EndAtTwoDashes) {
-  const Words words = parsed({"--", "--quiet", "-o", "--"});
-  EXPECT_FALSE(words.given("quiet"));
-  EXPECT_THAT(words.operands(), ElementsAre("--quiet", "-o", "--"));
+  const Arguments arguments = parsed({"--", "--quiet", "-o", "--"});
+  EXPECT_FALSE(arguments.given("quiet"));
+  EXPECT_THAT(arguments.operands(), ElementsAre("--quiet", "-o", "--"));
 }
 
 TEST(Options, CollectListsInOrder) {
@@ -121,9 +121,9 @@ TEST(OptionTable, ShowsNameValueDefaultAndHelpOfEveryOption) {
 }
 
 TEST(OptionTable, WrapsLongHelpWithinAHundredColumns) {
-  std::string words;
-  for (int i = 0; i < 60; ++i) words += "word ";
-  const std::array<Option, 1> one = {{{.name = "long", .help = words}}};
+  std::string arguments;
+  for (int i = 0; i < 60; ++i) arguments += "word ";
+  const std::array<Option, 1> one = {{{.name = "long", .help = arguments}}};
   const std::string text = option_table(one);
   std::size_t begin = 0;
   std::size_t lines = 0;

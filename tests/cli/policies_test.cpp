@@ -11,11 +11,11 @@ namespace kv::cli {
 namespace {
 
 // What the command prints, or its error.
-std::string run(const std::vector<std::string>& words) {
+std::string run(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const auto done = policies_command.run(words, streams);
+  const auto done = policies_command.run(arguments, streams);
   EXPECT_EQ(err.str(), "");
   return done ? out.str() : "error: " + done.error().message;
 }

@@ -73,10 +73,11 @@ TEST_F(ReplayProgram, FailsOnAFullDiskWithoutSpoilingTheResults) {
 
 TEST_F(ReplayProgram, KeepsItsWordsOutOfItsFilesWhenStandardOutputIsClosed) {
   const std::string json = folder_ / "x.json";
-  const std::string words = "$K replay " + trace_ + " --policy window --budget 8 --json " + json;
-  EXPECT_EQ(run_shell(words + " >&-").status, 2);
+  const std::string arguments =
+      "$K replay " + trace_ + " --policy window --budget 8 --json " + json;
+  EXPECT_EQ(run_shell(arguments + " >&-").status, 2);
   const std::string closed = read_text(json);
-  EXPECT_EQ(run_shell(words).status, 0);
+  EXPECT_EQ(run_shell(arguments).status, 0);
   EXPECT_EQ(closed, read_text(json));
 }
 
@@ -146,18 +147,18 @@ TEST_F(ReplayProgram, LeavesAReadableFileWhenKilled) {
 
 TEST_F(ReplayProgram, LeavesNoTraceOfARunWhoseInputWasBad) {
   const test::TemporaryFolder out;
-  const std::string words =
+  const std::string arguments =
       " replay " + trace_ + " --policy window:recent=4 -o " + (out / "run.db");
-  ASSERT_EQ(run_shell("$K" + words).status, 0);
+  ASSERT_EQ(run_shell("$K" + arguments).status, 0);
   std::fstream file(trace_, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-4, std::ios::end);
   file.write("\0\0\x80\x7f", 4);  // the last weight becomes infinite
   file.close();
 
-  EXPECT_EQ(run_shell("$K" + words).status, 2);
+  EXPECT_EQ(run_shell("$K" + arguments).status, 2);
   EXPECT_EQ(reports::list_runs(out / "run.db").value().size(), 1U) << "the good run alone";
   std::filesystem::remove(out / "run.db");
-  EXPECT_THAT(run_shell("$K" + words).err, HasSubstr("query 31"));
+  EXPECT_THAT(run_shell("$K" + arguments).err, HasSubstr("query 31"));
   EXPECT_THAT(out.names(), testing::IsEmpty());
 }
 

@@ -23,16 +23,17 @@ std::vector<std::string> block_after(const std::string& page, const std::string&
 
 TEST(Readme, ShowsTheTableThatItsTourPrints) {
   const std::string page = test::read_text(root + "/README.md");
-  std::vector<std::string> words = {"replay", root + "/traces/data/tinystories-2m.qkv.safetensors"};
+  std::vector<std::string> arguments = {"replay",
+                                        root + "/traces/data/tinystories-2m.qkv.safetensors"};
   for (const std::string& line : block_after(page, "## A tour")) {
     const std::vector<std::string_view> parts = split(line, ' ');
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
       if (parts[i] != "--policy") continue;
-      words.insert(words.end(), {"--policy", std::string(parts[i + 1])});
+      arguments.insert(arguments.end(), {"--policy", std::string(parts[i + 1])});
     }
   }
-  EXPECT_EQ(words.size(), 2U + 2 * 4U);
-  const test::Ran ran = test::run(words);
+  EXPECT_EQ(arguments.size(), 2U + 2 * 4U);
+  const test::Ran ran = test::run(arguments);
   ASSERT_EQ(ran.status, 0) << ran.err;
   const std::vector<std::string> table = block_after(page, "The replay ends with this table");
   EXPECT_EQ(table.size(), 1U + 4U);

@@ -28,9 +28,9 @@ class ReplayCommand : public testing::Test {
   }
 
   // kvcheck replay TRACE and `words`.
-  Ran replay_with(std::vector<std::string> words, bool terminal = false) {
-    words.insert(words.begin(), {"replay", trace_});
-    return test::run(words, terminal);
+  Ran replay_with(std::vector<std::string> arguments, bool terminal = false) {
+    arguments.insert(arguments.begin(), {"replay", trace_});
+    return test::run(arguments, terminal);
   }
 
   test::TemporaryFolder folder_;
@@ -131,9 +131,9 @@ TEST_F(ReplayCommand, AddsALinePerHeadWhenAsked) {
 }
 
 TEST_F(ReplayCommand, WritesTheSameBytesWithAnyNumberOfThreads) {
-  std::vector<std::string> words = {"--policy", "all", "--budget", "8,16", "--seeds", "2"};
+  std::vector<std::string> arguments = {"--policy", "all", "--budget", "8,16", "--seeds", "2"};
   const auto with = [&](const std::string& threads) {
-    std::vector<std::string> all = words;
+    std::vector<std::string> all = arguments;
     const std::string file = folder_ / threads;
     all.insert(all.end(), {"--threads", threads, "--json", file + ".json", "--csv", file + ".csv"});
     EXPECT_EQ(replay_with(all).status, 0);
@@ -171,15 +171,15 @@ TEST_F(ReplayCommand, KeepsRemarksOffStandardOutputWhenThatIsTheData) {
 TEST_F(ReplayCommand, ReplaysEveryTrace) {
   const std::string other = folder_ / "other.npy";
   test::write_even_attention(other, 1, 48);
-  const std::vector<std::string> words = {other, "--policy", "window", "--budget", "8"};
-  std::vector<std::string> json = words;
+  const std::vector<std::string> arguments = {other, "--policy", "window", "--budget", "8"};
+  std::vector<std::string> json = arguments;
   json.insert(json.end(), {"--json", "-"});
   std::vector<std::string> names;
   for (const auto& line : reports::json_lines(replay_with(json).out))
     names.push_back(properties::text_of(line, "trace"));
   EXPECT_THAT(names, ElementsAre("even.npy", "other.npy"));
 
-  std::vector<std::string> csv = words;
+  std::vector<std::string> csv = arguments;
   csv.insert(csv.end(), {"--csv", "-"});
   const std::string rows = replay_with(csv).out;
   EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << "one header line and two rows:\n" << rows;
@@ -187,20 +187,20 @@ TEST_F(ReplayCommand, ReplaysEveryTrace) {
 }
 
 TEST_F(ReplayCommand, ShowsProgressOnATerminalOnlyAndCleansItUp) {
-  const std::vector<std::string> words = {"--policy", "window", "--budget", "8"};
-  EXPECT_EQ(replay_with(words).err, "");
-  const std::string err = replay_with(words, true).err;
+  const std::vector<std::string> arguments = {"--policy", "window", "--budget", "8"};
+  EXPECT_EQ(replay_with(arguments).err, "");
+  const std::string err = replay_with(arguments, true).err;
   EXPECT_TRUE(err.empty() || err.ends_with("\r\x1b[K")) << err;
 }
 
-struct BadWords {
-  std::vector<std::string> words;  // after the trace
+struct BadArguments {
+  std::vector<std::string> arguments;  // after the trace
   std::string said;
 };
 
 TEST_F(ReplayCommand, RefusesBadWordsInOneSentenceAndLeavesNothing) {
   const std::string missing = folder_ / "no" + std::string("/x.json");
-  const std::vector<BadWords> cases = {
+  const std::vector<BadArguments> cases = {
       {{}, "no --policy is given"},
       {{"--policy"}, "--policy needs a value"},
       {{"--policy", "windw", "--budget", "8"}, "'window'"},
@@ -242,15 +242,15 @@ TEST_F(ReplayCommand, RefusesBadWordsInOneSentenceAndLeavesNothing) {
       {{testing::TempDir(), "--policy", "window", "--budget", "8"}, "directory"},
   };
   const std::string before = read_text(trace_);
-  for (const BadWords& bad : cases) {
-    const Ran ran = replay_with(bad.words);
-    const std::string words = testing::PrintToString(bad.words);
-    EXPECT_EQ(ran.status, 2) << words;
-    EXPECT_EQ(ran.out, "") << words;
-    EXPECT_THAT(ran.err, HasSubstr(bad.said)) << words;
-    EXPECT_THAT(ran.err, testing::StartsWith("kvcheck replay: ")) << words;
+  for (const BadArguments& bad : cases) {
+    const Ran ran = replay_with(bad.arguments);
+    const std::string arguments = testing::PrintToString(bad.arguments);
+    EXPECT_EQ(ran.status, 2) << arguments;
+    EXPECT_EQ(ran.out, "") << arguments;
+    EXPECT_THAT(ran.err, HasSubstr(bad.said)) << arguments;
+    EXPECT_THAT(ran.err, testing::StartsWith("kvcheck replay: ")) << arguments;
     EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
-    EXPECT_THAT(folder_.names(), ElementsAre("even.npy")) << words;
+    EXPECT_THAT(folder_.names(), ElementsAre("even.npy")) << arguments;
   }
   EXPECT_EQ(read_text(trace_), before);
 }

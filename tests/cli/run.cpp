@@ -16,11 +16,11 @@
 
 namespace kv::test {
 
-Ran run(const std::vector<std::string>& words, bool terminal) {
+Ran run(const std::vector<std::string>& arguments, bool terminal) {
   std::ostringstream out;
   std::ostringstream err;
   cli::Streams streams{out, err, terminal};
-  const int status = cli::run_main(words, streams);
+  const int status = cli::run_main(arguments, streams);
   return {status, out.str(), err.str()};
 }
 

@@ -13,7 +13,7 @@ struct Ran {
 };
 
 // run_main() with string streams; `terminal` as in Streams.
-Ran run(const std::vector<std::string>& words, bool terminal = false);
+Ran run(const std::vector<std::string>& arguments, bool terminal = false);
 
 // A POSIX shell's run of `script`, in which $K is the built program.
 Ran run_shell(const std::string& script);

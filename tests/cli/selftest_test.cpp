@@ -57,10 +57,10 @@ TEST(SelftestCommand, DrawsTheMatrix) {
 
 TEST(SelftestCommand, TheMutantOfItsHelpExists) {
   const std::string help = run({"selftest", "--help"}).out;
-  const std::string words = "kvcheck selftest --filter ";
-  const std::size_t at = help.find(words);
+  const std::string arguments = "kvcheck selftest --filter ";
+  const std::size_t at = help.find(arguments);
   ASSERT_NE(at, std::string::npos);
-  const std::string rest = help.substr(at + words.size());
+  const std::string rest = help.substr(at + arguments.size());
   const std::string name = rest.substr(0, rest.find('\n'));
   EXPECT_EQ(std::ranges::count(properties::mutants(), name, &properties::Mutant::name), 1) << name;
 }
@@ -84,8 +84,8 @@ TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
     std::ostringstream out;
     std::ostringstream err;
     cli::Streams streams{out, err};
-    const std::vector<std::string> words = {"--filter", who};
-    const auto result = cli::selftest_of(std::move(options), words, streams);
+    const std::vector<std::string> arguments = {"--filter", who};
+    const auto result = cli::selftest_of(std::move(options), arguments, streams);
     text = out.str();
     return result ? *result : cli::Outcome::done;
   };
@@ -102,8 +102,8 @@ TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
 }
 
 TEST(SelftestCommand, RefusesWordsThatMakeNoSense) {
-  const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
-    const Ran ran = run(words);
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& why) {
+    const Ran ran = run(arguments);
     EXPECT_EQ(ran.status, 2) << ran.out;
     EXPECT_THAT(ran.err, HasSubstr(why));
   };

@@ -15,10 +15,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Ran speed(std::vector<std::string> more) {
-  std::vector<std::string> words = {
+  std::vector<std::string> arguments = {
       "speed", "--model", test::small_llama_that_reads("speed-model"), "--tokens", "3", "--quiet"};
-  words.insert(words.end(), more.begin(), more.end());
-  return test::run(words);
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return test::run(arguments);
 }
 
 std::vector<std::vector<std::string>> csv_rows(const std::string& text) {
@@ -107,10 +107,10 @@ TEST(Speed, ATokenCostsTheSameAfterAHundredThousand) {
   EXPECT_EQ(numbers(2, 7), numbers(1, 7));
 }
 
-void expect_refused(const Ran& ran, const std::string& words) {
+void expect_refused(const Ran& ran, const std::string& arguments) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, IsEmpty());
-  EXPECT_THAT(ran.err, HasSubstr(words));
+  EXPECT_THAT(ran.err, HasSubstr(arguments));
 }
 
 TEST(Speed, RefusesWhatMakesNoSense) {

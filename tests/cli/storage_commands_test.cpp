@@ -18,9 +18,9 @@ class StoredOtherwise : public testing::Test {
             test::temporary_file("storage.txt", "abc abcab: one<end> two three<end>four, abab.")) {}
 
   [[nodiscard]] Ran eval(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {"eval", "--model", model_, "--text", text_};
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+    std::vector<std::string> arguments = {"eval", "--model", model_, "--text", text_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
   }
 
   std::string model_;
@@ -30,10 +30,10 @@ class StoredOtherwise : public testing::Test {
 TEST_F(StoredOtherwise, WeightsMayBeQuantised) {
   const auto json = [&](const std::string& weights) {
     std::string line = eval({"--policy", "dense", "--weights", weights, "--json", "-"}).out;
-    const std::string told = "; layers' weights as " + weights;
-    const std::size_t at = line.find(told);
+    const std::string reported = "; layers' weights as " + weights;
+    const std::size_t at = line.find(reported);
     EXPECT_EQ(at == std::string::npos, weights == "as-is");
-    if (at != std::string::npos) line.erase(at, told.size());
+    if (at != std::string::npos) line.erase(at, reported.size());
     return line;
   };
   EXPECT_EQ(json("f32"), json("as-is"));

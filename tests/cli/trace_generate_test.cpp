@@ -16,11 +16,11 @@ struct Outcome {
   std::string err;
 };
 
-Outcome generate(const std::vector<std::string>& words) {
+Outcome generate(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const int status = run_command(trace_generate_command, words, streams);
+  const int status = run_command(trace_generate_command, arguments, streams);
   return {status, out.str(), err.str()};
 }
 
@@ -108,8 +108,8 @@ TEST_F(TraceGenerate, RefusesWrongWordsAndWritesNothing) {
       {{"zipf", "-o", "-"}, "standard output"},
       {{"zipf"}, "nothing to write"},
   };
-  for (const auto& [words, sentence] : cases) {
-    const Outcome outcome = generate(words);
+  for (const auto& [arguments, sentence] : cases) {
+    const Outcome outcome = generate(arguments);
     EXPECT_EQ(outcome.status, 2) << sentence;
     EXPECT_THAT(outcome.err, testing::HasSubstr(sentence));
   }

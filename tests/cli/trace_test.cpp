@@ -22,11 +22,11 @@ struct Outcome {
   std::string err;
 };
 
-Outcome run(const std::vector<std::string>& words) {
+Outcome run(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   Streams streams{out, err};
-  const auto done = trace_command.run(words, streams);
+  const auto done = trace_command.run(arguments, streams);
   return {done ? "" : done.error().message, out.str(), err.str()};
 }
 

@@ -51,8 +51,8 @@ TEST(UniformityCommand, JsonHoldsEverything) {
 }
 
 TEST(UniformityCommand, BadWordsAreUsage) {
-  const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
-    const Ran ran = run(words);
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& why) {
+    const Ran ran = run(arguments);
     EXPECT_EQ(ran.status, 2);
     EXPECT_NE(ran.err.find(why), std::string::npos) << ran.err;
   };

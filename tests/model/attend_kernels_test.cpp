@@ -148,8 +148,8 @@ void expect_right(const Attended& found, const Case& given, std::size_t v) {
         Eigen::Map<const Eigen::VectorXf>(given.runs[run].queries + v * dim, width).cast<double>();
     logits[i] = static_cast<double>(scale) *
                 given.keys.read.row(given.slots[static_cast<std::size_t>(i)]).dot(query);
-    const float told = found.logits[v * given.slots.size() + static_cast<std::size_t>(i)];
-    ASSERT_NEAR(static_cast<double>(told), logits[i], 1e-4);
+    const float reported = found.logits[v * given.slots.size() + static_cast<std::size_t>(i)];
+    ASSERT_NEAR(static_cast<double>(reported), logits[i], 1e-4);
   }
   const Eigen::VectorXd mass = (logits.array() - logits.maxCoeff()).exp();
   Eigen::VectorXd out = Eigen::VectorXd::Zero(width);
@@ -158,8 +158,8 @@ void expect_right(const Attended& found, const Case& given, std::size_t v) {
   }
   out /= mass.sum();
   for (Eigen::Index j = 0; j < width; ++j) {
-    const float told = found.out[v * dim + static_cast<std::size_t>(j)];
-    ASSERT_NEAR(static_cast<double>(told), out[j], 2e-5) << "number " << j;
+    const float reported = found.out[v * dim + static_cast<std::size_t>(j)];
+    ASSERT_NEAR(static_cast<double>(reported), out[j], 2e-5) << "number " << j;
   }
 }
 

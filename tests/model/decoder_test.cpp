@@ -16,9 +16,10 @@ LanguageModel opened(const test::SmallModel& small, Number number = Number::f32)
   return open_model(small.write("decoder-model", number)).value();
 }
 
-std::vector<Token> some_tokens(std::size_t count) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(i * i * 5 % 29 + 2));
+std::vector<TokenId> some_tokens(std::size_t count) {
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<TokenId>(i * i * 5 % 29 + 2));
   return tokens;
 }
 
@@ -64,7 +65,7 @@ TEST(Decoder, LastLogitsAreTheLastOfAll) {
   const LanguageModel model = opened(test::small_gpt2());
   Decoder all = Decoder::create(model, parse_spec("dense").value()).value();
   Decoder last = Decoder::create(model, parse_spec("dense").value()).value();
-  const std::vector<Token> tokens = some_tokens(9);
+  const std::vector<TokenId> tokens = some_tokens(9);
   ASSERT_TRUE(all.feed(tokens));
   ASSERT_TRUE(last.feed(tokens, Logits::last));
   EXPECT_THAT(last.logits(), ElementsAreArray(all.logits().last(32)));
@@ -76,7 +77,7 @@ TEST(Decoder, AConstantCacheStaysConstant) {
       Decoder::create(model, parse_spec("streaming:sinks=2,recent=14").value()).value();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < 400; ++i) {
-    ASSERT_TRUE(decoder.feed(std::vector<Token>{static_cast<Token>(i % 32)}));
+    ASSERT_TRUE(decoder.feed(std::vector<TokenId>{static_cast<TokenId>(i % 32)}));
     if (i == 16) bytes = decoder.attention().bytes();
     if (i > 16) {
       EXPECT_EQ(decoder.attention().bytes(), bytes);
@@ -88,7 +89,7 @@ TEST(Decoder, AConstantCacheStaysConstant) {
 
 std::string feed_error(const test::SmallModel& small,
                        const std::string& spec,
-                       const std::vector<Token>& tokens) {
+                       const std::vector<TokenId>& tokens) {
   const LanguageModel model = opened(small);
   Result<Decoder> decoder = Decoder::create(model, parse_spec(spec).value());
   if (!decoder) return decoder.error().message;
@@ -103,8 +104,8 @@ TEST(Decoder, RefusesWhatItCannotDo) {
   EXPECT_EQ(feed_error(test::small_llama(), "dense", {1, 32}),
             "token 32 is out of range; expected 0 to 31");
   EXPECT_THAT(feed_error(test::small_llama(), "dense", {-1}), HasSubstr("token -1 is out"));
-  EXPECT_EQ(feed_error(test::small_gpt2(), "dense", std::vector<Token>(64, 1)), "fed");
-  EXPECT_THAT(feed_error(test::small_gpt2(), "dense", std::vector<Token>(65, 1)),
+  EXPECT_EQ(feed_error(test::small_gpt2(), "dense", std::vector<TokenId>(64, 1)), "fed");
+  EXPECT_THAT(feed_error(test::small_gpt2(), "dense", std::vector<TokenId>(65, 1)),
               HasSubstr("position 64 is past the 64 that the model has learned"));
   EXPECT_THAT(feed_error(test::small_llama(), "h2o:budget=8;unit=model;visibility=window", {1, 2}),
               HasSubstr("expected chunk=1"));
@@ -115,7 +116,7 @@ std::size_t fitting(const std::string& words) {
   const LanguageModel model = opened(test::small_gpt2());
   const Spec spec = parse_spec(words).value();
   Decoder decoder = Decoder::create(model, spec).value();
-  const std::vector<Token> chunk(spec.chunk, 1);
+  const std::vector<TokenId> chunk(spec.chunk, 1);
   while (decoder.seen() < 200 && decoder.feed(chunk, Logits::last)) continue;
   return decoder.seen();
 }
@@ -163,7 +164,7 @@ TEST(Decoder, LearnedInCachePositionsGoOnForever) {
   Decoder decoder =
       Decoder::create(model, parse_spec("streaming:sinks=3,recent=4;positions=in-cache").value())
           .value();
-  for (Token i = 0; i < 200; ++i) ASSERT_TRUE(decoder.feed(std::vector<Token>{i % 32}));
+  for (TokenId i = 0; i < 200; ++i) ASSERT_TRUE(decoder.feed(std::vector<TokenId>{i % 32}));
   EXPECT_EQ(decoder.seen(), 200U);
 }
 
@@ -179,11 +180,11 @@ class Stories : public Test {
   // Greedy decoding from BOS until the next BOS.
   std::string greedy(const std::string& spec, const DecoderOptions& options = {}) {
     Decoder decoder = Decoder::create(model_, parse_spec(spec).value(), options).value();
-    std::vector<Token> tokens = {1};
+    std::vector<TokenId> tokens = {1};
     while (tokens.size() < 300) {
       EXPECT_TRUE(decoder.feed(std::span(tokens).last(1)));
       const auto logits = decoder.logits();
-      const auto next = static_cast<Token>(std::ranges::max_element(logits) - logits.begin());
+      const auto next = static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
       if (next == 1 || tokens.size() == 257) break;
       tokens.push_back(next);
     }

@@ -22,9 +22,9 @@ TEST(Evaluate, NllIsMinusTheLogarithmOfTheSoftmax) {
 
 TEST(Evaluate, EveryTargetIsScoredOnceWhateverTheChunk) {
   const LanguageModel model = open_model(test::small_llama().write("eval-model")).value();
-  std::vector<std::vector<Token>> streams(2);
-  for (Token i = 0; i < 41; ++i) streams[0].push_back(i * i % 32);
-  for (Token i = 0; i < 10; ++i) streams[1].push_back(i % 7);
+  std::vector<std::vector<TokenId>> streams(2);
+  for (TokenId i = 0; i < 41; ++i) streams[0].push_back(i * i % 32);
+  for (TokenId i = 0; i < 10; ++i) streams[1].push_back(i % 7);
   const auto run = [&](const std::string& spec) {
     return evaluate(model, parse_spec(spec).value(), streams, {}).value();
   };
@@ -42,16 +42,16 @@ TEST(Evaluate, EveryTargetIsScoredOnceWhateverTheChunk) {
 
 TEST(Evaluate, KnowsWhereTheLikeliestTokenWasRight) {
   const LanguageModel model = open_model(test::small_llama().write("right-model")).value();
-  std::vector<Token> stream = {1};
+  std::vector<TokenId> stream = {1};
   const Spec spec = parse_spec("dense").value();
   // Each next token is the likeliest, but for every third.
   for (int i = 0; i < 12; ++i) {
     Decoder decoder = Decoder::create(model, spec).value();
     ASSERT_TRUE(decoder.feed(stream, Logits::last));
     const auto best = std::ranges::max_element(decoder.logits()) - decoder.logits().begin();
-    stream.push_back(static_cast<Token>(i % 3 == 2 ? (best + 1) % 32 : best));
+    stream.push_back(static_cast<TokenId>(i % 3 == 2 ? (best + 1) % 32 : best));
   }
-  const std::vector<std::vector<Token>> streams = {stream};
+  const std::vector<std::vector<TokenId>> streams = {stream};
   const Evaluation done = evaluate(model, spec, streams, {}).value();
   EXPECT_THAT(done.right[0], ElementsAre(1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0));
 }

@@ -9,7 +9,7 @@ namespace kv::test {
 
 std::vector<float> logits_in_chunks(const LanguageModel& model,
                                     const std::string& spec,
-                                    const std::vector<Token>& text,
+                                    const std::vector<TokenId>& text,
                                     std::size_t chunk,
                                     const DecoderOptions& options) {
   Decoder decoder = Decoder::create(model, parse_spec(spec).value(), options).value();

@@ -12,7 +12,7 @@ namespace kv::test {
 // The logits of every token of the text under the spec, fed by `chunk` tokens at a time.
 std::vector<float> logits_in_chunks(const LanguageModel& model,
                                     const std::string& spec,
-                                    const std::vector<Token>& text,
+                                    const std::vector<TokenId>& text,
                                     std::size_t chunk,
                                     const DecoderOptions& options = {});
 

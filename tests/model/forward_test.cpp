@@ -47,9 +47,10 @@ class Witness final : public AttentionObserver {
   std::string lines_;
 };
 
-std::vector<Token> some_tokens(std::size_t count) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(i * i * 7 % 31 + 1));
+std::vector<TokenId> some_tokens(std::size_t count) {
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<TokenId>(i * i * 7 % 31 + 1));
   return tokens;
 }
 
@@ -60,16 +61,16 @@ struct Case {
 };
 
 // Runs one case and writes down what the reference needs; gives the folder.
-std::string write_case(const LanguageModel& model, const Case& wanted, std::size_t index) {
-  const Spec spec = parse_spec(wanted.spec).value();
+std::string write_case(const LanguageModel& model, const Case& requested, std::size_t index) {
+  const Spec spec = parse_spec(requested.spec).value();
   Witness witness;
-  DecoderOptions options = wanted.options;
+  DecoderOptions options = requested.options;
   options.observer = &witness;
   Decoder decoder = Decoder::create(model, spec, options).value();
-  const std::vector<Token> tokens = some_tokens(32);
+  const std::vector<TokenId> tokens = some_tokens(32);
   std::string text;
   std::string logits;
-  for (const Token token : tokens) text += std::to_string(token) + " ";
+  for (const TokenId token : tokens) text += std::to_string(token) + " ";
   for (std::size_t at = 0; at < tokens.size(); at += spec.chunk) {
     const std::size_t size = std::min<std::size_t>(spec.chunk, tokens.size() - at);
     EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
@@ -85,17 +86,17 @@ std::string write_case(const LanguageModel& model, const Case& wanted, std::size
 }
 
 // Whether the reference agrees on every case.
-bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool tell_lies = false) {
+bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool report_lies = false) {
   const std::string folder = small.write("forward-model");
   const LanguageModel model = open_model(folder).value();
   std::string command =
       find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string written = write_case(model, cases[i], i);
-    if (tell_lies) test::write_into(written, "positions.txt", "absolute");
+    if (report_lies) test::write_into(written, "positions.txt", "absolute");
     command += " " + written + " " + std::to_string(cases[i].bound);
   }
-  if (tell_lies) command += " 2>/dev/null";
+  if (report_lies) command += " 2>/dev/null";
   return std::system(command.c_str()) == 0;
 }
 

@@ -32,16 +32,16 @@ class Torch : public testing::Test {
   // Whether PyTorch finds the decoder's logits for the tokens, up to `bound` of the largest. With
   // `lie` it is shown those of a model that never heard the first token.
   [[nodiscard]] bool agrees(const std::string& path,
-                            const std::vector<Token>& tokens,
+                            const std::vector<TokenId>& tokens,
                             double bound,
                             bool lie = false) const {
     const LanguageModel model = open_model(path).value();
     Decoder decoder = Decoder::create(model, parse_spec("dense;chunk=9").value()).value();
-    std::vector<Token> heard = tokens;
+    std::vector<TokenId> heard = tokens;
     if (lie) heard[0] ^= 1;
     std::string logits;
     std::string text;
-    for (const Token token : tokens) text += std::to_string(token) + " ";
+    for (const TokenId token : tokens) text += std::to_string(token) + " ";
     for (std::size_t at = 0; at < heard.size(); at += 9) {
       const std::size_t size = std::min<std::size_t>(9, heard.size() - at);
       EXPECT_TRUE(decoder.feed(std::span(heard).subspan(at, size)));
@@ -59,10 +59,10 @@ class Torch : public testing::Test {
   }
 
   // Numbers from 1 to `largest`, in no order that repeats soon.
-  static std::vector<Token> tokens(std::size_t count, Token largest) {
-    std::vector<Token> out;
+  static std::vector<TokenId> tokens(std::size_t count, TokenId largest) {
+    std::vector<TokenId> out;
     for (std::size_t i = 0; i < count; ++i) {
-      out.push_back(static_cast<Token>(i * i * 7 % static_cast<std::size_t>(largest) + 1));
+      out.push_back(static_cast<TokenId>(i * i * 7 % static_cast<std::size_t>(largest) + 1));
     }
     return out;
   }

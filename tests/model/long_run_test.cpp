@@ -35,12 +35,12 @@ TEST_P(LongRun, NeitherCacheNorHeapGrow) {
   const Spec spec = parse_spec(GetParam()).value();
   Decoder decoder = Decoder::create(model, spec, {.storage = Storage::f16}).value();
   TokenSampler sampler({}, Rng(5));
-  ASSERT_TRUE(decoder.feed(std::array<Token, 1>{1}, Logits::last));
+  ASSERT_TRUE(decoder.feed(std::array<TokenId, 1>{1}, Logits::last));
   std::size_t bytes = 0;
   std::size_t residents = 0;
   std::size_t heap = 0;
   for (std::size_t i = 1; i <= generated; ++i) {
-    const Token next = sampler.draw(decoder.logits(), decoder.seen());
+    const TokenId next = sampler.draw(decoder.logits(), decoder.seen());
     ASSERT_TRUE(decoder.feed(std::array{next}, Logits::last));
     if (i % settled != 0) continue;
     const CachedAttention& attention = decoder.attention();

@@ -27,18 +27,18 @@ TEST_P(OnnxRotary, TurningGivesItsOutput) {
                        ? static_cast<std::size_t>(named["rotary_embedding_dim"]) / 2
                        : dim / 2);
   const RopeLayout layout = named["interleaved"] != 0 ? RopeLayout::interleaved : RopeLayout::half;
-  for (const TurnKernels* table : supported_turn_kernels()) {
-    std::vector<float> turned = input.values;
-    for (std::size_t row = 0; row < turned.size() / dim; ++row) {
+  for (const RotateKernels* table : supported_turn_kernels()) {
+    std::vector<float> rotated = input.values;
+    for (std::size_t row = 0; row < rotated.size() / dim; ++row) {
       const std::size_t place = row / tokens / heads * tokens + row % tokens;
       const std::size_t at = listed ? static_cast<std::size_t>(positions[place]) : place;
       const auto slot = static_cast<std::uint32_t>(row);
-      table->turn(Number::f32,
-                  {reinterpret_cast<std::byte*>(turned.data()), dim, &slot, 1, layout, pairs},
-                  cosines.values.data() + at * pairs, sines.values.data() + at * pairs);
+      table->rotate(Number::f32,
+                    {reinterpret_cast<std::byte*>(rotated.data()), dim, &slot, 1, layout, pairs},
+                    cosines.values.data() + at * pairs, sines.values.data() + at * pairs);
     }
-    EXPECT_THAT(turned, testing::Pointwise(testing::FloatNear(1e-6F), expected.values));
-    EXPECT_NE(turned, input.values);
+    EXPECT_THAT(rotated, testing::Pointwise(testing::FloatNear(1e-6F), expected.values));
+    EXPECT_NE(rotated, input.values);
   }
 }
 

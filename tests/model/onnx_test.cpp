@@ -185,15 +185,15 @@ class Onnx : public test::OnnxVectors {
   void expect_output(const Inputs& in, const Kernels& table) const {
     const OnnxTensor expected = tensor("output_0");
     auto named = attributes();
-    const Heads wanted = heads_of(expected, named["q_num_heads"]);
-    ASSERT_EQ(wanted.tokens, in.q.tokens);
-    Heads out = wanted;
+    const Heads requested = heads_of(expected, named["q_num_heads"]);
+    ASSERT_EQ(requested.tokens, in.q.tokens);
+    Heads out = requested;
     std::ranges::fill(out.values, -1.0F);
     for (std::size_t b = 0; b < in.q.batch; ++b) {
       for (std::size_t h = 0; h < in.k.heads; ++h) attend(table, in, b, h, out);
     }
     const float bound = expected.half ? 2e-3F : 2e-6F;
-    EXPECT_THAT(out.values, testing::Pointwise(testing::FloatNear(bound), wanted.values));
+    EXPECT_THAT(out.values, testing::Pointwise(testing::FloatNear(bound), requested.values));
   }
 };
 

@@ -173,7 +173,7 @@ TEST(Quantised, LevelsAreThoseOfANormalDistribution) {
   }
 }
 
-const std::vector<Token> some_tokens = {1, 7, 3, 30, 12, 5, 9, 9, 2, 31, 4, 18};
+const std::vector<TokenId> some_tokens = {1, 7, 3, 30, 12, 5, 9, 9, 2, 31, 4, 18};
 
 Floats logits_with(const std::string& folder, WeightFormat format) {
   LanguageModel model = open_model(folder).value();

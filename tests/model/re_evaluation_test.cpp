@@ -13,8 +13,8 @@ LanguageModel opened(const test::SmallModel& small) {
   return open_model(small.write("re-evaluation-model")).value();
 }
 
-Token token_at(Position position) {
-  return static_cast<Token>(position * position * 5 % 29 + 2);
+TokenId token_at(Position position) {
+  return static_cast<TokenId>(position * position * 5 % 29 + 2);
 }
 
 std::vector<float> bits_of(const Decoder& decoder) {
@@ -27,7 +27,7 @@ std::vector<float> fresh_logits(const LanguageModel& model,
                                 const DecoderOptions& options) {
   Decoder fresh = Decoder::create(model, parse_spec("dense").value(), options).value();
   for (const Position position : positions) {
-    EXPECT_TRUE(fresh.feed(std::vector<Token>{token_at(position)}));
+    EXPECT_TRUE(fresh.feed(std::vector<TokenId>{token_at(position)}));
   }
   return bits_of(fresh);
 }
@@ -53,7 +53,7 @@ std::size_t fresh_steps(const LanguageModel& model,
     if (parse_spec(spec)->timing == Timing::trim_then_attend && seen.size() == 12) {
       seen.erase(seen.begin() + parse_spec(spec)->sinks);  // it makes room
     }
-    EXPECT_TRUE(decoder.feed(std::vector<Token>{token_at(position)}));
+    EXPECT_TRUE(decoder.feed(std::vector<TokenId>{token_at(position)}));
     seen.push_back(position);
     equal += bits_of(decoder) == fresh_logits(model, seen, options) ? 1U : 0U;
   }
@@ -102,7 +102,7 @@ TEST(ReEvaluation, ChunksAreFedAfterTheResidentsOfTheirBeginning) {
   for (Position first = 0; first < 70; first += 7) {
     std::vector<Position> seen = first == 0 ? std::vector<Position>{} : residents_of(decoder);
     trims += seen.size() < first ? 1U : 0U;
-    std::vector<Token> chunk;
+    std::vector<TokenId> chunk;
     for (Position at = first; at < first + 7; ++at) {
       chunk.push_back(token_at(at));
       seen.push_back(at);

@@ -43,9 +43,9 @@ TEST_F(Recall, CountsFromTheLatestMention) {
 
 // A model may number more tokens than its tokenizer has: they are no words.
 TEST_F(Recall, PassesOverTokensWithoutAText) {
-  std::vector<Token> stream =
+  std::vector<TokenId> stream =
       tokenizer_->encode("anna 's hat is red . what is anna 's hat ? red").value();
-  stream.insert(stream.begin() + 6, static_cast<Token>(tokenizer_->vocabulary()));
+  stream.insert(stream.begin() + 6, static_cast<TokenId>(tokenizer_->vocabulary()));
   EXPECT_THAT(recall_questions(stream, *tokenizer_),
               ElementsAre(RecallQuestion{.answer = 13, .distance = 9}));
 }

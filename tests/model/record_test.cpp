@@ -20,7 +20,7 @@ class Record : public Test {
       : folder_(test::small_llama_that_reads("record-model")),
         model_(open_model(folder_).value()),
         tokenizer_(open_tokenizer(folder_, "", 258).value()) {
-    for (Token i = 0; i < 60; ++i) tokens_.push_back(i * i * 7 % 251 + 2);
+    for (TokenId i = 0; i < 60; ++i) tokens_.push_back(i * i * 7 % 251 + 2);
   }
 
   Trace recorded(const RecordOptions& options) {
@@ -60,7 +60,7 @@ class Record : public Test {
   std::string folder_;
   LanguageModel model_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<Token> tokens_;
+  std::vector<TokenId> tokens_;
 };
 
 TEST_F(Record, QkvAndAttentionOfOneRunBelongTogether) {
@@ -118,7 +118,7 @@ TEST_F(Record, AClosedTraceSaysSoWhereverItGoes) {
 
 TEST_F(Record, NllIsTheEvaluations) {
   const Trace trace = recorded({});
-  const std::vector<std::vector<Token>> streams = {tokens_};
+  const std::vector<std::vector<TokenId>> streams = {tokens_};
   const auto nll = evaluate(model_, parse_spec("dense").value(), streams, {}).value().nll[0];
   EXPECT_EQ(trace.transcript().nll.front(), 0);
   EXPECT_THAT(std::vector<float>(trace.transcript().nll.begin() + 1, trace.transcript().nll.end()),

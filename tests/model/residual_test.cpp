@@ -92,9 +92,10 @@ TEST(Residual, WhoIsGoneBeforeIsQuantisedWithNobody) {
   }
 }
 
-std::vector<Token> some_tokens(std::size_t count) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(i * i * 5 % 29 + 2));
+std::vector<TokenId> some_tokens(std::size_t count) {
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<TokenId>(i * i * 5 % 29 + 2));
   return tokens;
 }
 
@@ -176,7 +177,7 @@ TEST(Residual, AConstantCacheStaysConstant) {
     Decoder decoder = Decoder::create(model, spec, options).value();
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < 400; ++i) {
-      ASSERT_TRUE(decoder.feed(std::vector<Token>{static_cast<Token>(i % 32)}));
+      ASSERT_TRUE(decoder.feed(std::vector<TokenId>{static_cast<TokenId>(i % 32)}));
       if (i == 40) bytes = decoder.attention().bytes();
       if (i > 40) {
         EXPECT_EQ(decoder.attention().bytes(), bytes) << storage;

@@ -16,7 +16,7 @@ using Opened = Result<std::unique_ptr<Tokenizer>>;
 
 constexpr std::size_t any_vocabulary = 512;
 
-std::vector<Token> encoded(const Tokenizer& tokenizer, std::string_view text) {
+std::vector<TokenId> encoded(const Tokenizer& tokenizer, std::string_view text) {
   return tokenizer.encode(text).value();
 }
 
@@ -68,7 +68,7 @@ TEST_P(SharedTokenizer, RefusesWhatIsNotUtf8) {
 }
 
 TEST_P(SharedTokenizer, RefusesTokensThatAreNone) {
-  const auto text = tokenizer_->decode(std::vector<Token>{5, 1000000});
+  const auto text = tokenizer_->decode(std::vector<TokenId>{5, 1000000});
   ASSERT_FALSE(text);
   EXPECT_THAT(text.error().message, HasSubstr("token 1000000 is out of range; expected 0 to"));
 }
@@ -111,7 +111,7 @@ TEST(Tokenizer, Llama2cEncodesWhatTheTraceWasRecordedFrom) {
   const std::size_t story =
       static_cast<std::size_t>(std::ranges::find(ids.subspan(1), 1) - ids.subspan(1).begin());
   ASSERT_GT(story, 50U);
-  const std::vector<Token> first(ids.begin() + 1, ids.begin() + 1 + static_cast<int>(story));
+  const std::vector<TokenId> first(ids.begin() + 1, ids.begin() + 1 + static_cast<int>(story));
   EXPECT_EQ(encoded(*tokenizer, tokenizer->decode(first).value()), first);
 }
 

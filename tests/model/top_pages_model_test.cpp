@@ -6,7 +6,7 @@
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/model/attention/rope_cache.h"
 #include "kvcheck/model/run/record.h"
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/tests/model/feeding.h"
 #include "kvcheck/tests/model/small_models.h"
@@ -19,9 +19,10 @@ using testing::HasSubstr;
 
 constexpr std::size_t text_tokens = 48;
 
-std::vector<Token> some_tokens(std::size_t count) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(i * i * 7 % 31 + 1));
+std::vector<TokenId> some_tokens(std::size_t count) {
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 0; i < count; ++i)
+    tokens.push_back(static_cast<TokenId>(i * i * 7 % 31 + 1));
   return tokens;
 }
 
@@ -97,12 +98,12 @@ TEST_F(TopPagesModel, BoundsTheKeysAsTheyAreStored) {
         float most = -1e30F;
         for (Position p = 0; p < text_tokens; ++p) {
           std::vector<float> key(dim);
-          std::vector<float> turned(dim);
+          std::vector<float> rotated(dim);
           group.store.key(unit.cache.slots().slot_of(p), key.data());
-          rope.rotate(key.data(), dim, p, turned.data());
+          rope.rotate(key.data(), dim, p, rotated.data());
           const bool raw = options.keys == KeyStorage::raw;
           float logit = 0;
-          kernels().dot_rows(query.data(), (raw ? turned : key).data(), 1, dim, 1.0F, &logit);
+          kernels().dot_rows(query.data(), (raw ? rotated : key).data(), 1, dim, 1.0F, &logit);
           most = p % 4 == 0 ? logit : std::max(most, logit);
           EXPECT_GE(pages.bound(p / 4, query.data()), most);
         }
@@ -141,7 +142,7 @@ TEST(TopPagesAgreement, AReplayAttendsToThePagesOfTheDecoder) {
   const std::string folder = test::small_llama_that_reads("top-pages-record");
   const LanguageModel model = open_model(folder).value();
   const auto tokenizer = open_tokenizer(folder, "", 258).value();
-  const std::vector<Token> tokens = some_tokens(text_tokens);
+  const std::vector<TokenId> tokens = some_tokens(text_tokens);
   const std::string path = test::temporary_path("top-pages.safetensors");
   ASSERT_TRUE(record(model, *tokenizer, tokens, {.number = Number::f32}, path));
   const Trace trace = open_trace(path).value();
@@ -150,9 +151,9 @@ TEST(TopPagesAgreement, AReplayAttendsToThePagesOfTheDecoder) {
   const ReplayResult replayed = replay(trace, std::array{cell}, {}).value();
 
   LayerZero dense;
-  LayerZero chosen;
+  LayerZero selected;
   Decoder all = decoder_of(model, "dense", {.observer = &dense});
-  Decoder few = decoder_of(model, spec, {.observer = &chosen});
+  Decoder few = decoder_of(model, spec, {.observer = &selected});
   ASSERT_TRUE(all.feed(tokens));
   ASSERT_TRUE(few.feed(tokens));
   for (const HeadResult& head : replayed.cells[0].heads) {
@@ -161,7 +162,7 @@ TEST(TopPagesAgreement, AReplayAttendsToThePagesOfTheDecoder) {
     for (Position query = 0; query < tokens.size(); ++query) {
       const auto& full = dense.row(head.head, query);
       EXPECT_EQ(full.size(), query + 1U);
-      for (const auto& [p, weight] : chosen.row(head.head, query)) {
+      for (const auto& [p, weight] : selected.row(head.head, query)) {
         mass += static_cast<double>(full.at(p));
       }
     }

@@ -1,4 +1,4 @@
-// Turning keys in place: every table gives the scalar one's bits, at every tail and storage; the
+// Rotating keys in place: every table gives the scalar one's bits, at every tail and storage; the
 // numbers are right against double precision; and n one-step turns drift as far as is documented.
 #include "kvcheck/model/kernels/rotate_kernels.h"
 #include "kvcheck/sim/cache/slots.h"
@@ -67,9 +67,9 @@ struct Arithmetic {
   Number number;
   bool complex = false;  // in f16
 
-  void apply(const TurnKernels& table, const TurnedRows& rows, const Angles& step) const {
+  void apply(const RotateKernels& table, const RotatedRows& rows, const Angles& step) const {
     if (complex) return table.turn_f16(rows, step.halves.data());
-    table.turn(number, rows, step.cosines.data(), step.sines.data());
+    table.rotate(number, rows, step.cosines.data(), step.sines.data());
   }
 };
 
@@ -79,8 +79,8 @@ constexpr std::array<Arithmetic, 4> arithmetics = {
 // Five rows, of which three are turned.
 constexpr std::array<Slot, 3> some_slots = {4, 0, 2};
 
-TEST(TurnKernels, TheSameBitsAtEveryTail) {
-  const TurnKernels& scalar = *supported_turn_kernels().back();
+TEST(RotateKernels, TheSameBitsAtEveryTail) {
+  const RotateKernels& scalar = *supported_turn_kernels().back();
   ASSERT_EQ(scalar.name, "scalar");
   for (std::size_t pairs = 1; pairs <= 80; ++pairs) {
     for (const RopeLayout layout : layouts) {
@@ -88,15 +88,15 @@ TEST(TurnKernels, TheSameBitsAtEveryTail) {
         const std::size_t dim = 2 * pairs + pairs % 3;
         const Bytes before = some_keys(5 * dim, arithmetic.number, pairs);
         const Angles step(pairs, -static_cast<double>(pairs));
-        const auto turned = [&](const TurnKernels& table) {
+        const auto rotated = [&](const RotateKernels& table) {
           Bytes bytes = before;
           arithmetic.apply(table, {bytes.data(), dim, some_slots.data(), 3, layout, pairs}, step);
           return bytes;
         };
-        const Bytes expected = turned(scalar);
+        const Bytes expected = rotated(scalar);
         ASSERT_NE(expected, before);
-        for (const TurnKernels* table : supported_turn_kernels()) {
-          ASSERT_EQ(turned(*table), expected)
+        for (const RotateKernels* table : supported_turn_kernels()) {
+          ASSERT_EQ(rotated(*table), expected)
               << table->name << " " << pairs << " complex " << arithmetic.complex;
         }
       }
@@ -104,8 +104,8 @@ TEST(TurnKernels, TheSameBitsAtEveryTail) {
   }
 }
 
-TEST(TurnKernels, TheOtherRowsAndTheRestOfARowStay) {
-  for (const TurnKernels* table : supported_turn_kernels()) {
+TEST(RotateKernels, TheOtherRowsAndTheRestOfARowStay) {
+  for (const RotateKernels* table : supported_turn_kernels()) {
     for (const Arithmetic& arithmetic : arithmetics) {
       constexpr std::size_t dim = 40;
       constexpr std::size_t pairs = 13;
@@ -127,7 +127,7 @@ TEST(TurnKernels, TheOtherRowsAndTheRestOfARowStay) {
   }
 }
 
-TEST(TurnKernels, TurnsByTheAngle) {
+TEST(RotateKernels, TurnsByTheAngle) {
   constexpr std::size_t pairs = 33;
   const Angles step(pairs, -3);
   const std::array<Slot, 1> slots = {0};
@@ -180,7 +180,7 @@ Drift drift(const Arithmetic& arithmetic, double base, std::size_t steps) {
   }
   for (Slot slot = 0; slot < count; ++slot) slots.push_back(slot);
   const Angles step(pairs, -1, base);
-  const TurnedRows rows{bytes.data(), 2 * pairs, slots.data(), count, RopeLayout::half, pairs};
+  const RotatedRows rows{bytes.data(), 2 * pairs, slots.data(), count, RopeLayout::half, pairs};
   for (std::size_t i = 0; i < steps; ++i) arithmetic.apply(turn_kernels(), rows, step);
   const std::vector<float> now = read(bytes, arithmetic.number);
   double wrong = 0;
@@ -225,7 +225,7 @@ constexpr std::array<Documented, 8> documented = {{
 }};
 
 // The instruction, where it exists, and its emulation give these numbers alike.
-TEST(TurnKernels, OneStepShiftsDriftAsDocumented) {
+TEST(RotateKernels, OneStepShiftsDriftAsDocumented) {
   constexpr std::array<std::size_t, 5> steps = {16, 64, 256, 1024, 2044};
   for (const Documented& row : documented) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -239,8 +239,8 @@ TEST(TurnKernels, OneStepShiftsDriftAsDocumented) {
   }
 }
 
-TEST(TurnKernels, TheComplexInstructionIsRun) {
-  const TurnKernels& best = *supported_turn_kernels().front();
+TEST(RotateKernels, TheComplexInstructionIsRun) {
+  const RotateKernels& best = *supported_turn_kernels().front();
   if (!best.complex_instruction) GTEST_SKIP() << "no AVX512-FP16: only its emulation was tested";
   EXPECT_EQ(best.name, "avx512-fp16");
   EXPECT_FALSE(supported_turn_kernels()[1]->complex_instruction);

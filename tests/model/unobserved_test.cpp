@@ -28,8 +28,8 @@ std::vector<float> logits_of(const LanguageModel& model,
                              const DecoderOptions& options) {
   Decoder decoder = Decoder::create(model, spec, options).value();
   std::vector<float> logits;
-  std::vector<Token> chunk;
-  for (Token i = 0; i < 48; ++i) {
+  std::vector<TokenId> chunk;
+  for (TokenId i = 0; i < 48; ++i) {
     chunk.push_back(i * i * 7 % 31 + 1);
     if (chunk.size() < spec.chunk && i < 47) continue;
     EXPECT_TRUE(decoder.feed(chunk));

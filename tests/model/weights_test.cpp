@@ -267,8 +267,8 @@ TEST(Weights, Llama3StretchesSlowPairsOnly) {
   EXPECT_EQ(scaled.front(), plain.front());
   EXPECT_DOUBLE_EQ(scaled.back(), plain.back() / 8);
   // Pair 32 turns 1.84 times within 8192 tokens: (1.84 - 1) / 3 of it is kept, the rest stretched.
-  const double turns = 8192 * plain[32] / 6.283185307179586;
-  const double kept = (turns - 1) / 3;
+  const double rotations = 8192 * plain[32] / 6.283185307179586;
+  const double kept = (rotations - 1) / 3;
   EXPECT_NEAR(scaled[32], plain[32] * (kept + (1 - kept) / 8), 1e-15);
   config.scaling = {RopeScaling::Kind::linear, 4};
   EXPECT_DOUBLE_EQ(rope_frequencies(config)[7], plain[7] / 4);

@@ -48,10 +48,10 @@ TEST(WordTokenizer, CutsAddedTokensOutOfWords) {
 
 TEST(WordTokenizer, JoinsWordsByOneBlank) {
   const auto tokenizer = open_words(json_with()).value();
-  EXPECT_EQ(tokenizer->decode(std::vector<Token>{0, 1, 3, 2}).value(), "<s> a banana b");
+  EXPECT_EQ(tokenizer->decode(std::vector<TokenId>{0, 1, 3, 2}).value(), "<s> a banana b");
   EXPECT_EQ(tokenizer->piece({}, 1), "a");
   EXPECT_EQ(tokenizer->piece(2, 1), " a");
-  EXPECT_THAT(tokenizer->decode(std::vector<Token>{4}).error().message,
+  EXPECT_THAT(tokenizer->decode(std::vector<TokenId>{4}).error().message,
               HasSubstr("token 4 is out"));
 }
 

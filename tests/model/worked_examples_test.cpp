@@ -52,14 +52,14 @@ class WorkedPositions : public testing::Test {
   // Feeds these tokens one by one. What is returned lives as long as the test.
   Fed run(const test::SmallModel& small,
           const std::string& spec,
-          const std::vector<Token>& tokens) {
+          const std::vector<TokenId>& tokens) {
     const LanguageModel& model =
         models_.emplace_back(open_model(small.write("worked-example")).value());
     Layer0& seen = seen_.emplace_back();
     seen.width = model.config.kv_heads * model.config.head_dim;
     Decoder& decoder = decoders_.emplace_back(
         Decoder::create(model, parse_spec(spec).value(), {.observer = &seen}).value());
-    for (const Token token : tokens) EXPECT_TRUE(decoder.feed(std::vector<Token>{token}));
+    for (const TokenId token : tokens) EXPECT_TRUE(decoder.feed(std::vector<TokenId>{token}));
     return {decoder, seen};
   }
 
@@ -69,9 +69,9 @@ class WorkedPositions : public testing::Test {
   std::list<Decoder> decoders_;
 };
 
-std::vector<Token> tokens_at(const Kept& positions) {
-  std::vector<Token> out;
-  for (const Position p : positions) out.push_back(static_cast<Token>((p * 7 + 3) % 32));
+std::vector<TokenId> tokens_at(const Kept& positions) {
+  std::vector<TokenId> out;
+  for (const Position p : positions) out.push_back(static_cast<TokenId>((p * 7 + 3) % 32));
   return out;
 }
 
@@ -97,7 +97,7 @@ float apart(const Layer0& one, const Layer0& other) {
 // the positions in the cache, which are 0 1 2 3 4 5 6 7, and not at those in the text.
 TEST_F(WorkedPositions, TheCacheOfEightAttendsAtItsOwnPositions) {
   const std::string cache = "streaming:sinks=4,recent=4;timing=trim-then-attend";
-  const std::vector<Token> nine = tokens_at(from_to(0, 8));
+  const std::vector<TokenId> nine = tokens_at(from_to(0, 8));
   const Layer0& in_cache = run(test::small_llama(), cache + ";positions=in-cache", nine).seen;
   const Layer0& in_text = run(test::small_llama(), cache, nine).seen;
   const Layer0& fed_these_alone =

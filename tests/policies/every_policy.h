@@ -13,7 +13,7 @@ namespace kv {
 // The legal words but for the default; of a number the least and, if it is small, the most.
 inline std::vector<std::string> other_values(const Parameter& parameter) {
   std::vector<std::string> values(parameter.choices.begin(), parameter.choices.end());
-  if (parameter.range.of != Parameter::Range::Of::words) {
+  if (parameter.range.of != Parameter::Range::Of::names) {
     values.push_back(shortest(parameter.range.least));
     if (parameter.range.most <= 100) values.push_back(shortest(parameter.range.most));
   }
@@ -35,7 +35,7 @@ inline void PrintTo(const PolicyChoice& choice, std::ostream* out) {
 }
 
 // Those with a middle to choose from; each parameter varied alone.
-inline std::vector<PolicyChoice> every_choosing_policy() {
+inline std::vector<PolicyChoice> every_selecting_policy() {
   std::vector<PolicyChoice> choices;
   for (const PolicyEntry& entry : policy_registry()) {
     if (entry.protection.middle != Protection::Middle::some) continue;

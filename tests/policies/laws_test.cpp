@@ -22,7 +22,7 @@ std::uint64_t power(std::uint64_t base, std::size_t exponent) {
   return out;
 }
 
-std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
+std::uint64_t select(std::uint64_t n, std::uint64_t k) {
   std::uint64_t out = 1;
   for (std::uint64_t i = 1; i <= k; ++i) out = out * (n - k + i) / i;
   return out;
@@ -63,9 +63,9 @@ void expect_uniform(const std::map<Kept, std::uint64_t>& law,
                     std::size_t k,
                     std::size_t tokens,
                     std::uint64_t denominator) {
-  ASSERT_EQ(law.size(), choose(tokens, k)) << "k=" << k << " tokens=" << tokens;
+  ASSERT_EQ(law.size(), select(tokens, k)) << "k=" << k << " tokens=" << tokens;
   for (const auto& [kept, weight] : law) {
-    EXPECT_EQ(weight * choose(tokens, k), denominator) << "k=" << k << " tokens=" << tokens;
+    EXPECT_EQ(weight * select(tokens, k), denominator) << "k=" << k << " tokens=" << tokens;
   }
 }
 
@@ -75,7 +75,7 @@ TEST(ReservoirR, KeepsEverySetOfKWithExactlyTheSameProbability) {
       std::uint64_t denominator = 1;
       for (std::size_t m = k + 1; m <= tokens; ++m) denominator *= m * k;
       // 1/C(tokens, k) need not be a multiple of the paths' common denominator.
-      denominator *= choose(tokens, k);
+      denominator *= select(tokens, k);
       expect_uniform(law_of(make_reservoir_r, k, tokens, denominator), k, tokens, denominator);
     }
   }
@@ -96,7 +96,7 @@ TEST(ReservoirAsPrinted, SurvivesEachDecisionWithKOfKPlusOneTokenByToken) {
 TEST(ReservoirAsPrinted, IsUniformOnlyInOneBulk) {
   const std::size_t k = 2;
   const std::size_t tokens = 6;
-  const std::uint64_t denominator = choose(tokens, k) * 3 * 4 * 5 * 6;
+  const std::uint64_t denominator = select(tokens, k) * 3 * 4 * 5 * 6;
   expect_uniform(law_of(make_reservoir_as_printed, k, tokens, denominator, true), k, tokens,
                  denominator);
 }

@@ -97,7 +97,7 @@ TEST(Registry, HasLegalDefaultsAndParametersThatNoCommonFieldHides) {
 
 // Claims that the policy's own answers must not contradict.
 TEST(Registry, ClaimsWhatThePoliciesSayOfThemselves) {
-  for (const PolicyChoice& choice : every_choosing_policy()) {
+  for (const PolicyChoice& choice : every_selecting_policy()) {
     const auto claims = [&](std::string_view word) {
       return std::ranges::count(choice.entry->claims, word) > 0;
     };

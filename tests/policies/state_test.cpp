@@ -119,7 +119,7 @@ TEST_P(EveryPolicy, DoesNotDependOnChunksIfItSaysSo) {
 
 INSTANTIATE_TEST_SUITE_P(Registry,
                          EveryPolicy,
-                         testing::ValuesIn(every_choosing_policy()),
+                         testing::ValuesIn(every_selecting_policy()),
                          [](const auto& choice) {
                            std::string name = choice.param.name;
                            std::ranges::replace_if(
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 TEST(ChunkInvariance, IsNotWhatMostOthersHaveToo) {
   std::size_t others = 0;
   std::size_t dependent = 0;
-  for (const PolicyChoice& choice : every_choosing_policy()) {
+  for (const PolicyChoice& choice : every_selecting_policy()) {
     if (claims_invariance(choice)) continue;
     ++others;
     if (kept_in_chunks(choice, 9) != kept_in_chunks(choice, 1)) ++dependent;

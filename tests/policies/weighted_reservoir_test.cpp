@@ -27,11 +27,11 @@ std::vector<double> shares(Make make, std::size_t k, const std::vector<float>& w
 
 // Within five standard deviations: by chance one test in ten thousand would fail, but its seed is
 // fixed.
-void expect_shares(const std::vector<double>& measured, const std::vector<double>& wanted) {
-  ASSERT_EQ(measured.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double deviation = std::sqrt(wanted[i] * (1 - wanted[i]) / trials);
-    EXPECT_NEAR(measured[i], wanted[i], 5 * deviation + 1e-9) << i;
+void expect_shares(const std::vector<double>& measured, const std::vector<double>& requested) {
+  ASSERT_EQ(measured.size(), requested.size());
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const double deviation = std::sqrt(requested[i] * (1 - requested[i]) / trials);
+    EXPECT_NEAR(measured[i], requested[i], 5 * deviation + 1e-9) << i;
   }
 }
 

@@ -30,7 +30,7 @@ inline std::string words_of(const Finding& finding) {
 inline std::string judge_case(const Law& law, Family& family, const Case& what) {
   const auto contract = family.contract(what.setup);
   if (!contract) return "(refused: " + contract.error().message + ")";
-  if (const auto why = law.spares(*contract)) return "(spared: " + *why + ")";
+  if (const auto why = law.not_applicable(*contract)) return "(spared: " + *why + ")";
   Judgement judgement;
   if (const auto* judge = std::get_if<JudgeHistory>(&law.check)) {
     const auto history = run_case(family, what);

@@ -17,7 +17,7 @@ BatteryOptions few(std::uint32_t cases = 40) {
   return options;
 }
 
-const LawResult* result_of(const Report& report, std::string_view id) {
+const LawResult* result_of(const BatteryResult& report, std::string_view id) {
   for (const LawResult& result : report.laws) {
     if (result.law->id == id) return &result;
   }
@@ -92,7 +92,7 @@ TEST(Battery, ASubjectThatNeverEvictsIsSparedOfWhatNeedsEvictions) {
     if (!result.law->must_see.eviction || std::holds_alternative<Measure>(result.law->check)) {
       continue;
     }
-    EXPECT_EQ(result.status, Status::spared) << result.law->id;
+    EXPECT_EQ(result.status, Status::not_applicable) << result.law->id;
   }
 }
 
@@ -115,7 +115,7 @@ class Shifts final : public Family {
     return family_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup requested() const override { return family_->requested(); }
 
  private:
   std::unique_ptr<Family> family_;
@@ -152,7 +152,7 @@ class Claims final : public Family {
     return family_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup requested() const override { return family_->requested(); }
 
  private:
   std::unique_ptr<Family> family_;
@@ -171,12 +171,12 @@ TEST(Battery, SparesWhatIsRightlyRefused) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=1,recent=3"));
   for (const char* law : {"operation.shift", "position.shift-composes"}) {
     const LawResult result = tried(*family, law);
-    EXPECT_EQ(result.status, Status::spared) << law;
+    EXPECT_EQ(result.status, Status::not_applicable) << law;
     EXPECT_EQ(result.why, "shift is refused") << law;
     EXPECT_EQ(result.cases, 40U) << law;
   }
   const LawResult norm = tried(*family, "position.norm");
-  EXPECT_EQ(norm.status, Status::spared);
+  EXPECT_EQ(norm.status, Status::not_applicable);
   EXPECT_EQ(norm.why, "no key is ever rotated again");
 }
 
@@ -209,7 +209,7 @@ TEST(Battery, EveryLawIsTriedOrSparedWithAReason) {
       EXPECT_NE(result.status, Status::not_run)
           << text << ": " << result.law->id << ": " << result.why;
       EXPECT_NE(result.status, Status::broken) << text << ": " << result.law->id;
-      EXPECT_EQ(result.status == Status::spared, !result.why.empty()) << result.law->id;
+      EXPECT_EQ(result.status == Status::not_applicable, !result.why.empty()) << result.law->id;
     }
   }
 }
@@ -249,15 +249,15 @@ TEST(Battery, TriesWhatTheFilterNames) {
 TEST(Battery, TellsItsProgress) {
   const auto family = test::make_faulty(Fault::none);
   BatteryOptions options = few();
-  std::size_t told = 0;
+  std::size_t reported = 0;
   options.progress = [&](double share, std::string_view what) {
     EXPECT_GE(share, 0);
     EXPECT_LE(share, 1);
     EXPECT_FALSE(what.empty());
-    ++told;
+    ++reported;
   };
   ASSERT_TRUE(run_battery(*family, options));
-  EXPECT_GT(told, 0U);
+  EXPECT_GT(reported, 0U);
 }
 
 }  // namespace

@@ -31,13 +31,13 @@ TEST(Choice, TakesItsSizesFromTheSetup) {
   EXPECT_EQ(contract.top_pages, (TopPages{8, 4, 2}));
   EXPECT_EQ(contract.unit, Unit::head);
   EXPECT_EQ(contract.budget, 0U);
-  EXPECT_TRUE(contract.chooses_in(2));
-  EXPECT_FALSE(contract.chooses_in(1));
+  EXPECT_TRUE(contract.selects_in(2));
+  EXPECT_FALSE(contract.selects_in(1));
   // The last layer chooses, however few there are; a page is no larger than it was.
   EXPECT_EQ(quest()->contract({.layers = 1, .recent = 99, .budget = 40}).value().top_pages,
             (TopPages{32, 16, 0}));
   EXPECT_EQ(quest()->contract({.recent = 0, .budget = 0}).value().top_pages, (TopPages{1, 1, 0}));
-  EXPECT_EQ(quest()->contract(quest()->wanted()).value().top_pages, (TopPages{256, 16, 2}));
+  EXPECT_EQ(quest()->contract(quest()->requested()).value().top_pages, (TopPages{256, 16, 2}));
   EXPECT_THAT(deviations(contract), Contains(HasSubstr("at most, in whole pages of 4")));
 }
 

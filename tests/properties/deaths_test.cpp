@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/battery/campaign.h"
-#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
@@ -46,9 +46,9 @@ std::string dying(const std::string& at_seventh, const std::string& at_truncate 
          "kvcheck.serve(Window, contract={\"sinks\": 0})'";
 }
 
-Report report_of(const std::string& command,
-                 const std::vector<std::string>& filter,
-                 double seconds = 10) {
+BatteryResult report_of(const std::string& command,
+                        const std::vector<std::string>& filter,
+                        double seconds = 10) {
   const auto family = make_process_family(command, {.start_seconds = 60, .seconds = seconds});
   EXPECT_TRUE(family) << family.error().message;
   BatteryOptions options;
@@ -59,7 +59,7 @@ Report report_of(const std::string& command,
   return *std::move(report);
 }
 
-const LawResult& survival(const Report& report) {
+const LawResult& survival(const BatteryResult& report) {
   const auto found = std::ranges::find(report.laws, "survives",
                                        [](const LawResult& result) { return result.law->id; });
   EXPECT_NE(found, report.laws.end());
@@ -79,7 +79,7 @@ void PrintTo(const Death& death, std::ostream* out) {
 class Deaths : public testing::TestWithParam<Death> {};
 
 TEST_P(Deaths, AreShrunkAndTheirCallIsNamed) {
-  const Report report =
+  const BatteryResult report =
       report_of(dying(GetParam().deed), {"survives", "visible.self", "operation.reset"},
                 GetParam().name == std::string("hang") ? 0.8 : 10);
   const LawResult& result = survival(report);
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& death) { return death.param.name; });
 
 TEST(Death, AtATruncateLeavesTheOtherLawsToBeTried) {
-  const Report report =
+  const BatteryResult report =
       report_of(dying("pass", "os.abort()"), {"survives", "visible.*", "rows.*", "operation.*"});
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
@@ -118,7 +118,7 @@ TEST(Death, AtATruncateLeavesTheOtherLawsToBeTried) {
 }
 
 TEST(Death, OfEveryCaseIsGivenUp) {
-  const Report report = report_of(dying("pass"), {"survives"});
+  const BatteryResult report = report_of(dying("pass"), {"survives"});
   EXPECT_EQ(survival(report).status, Status::held);
   const auto family = make_process_family(
       "while read -r line; do case \"$line\" in *hello*) echo '{\"protocol\":1,\"name\":\"x\"}';;"
@@ -178,7 +178,7 @@ class DiesLate final : public Family {
     return inner_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::properties::Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] kv::properties::Setup requested() const override { return inner_->requested(); }
 
  private:
   std::unique_ptr<Family> inner_;

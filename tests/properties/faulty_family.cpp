@@ -57,7 +57,7 @@ class FaultyFamily final : public Family {
     return std::make_unique<FaultySubject>(inner_->make(setup, draws), fault_);
   }
 
-  [[nodiscard]] Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] Setup requested() const override { return inner_->requested(); }
 
  private:
   std::unique_ptr<Family> inner_;

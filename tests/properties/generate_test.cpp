@@ -15,7 +15,7 @@ CaseSource source_with(const Wants& wants, bool takes_sizes = true, std::uint64_
   static const std::unique_ptr<Family> family =
       make_spec_family(*parse_spec("random:sinks=4,recent=28,budget=64"));
   CaseScope scope{.wants = wants,
-                  .wanted = family->wanted(),
+                  .requested = family->requested(),
                   .takes_sizes = takes_sizes,
                   .seed = seed,
                   .contract = {}};
@@ -32,11 +32,11 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
   std::set<std::uint32_t> sinks;
   std::set<std::uint32_t> recents;
   std::set<std::uint32_t> middles;
-  std::size_t wanted = 0;
+  std::size_t requested = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     const kv::properties::Setup setup = source.at(i).value().setup;
     if (setup.budget == 64) {
-      ++wanted;
+      ++requested;
       continue;
     }
     sinks.insert(setup.sinks);
@@ -46,12 +46,12 @@ TEST(CaseSource, SweepsEverySizeOfTheEdges) {
   EXPECT_THAT(sinks, testing::ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(recents, testing::IsSupersetOf({1, 2, 3, 4}));
   EXPECT_THAT(middles, testing::IsSupersetOf({1, 2, 3, 4}));
-  EXPECT_EQ(wanted, 12U);
+  EXPECT_EQ(requested, 12U);
 }
 
 TEST(CaseSource, StreamsAreLongerThanSlack) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=2,recent=6;timing=lazy:50"));
-  CaseScope scope{.wants = {}, .wanted = family->wanted(), .contract = {}};
+  CaseScope scope{.wants = {}, .requested = family->requested(), .contract = {}};
   scope.contract = [&](const kv::properties::Setup& setup) -> std::optional<Contract> {
     auto contract = family->contract(setup);
     if (!contract) return {};
@@ -179,7 +179,7 @@ TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
 // The cases of a source whose every case is long.
 CaseSource long_source(const Length& length, std::uint32_t longest_chunk = 0) {
   CaseScope scope{.wants = {.several_layers = true, .several_heads = true},
-                  .wanted = {.sinks = 4, .recent = 28, .budget = 64},
+                  .requested = {.sinks = 4, .recent = 28, .budget = 64},
                   .contract = {},
                   .length = [length](std::uint64_t) { return length; }};
   scope.contract = [longest_chunk](const kv::properties::Setup& setup) -> std::optional<Contract> {

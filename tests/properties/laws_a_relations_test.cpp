@@ -9,18 +9,18 @@ namespace kv::properties {
 namespace {
 
 // What a bend may look at: the calls so far, and the facts that it may change.
-struct Told {
+struct Reported {
   Facts& facts;
   std::size_t calls = 0;   // this one included
   std::size_t tokens = 0;  // fed so far, this call's included
   std::size_t chunk = 0;
 };
 
-using Bend = std::function<void(Told&)>;
+using Bend = std::function<void(Reported&)>;
 
-class BentSubject final : public Subject {
+class AlteredSubject final : public Subject {
  public:
-  BentSubject(std::unique_ptr<Subject> right, const Bend& bend)
+  AlteredSubject(std::unique_ptr<Subject> right, const Bend& bend)
       : right_(std::move(right)), bend_(bend) {}
 
   Answer<Facts> feed(const Feed& feed) override {
@@ -28,8 +28,8 @@ class BentSubject final : public Subject {
     tokens_ += feed.tokens.size();
     ++calls_;
     if (auto* facts = std::get_if<Facts>(&answer)) {
-      Told told{*facts, calls_, tokens_, feed.tokens.size()};
-      bend_(told);
+      Reported reported{*facts, calls_, tokens_, feed.tokens.size()};
+      bend_(reported);
     }
     return answer;
   }
@@ -43,9 +43,9 @@ class BentSubject final : public Subject {
   std::size_t tokens_ = 0;
 };
 
-class BentFamily final : public Family {
+class AlteredFamily final : public Family {
  public:
-  BentFamily(const std::string& spec, Bend bend, std::function<void(Contract&)> declare = {})
+  AlteredFamily(const std::string& spec, Bend bend, std::function<void(Contract&)> declare = {})
       : right_(make_spec_family(parse_spec(spec).value())),
         bend_(std::move(bend)),
         declare_(std::move(declare)) {}
@@ -59,12 +59,12 @@ class BentFamily final : public Family {
   }
 
   [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
-    return std::make_unique<BentSubject>(right_->make(setup, draws), bend_);
+    return std::make_unique<AlteredSubject>(right_->make(setup, draws), bend_);
   }
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override { return right_->wanted(); }
+  [[nodiscard]] Setup requested() const override { return right_->requested(); }
 
  private:
   std::unique_ptr<Family> right_;
@@ -72,8 +72,8 @@ class BentFamily final : public Family {
   std::function<void(Contract&)> declare_;
 };
 
-std::string tried(const std::string& id, BentFamily& family) {
-  const Case what = feeding(family.wanted(), {.seed = 3}, {1, 1, 2, 5, 1, 7, 1});
+std::string tried(const std::string& id, AlteredFamily& family) {
+  const Case what = feeding(family.requested(), {.seed = 3}, {1, 1, 2, 5, 1, 7, 1});
   return judge_case(*find_law(id), family, what);
 }
 
@@ -81,40 +81,43 @@ void expect_holds_then_broken(const std::string& id,
                               const std::string& spec,
                               const Bend& bend,
                               const std::string& words) {
-  BentFamily right(spec, [](Told&) {});
+  AlteredFamily right(spec, [](Reported&) {});
   EXPECT_EQ(tried(id, right), "") << id;
-  BentFamily wrong(spec, bend);
+  AlteredFamily wrong(spec, bend);
   EXPECT_THAT(tried(id, wrong), ::testing::HasSubstr(words)) << id;
 }
 
 // Drops the stored row of rank 1, the oldest behind one sink, after a chunk longer than 3.
-void drop_after_wide_chunk(Told& told) {
-  if (told.tokens < 9) return;
-  auto& stored = told.facts.units[0].stored;
+void drop_after_wide_chunk(Reported& reported) {
+  if (reported.tokens < 9) return;
+  auto& stored = reported.facts.units[0].stored;
   stored.erase(stored.begin() + 1);
 }
 
-void hide_first_row_in_chunks(Told& told) {
-  if (told.chunk < 2 || told.tokens < 9) return;
-  told.facts.units[0].visible[0] = 0;
+void hide_first_row_in_chunks(Reported& reported) {
+  if (reported.chunk < 2 || reported.tokens < 9) return;
+  reported.facts.units[0].visible[0] = 0;
 }
 
 TEST(LawOnRuns, SizeAmortisedCountsMovedRows) {
   const std::string spec = "streaming:sinks=1,recent=15;timing=lazy:15";
   expect_holds_then_broken(
       "size.amortised", spec,
-      [](Told& told) { told.facts.units[0].moved = 16 * std::uint64_t{told.tokens}; }, "at most ");
+      [](Reported& reported) {
+        reported.facts.units[0].moved = 16 * std::uint64_t{reported.tokens};
+      },
+      "at most ");
 }
 
 TEST(LawOnRuns, SizeAmortisedSaysHowManyWouldDo) {
-  BentFamily every_time("streaming:sinks=1,recent=15;timing=lazy:15", [](Told& told) {
-    told.facts.units[0].moved = 64 * std::uint64_t{told.tokens};
+  AlteredFamily every_time("streaming:sinks=1,recent=15;timing=lazy:15", [](Reported& reported) {
+    reported.facts.units[0].moved = 64 * std::uint64_t{reported.tokens};
   });
   EXPECT_EQ(tried("size.amortised", every_time),
             "expected: at most 1908 rows moved for 237 tokens: a trim of 64 for every 16; seen: "
             "1920 rows after 30 tokens");
-  BentFamily silent("streaming:sinks=1,recent=15;timing=lazy:15",
-                    [](Told& told) { told.facts.units[0].moved.reset(); });
+  AlteredFamily silent("streaming:sinks=1,recent=15;timing=lazy:15",
+                       [](Reported& reported) { reported.facts.units[0].moved.reset(); });
   EXPECT_EQ(tried("size.amortised", silent),
             "(not tested: the subject does not tell what it moves)");
 }
@@ -123,14 +126,14 @@ TEST(LawOnRuns, SizeLivenessWantsTightSizesRefusedOrHeld) {
   const std::string spec = "h2o:sinks=2,recent=2,budget=6";
   expect_holds_then_broken(
       "size.liveness", spec,
-      [](Told& told) {
-        auto& stored = told.facts.units[0].stored;
-        if (told.tokens > 6) stored.push_back(stored.back());
+      [](Reported& reported) {
+        auto& stored = reported.facts.units[0].stored;
+        if (reported.tokens > 6) stored.push_back(stored.back());
       },
       "expected: somebody leaves, however many are protected: at most 6 rows of a budget of 6 (5 "
       "sinks, 1 recent); seen: 7 rows are stored");
-  BentFamily accepting(
-      spec, [](Told&) {}, [](Contract& contract) { contract.recent = 6; });
+  AlteredFamily accepting(
+      spec, [](Reported&) {}, [](Contract& contract) { contract.recent = 6; });
   EXPECT_EQ(tried("size.liveness", accepting),
             "expected: a budget of 6 with 5 sinks and 6 recent tokens protected is refused; seen: "
             "it is accepted");
@@ -139,8 +142,8 @@ TEST(LawOnRuns, SizeLivenessWantsTightSizesRefusedOrHeld) {
 TEST(LawOnRuns, ChunkingStateComparesWhoIsLeft) {
   expect_holds_then_broken(
       "chunking.state", "reservoir:sinks=1,recent=2,budget=6",
-      [](Told& told) {
-        if (told.calls < 19) drop_after_wide_chunk(told);
+      [](Reported& reported) {
+        if (reported.calls < 19) drop_after_wide_chunk(reported);
       },
       "expected: after 19 tokens fed as 1+1+2+5+1+7+1+1 the same is stored as fed one by one: 0 ");
 }
@@ -166,14 +169,14 @@ TEST(LawOnRuns, ChunkingTimingFollowsFromTheRunOneByOne) {
 TEST(LawOnRuns, ChunkingEmptyCallChangesNothing) {
   expect_holds_then_broken(
       "chunking.empty-call", "streaming:sinks=1,recent=3",
-      [](Told& told) {
-        if (told.chunk == 0 && told.tokens > 0) told.facts.units[0].stored.pop_back();
+      [](Reported& reported) {
+        if (reported.chunk == 0 && reported.tokens > 0) reported.facts.units[0].stored.pop_back();
       },
       "expected: a call without tokens leaves 0 stored; seen: stored are nothing");
   expect_holds_then_broken(
       "chunking.empty-call", "streaming:sinks=1,recent=3",
-      [](Told& told) {
-        if (told.calls >= 10 && told.chunk > 0) told.facts.units[0].visible[0] = 0;
+      [](Reported& reported) {
+        if (reported.calls >= 10 && reported.chunk > 0) reported.facts.units[0].visible[0] = 0;
       },
       "expected: every query sees what it sees without the empty calls; seen: some query sees "
       "other "
@@ -181,20 +184,20 @@ TEST(LawOnRuns, ChunkingEmptyCallChangesNothing) {
 }
 
 TEST(LawOnRuns, ReferenceModelIsHeldTokenForToken) {
-  BentFamily other_rule(
-      "h2o:sinks=1,recent=2,budget=6", [](Told&) {},
+  AlteredFamily other_rule(
+      "h2o:sinks=1,recent=2,budget=6", [](Reported&) {},
       [](Contract& contract) { contract.reference = "tova:sinks=1,recent=2,budget=6"; });
   EXPECT_THAT(tried("reference.model", other_rule),
               ::testing::StartsWith("expected: the specification of tova:sinks=1,recent=2,budget=6 "
                                     "stores 0 1 3 4 7 8; seen: stored are 0-3 7 8"));
   expect_holds_then_broken("reference.model", "random:sinks=1,recent=2,budget=6",
                            drop_after_wide_chunk, " stores 0 ");
-  BentFamily unnamed(
-      "h2o:sinks=1,recent=2,budget=6", [](Told&) {},
+  AlteredFamily unnamed(
+      "h2o:sinks=1,recent=2,budget=6", [](Reported&) {},
       [](Contract& contract) { contract.reference.clear(); });
   EXPECT_EQ(tried("reference.model", unnamed), "(spared: the subject names no reference)");
-  BentFamily unknown(
-      "h2o:sinks=1,recent=2,budget=6", [](Told&) {},
+  AlteredFamily unknown(
+      "h2o:sinks=1,recent=2,budget=6", [](Reported&) {},
       [](Contract& contract) { contract.reference = "h2p"; });
   EXPECT_THAT(tried("reference.model", unknown), ::testing::HasSubstr("(not tested: reference: "));
 }

@@ -8,7 +8,7 @@
 namespace kv::properties {
 namespace {
 
-struct Bent {
+struct Altered {
   std::string law;
   std::string spec;
   std::function<void(History&)> bend;
@@ -19,7 +19,7 @@ History run(const std::string& text) {
   const auto spec = parse_spec(text);
   EXPECT_TRUE(spec) << text << ": " << spec.error().message;
   const auto family = make_spec_family(*spec);
-  const Case what = feeding(family->wanted(), {.seed = 3}, {1, 1, 2, 5, 1, 1});
+  const Case what = feeding(family->requested(), {.seed = 3}, {1, 1, 2, 5, 1, 1});
   return *run_case(*family, what);
 }
 
@@ -71,8 +71,8 @@ constexpr auto windowed = "streaming:sinks=1,recent=3;visibility=window";
 constexpr auto middle = "random:sinks=1,recent=2,budget=5";
 
 // Event 3 feeds 4-8, event 4 feeds 9, event 5 feeds 10.
-const std::vector<Bent>& bent_on_sizes() {
-  static const std::vector<Bent> all = {
+const std::vector<Altered>& altered_sizes() {
+  static const std::vector<Altered> all = {
       {"size.stored", streaming,
        [](History& h) { facts(h, 4).stored.insert(facts(h, 4).stored.begin() + 1, row(6)); },
        "expected: at most 4 rows stored after 10 tokens; seen: 5 rows: 0 6-9"},
@@ -110,8 +110,8 @@ const std::vector<Bent>& bent_on_sizes() {
   return all;
 }
 
-const std::vector<Bent>& bent_on_sight() {
-  static const std::vector<Bent> all = {
+const std::vector<Altered>& altered_visibility() {
+  static const std::vector<Altered> all = {
       {"visible.self", streaming, [](History& h) { show(facts(h, 3), 1, 5, false); },
        "expected: query 5 of chunk 4-8 sees its own token; seen: it sees 0-4"},
       {"visible.none-empty", streaming,
@@ -141,8 +141,8 @@ const std::vector<Bent>& bent_on_sight() {
   return all;
 }
 
-const std::vector<Bent>& bent_on_residents() {
-  static const std::vector<Bent> all = {
+const std::vector<Altered>& altered_residents() {
+  static const std::vector<Altered> all = {
       {"rows.fed", streaming, [](History& h) { facts(h, 4).stored[1] = row(7, 2); },
        "expected: a stored row holds one of the tokens of its branch, 0-9; seen: slot 1 holds 7v2"},
       {"rows.fed", streaming, [](History& h) { give(facts(h, 4), row(-1), 1); },
@@ -193,19 +193,19 @@ const std::vector<Bent>& bent_on_residents() {
   return all;
 }
 
-class LawOnHistories : public ::testing::TestWithParam<Bent> {};
+class LawOnHistories : public ::testing::TestWithParam<Altered> {};
 
 TEST_P(LawOnHistories, HoldsAndSaysHowItIsBroken) {
-  const Bent& bent = GetParam();
-  History history = run(bent.spec);
-  EXPECT_EQ(judge(bent.law, history), "");
-  bent.bend(history);
-  EXPECT_THAT(judge(bent.law, history), ::testing::StartsWith(bent.words));
+  const Altered& altered = GetParam();
+  History history = run(altered.spec);
+  EXPECT_EQ(judge(altered.law, history), "");
+  altered.bend(history);
+  EXPECT_THAT(judge(altered.law, history), ::testing::StartsWith(altered.words));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, LawOnHistories, ::testing::ValuesIn(bent_on_sizes()));
-INSTANTIATE_TEST_SUITE_P(Sight, LawOnHistories, ::testing::ValuesIn(bent_on_sight()));
-INSTANTIATE_TEST_SUITE_P(Residents, LawOnHistories, ::testing::ValuesIn(bent_on_residents()));
+INSTANTIATE_TEST_SUITE_P(Sizes, LawOnHistories, ::testing::ValuesIn(altered_sizes()));
+INSTANTIATE_TEST_SUITE_P(Sight, LawOnHistories, ::testing::ValuesIn(altered_visibility()));
+INSTANTIATE_TEST_SUITE_P(Residents, LawOnHistories, ::testing::ValuesIn(altered_residents()));
 
 TEST(LawOnHistories, BytesThatFollowRowsAndWeightsThatFollowTheMaskAreRight) {
   History history = run(windowed);
@@ -250,7 +250,7 @@ TEST(LawOnHistories, EveryLawTellsItsStory) {
     EXPECT_TRUE(law.sentence.ends_with('.')) << law.id;
     EXPECT_GE(std::ranges::count(law.why, '.'), 3) << law.id;
     EXPECT_GT(law.seen_in.size(), 10U) << law.id;
-    EXPECT_NE(law.spares, nullptr) << law.id;
+    EXPECT_NE(law.not_applicable, nullptr) << law.id;
   }
 }
 

@@ -47,7 +47,7 @@ TEST(StaleScores, OfAnIndexOffByTheSinksAreSeenAsSoonAsThereAreSinks) {
 TEST(StaleScores, AreNotSeenInRightSubjects) {
   for (const RightSubject& right : right_subjects()) {
     const auto family = right.make();
-    const auto contract = family->contract(family->wanted());
+    const auto contract = family->contract(family->requested());
     ASSERT_TRUE(contract) << right.name;
     if (!contract->wants_attention) continue;
     for (const std::uint32_t sinks : {0U, 1U, 4U}) {

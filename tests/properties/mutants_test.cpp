@@ -30,8 +30,8 @@ void try_all(std::string_view name, Family& family) {
     ++tried;
   }
   EXPECT_GE(tried, 2U) << name;
-  const auto wanted = family.contract(family.wanted());
-  EXPECT_TRUE(wanted) << name << ": " << wanted.error().message;
+  const auto requested = family.contract(family.requested());
+  EXPECT_TRUE(requested) << name << ": " << requested.error().message;
 }
 
 TEST(Mutants, AreManyNamedAndSourced) {

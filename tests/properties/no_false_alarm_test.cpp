@@ -198,7 +198,7 @@ TEST(LawsOnRows, AccuseNoPlainCache) {
   Dice dice(1);
   for (const PlainOptions& options : plain_options()) {
     PlainFamily<PlainSubject> family("plain", options);
-    const std::string name = family.contract(family.wanted())->reference;
+    const std::string name = family.contract(family.requested())->reference;
     if (!innocent(name, family, 1, dice, spoke)) return;
   }
 }

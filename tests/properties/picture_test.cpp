@@ -1,4 +1,4 @@
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {

@@ -162,10 +162,10 @@ TEST(PlainSubject, RingsAndPagesShowTheSameWindow) {
       EXPECT_LE(unit.stored.size(),
                 history.contract.most_stored(expected.events[e].branch.size(), 4));
       for (std::size_t q = 0; q < expected.events[e].fed.size(); ++q) {
-        const auto wanted = seen(expected.events[e].facts.units[0], q);
+        const auto requested = seen(expected.events[e].facts.units[0], q);
         const auto found = seen(unit, q);
         EXPECT_EQ(std::set<Token>(found.begin(), found.end()),
-                  std::set<Token>(wanted.begin(), wanted.end()))
+                  std::set<Token>(requested.begin(), requested.end()))
             << family->name() << " event " << e << " query " << q;
       }
     }

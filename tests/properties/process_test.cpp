@@ -214,8 +214,8 @@ TEST(Process, ItsSubjectsCanBeCalledCallByCall) {
   const auto other = (*family)->make(setup, counter_draws(0));
   const Stream stream;
   const std::vector<Token> tokens = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
-  const auto told = one->feed({.tokens = tokens, .stream = stream});
-  EXPECT_EQ(std::get<Facts>(told).units[0].stored.size(), 3U);
+  const auto reported = one->feed({.tokens = tokens, .stream = stream});
+  EXPECT_EQ(std::get<Facts>(reported).units[0].stored.size(), 3U);
   EXPECT_EQ(one->look().units[0].stored[1].value, (Token{2, 0}));
   EXPECT_EQ(other->look().units[0].stored.size(), 0U);
   EXPECT_TRUE(std::holds_alternative<Refused>(one->truncate(1)));

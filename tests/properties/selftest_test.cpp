@@ -14,13 +14,13 @@ SelftestOptions small() {
   return options;
 }
 
-const SelftestReport& report() {
-  static const SelftestReport made = run_selftest(small()).value();
+const SelftestResult& report() {
+  static const SelftestResult made = run_selftest(small()).value();
   return made;
 }
 
-std::string text_of(void (*write)(const SelftestReport&, std::ostream&),
-                    const SelftestReport& report) {
+std::string text_of(void (*write)(const SelftestResult&, std::ostream&),
+                    const SelftestResult& report) {
   std::ostringstream out;
   write(report, out);
   return out.str();

@@ -108,8 +108,8 @@ TEST(SpecSubject, TellsWeightsAndBytesWhoeverDecides) {
   // Where nobody reads them, they cost nothing.
   const auto subject = family->make(history.what.setup, counter_draws(1));
   const Token token{0, 0};
-  const auto told = subject->feed({{&token, 1}, history.what.stream, false});
-  EXPECT_TRUE(std::get<Facts>(told).units.at(0).weights.empty());
+  const auto reported = subject->feed({{&token, 1}, history.what.stream, false});
+  EXPECT_TRUE(std::get<Facts>(reported).units.at(0).weights.empty());
 }
 
 // Whatever is done to a copy, a restored or a rolled-back cache, it goes on as the plain one does.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/properties/reference/reference_cache.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 
 namespace kv::properties {
@@ -20,7 +20,7 @@ Stream stream() {
 // What the commands change: one specification per branch.
 struct Branches {
   Spec spec;
-  std::vector<Model> models;
+  std::vector<ReferenceCache> models;
   std::vector<Position> lengths;
 };
 
@@ -31,7 +31,7 @@ struct System {
 
 using Command = rc::state::Command<Branches, System>;
 
-Model fresh(const Spec& spec) {
+ReferenceCache fresh(const Spec& spec) {
   return {spec, counter_draws(seed)(0)};
 }
 
@@ -43,9 +43,9 @@ std::vector<float> mass(const std::vector<Position>& visible, Position query) {
   return out;
 }
 
-Brought bring(Position token) {
-  const BroughtTo unit{};
-  return brought(stream(), {&unit, 1}, {static_cast<std::int32_t>(token), 0});
+TokenInputs inputs(Position token) {
+  const InputUnit unit{};
+  return token_inputs(stream(), {&unit, 1}, {static_cast<std::int32_t>(token), 0});
 }
 
 std::vector<Position> positions(const std::vector<Row>& rows) {
@@ -75,7 +75,7 @@ class Chunk : public Command {
   }
 
   void apply(Branches& branches) const override {
-    (void)branches.models[branch_].feed(tokens_, mass, bring);
+    (void)branches.models[branch_].feed(tokens_, mass, inputs);
     branches.lengths[branch_] += static_cast<Position>(tokens_);
   }
 
@@ -84,11 +84,11 @@ class Chunk : public Command {
     for (std::size_t i = 0; i < tokens_; ++i) {
       tokens.push_back({static_cast<std::int32_t>(before.lengths[branch_] + i), 0});
     }
-    kv::properties::Model model = before.models[branch_];
-    const auto wanted = model.feed(tokens_, mass, bring);
+    kv::properties::ReferenceCache model = before.models[branch_];
+    const auto requested = model.feed(tokens_, mass, inputs);
     const auto facts = std::get<Facts>(system.subjects[branch_]->feed({tokens, stream()}));
     for (std::size_t query = 0; query < tokens_; ++query) {
-      RC_ASSERT(seen(facts.units[0], query) == wanted[query]);
+      RC_ASSERT(seen(facts.units[0], query) == requested[query]);
     }
     RC_ASSERT(positions(facts.units[0].stored) == model.stored());
   }
@@ -111,7 +111,7 @@ class Fork : public Command {
   }
 
   void apply(Branches& branches) const override {
-    const kv::properties::Model copy = branches.models[branch_];
+    const kv::properties::ReferenceCache copy = branches.models[branch_];
     branches.models.push_back(copy);
     branches.lengths.push_back(branches.lengths[branch_]);
   }
@@ -235,7 +235,7 @@ rc::detail::TestResult check(const Spec& spec, const Spec& model, int cases) {
         Branches branches{model, {}, {0}};
         branches.models.push_back(fresh(model));
         System system;
-        system.subjects.push_back(family->make(family->wanted(), counter_draws(seed)));
+        system.subjects.push_back(family->make(family->requested(), counter_draws(seed)));
         rc::state::check(branches, system,
                          rc::state::gen::execOneOfWithArgs<Chunk, Chunk, Chunk, Fork, Reset>());
       },

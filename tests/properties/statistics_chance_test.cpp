@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/bins.h"
 #include "kvcheck/properties/statistics/independence.h"
 #include "kvcheck/properties/statistics/null_streams.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
@@ -25,12 +25,12 @@ struct Moments {
 Moments moments_of(const Shape& shape,
                    std::uint64_t streams,
                    std::uint64_t runs,
-                   const CountsWanted& wanted,
+                   const CountsRequested& requested,
                    const std::function<Statistic(const Counts&)>& statistic) {
   Moments moments{.runs = runs};
   double squares = 0;
   for (std::uint64_t run = 0; run < runs; ++run) {
-    const Statistic one = statistic(counted(shape, algorithm_r(), 1000 + run, streams, wanted));
+    const Statistic one = statistic(counted(shape, algorithm_r(), 1000 + run, streams, requested));
     moments.mean += one.value;
     squares += one.value * one.value;
     moments.alarms += one.p < 0.01 ? 1 : 0;
@@ -265,10 +265,10 @@ TEST(Chance, TailsAgreeWithKnownValues) {
 
 TEST(Chance, CellsExpectEnough) {
   const std::vector<double> in(10, 4);
-  const std::vector<CellRange> cells = pooled(in, in, 10);
-  ASSERT_EQ(cells.size(), 3U);
-  EXPECT_EQ(cells[0].size(), 3U);
-  EXPECT_EQ(cells[2].last, 10U);
+  const std::vector<BinRange> bins = pooled(in, in, 10);
+  ASSERT_EQ(bins.size(), 3U);
+  EXPECT_EQ(bins[0].size(), 3U);
+  EXPECT_EQ(bins[2].last, 10U);
   std::size_t rank = 0;
   EXPECT_NEAR(quadratic_form({4, 2, 2, 3}, {2, 1}, rank), 1.0, 1e-12);
   EXPECT_EQ(rank, 2U);

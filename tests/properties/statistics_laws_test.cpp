@@ -40,7 +40,7 @@ class Claiming : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] Setup requested() const override { return inner_->requested(); }
 
  protected:
   [[nodiscard]] virtual std::uint32_t unit_for(std::uint32_t unit) const { return unit; }
@@ -63,9 +63,9 @@ TEST(ChanceLaws, OurPoliciesKeepTheirClaims) {
   for (const char* text : {"reservoir:sinks=4,recent=4,budget=16", "random:sinks=4,budget=16",
                            "reservoir:budget=16,algorithm=bottom-k"}) {
     const auto family = make_spec_family(*parse_spec(text));
-    const Contract contract = *family->contract(family->wanted());
+    const Contract contract = *family->contract(family->requested());
     for (const Law& law : statistical_laws()) {
-      if (law.spares(contract)) continue;
+      if (law.not_applicable(contract)) continue;
       const StatisticalVerdict verdict = measured(law.id, *family);
       EXPECT_FALSE(verdict.broken) << text << " " << law.id << ": " << verdict.sentence;
       EXPECT_TRUE(verdict.ran || law.id == "chance.exact") << verdict.why_not;
@@ -119,7 +119,7 @@ TEST(ChanceLaws, SharedDrawsAreSeen) {
 TEST(ChanceLaws, SpareWhatClaimsNothing) {
   const Contract contract = contract_of(*parse_spec("h2o:budget=32"));
   for (const Law& law : statistical_laws()) {
-    EXPECT_TRUE(law.spares(contract).has_value()) << law.id;
+    EXPECT_TRUE(law.not_applicable(contract).has_value()) << law.id;
     EXPECT_FALSE(law.sentence.empty() || law.why.empty() || law.seen_in.empty());
   }
 }

@@ -80,7 +80,8 @@ TEST(FamilySampler, SeesTheStreamsOfTheFastOne) {
         "reservoir:sinks=1,recent=2,budget=7;timing=lazy:3"}) {
     const Spec spec = *parse_spec(text);
     const auto family = make_spec_family(spec);
-    const auto sampler = FamilySampler::make(*family, {.setup = family->wanted(), .entering = 16});
+    const auto sampler =
+        FamilySampler::make(*family, {.setup = family->requested(), .entering = 16});
     ASSERT_TRUE(sampler.has_value()) << sampler.error().message;
     const Shape shape = (*sampler)->shape();
     SpecSampler fast(spec, spec.sinks + spec.recent + shape.n);
@@ -99,7 +100,7 @@ TEST(FamilySampler, SeesTheStreamsOfTheFastOne) {
 
 TEST(FamilySampler, SaysWhyItCannotCount) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=1,recent=2"));
-  const auto sampler = FamilySampler::make(*family, {.setup = family->wanted(), .entering = 16});
+  const auto sampler = FamilySampler::make(*family, {.setup = family->requested(), .entering = 16});
   ASSERT_FALSE(sampler.has_value());
   EXPECT_NE(sampler.error().message.find("no middle"), std::string::npos);
 }

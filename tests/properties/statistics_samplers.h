@@ -81,9 +81,9 @@ inline Counts counted(const Shape& shape,
                       const Decide& decide,
                       std::uint64_t root,
                       std::uint64_t streams,
-                      const CountsWanted& wanted = {}) {
+                      const CountsRequested& requested = {}) {
   DecidingSampler sampler(shape, decide);
-  Counts counts(shape, wanted);
+  Counts counts(shape, requested);
   EXPECT_TRUE(collect(sampler, root, 0, streams, counts).has_value());
   return counts;
 }

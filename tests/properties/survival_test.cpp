@@ -7,7 +7,7 @@ namespace {
 
 using test::Fault;
 
-Report report_of(Fault fault, double case_seconds = 20) {
+BatteryResult report_of(Fault fault, double case_seconds = 20) {
   const auto family = test::make_faulty(fault);
   BatteryOptions options;
   options.cases = 30;
@@ -17,7 +17,7 @@ Report report_of(Fault fault, double case_seconds = 20) {
   return *std::move(report);
 }
 
-const LawResult& survival(const Report& report) {
+const LawResult& survival(const BatteryResult& report) {
   const auto found = std::ranges::find(report.laws, "survives",
                                        [](const LawResult& result) { return result.law->id; });
   EXPECT_NE(found, report.laws.end());
@@ -25,7 +25,7 @@ const LawResult& survival(const Report& report) {
 }
 
 TEST(Survival, FindsACrashWithTheSmallestCase) {
-  const Report report = report_of(Fault::dies);
+  const BatteryResult report = report_of(Fault::dies);
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
   EXPECT_THAT(result.finding->seen, testing::HasSubstr("died of signal"));
@@ -43,7 +43,7 @@ TEST(Survival, FindsACrashWithTheSmallestCase) {
 }
 
 TEST(Survival, FindsAHang) {
-  const Report report = report_of(Fault::hangs, 0.2);
+  const BatteryResult report = report_of(Fault::hangs, 0.2);
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
   EXPECT_THAT(result.finding->seen, testing::HasSubstr("no answer"));
@@ -51,7 +51,7 @@ TEST(Survival, FindsAHang) {
 }
 
 TEST(Survival, FindsAnExceptionAndOtherLawsAreTriedAllTheSame) {
-  const Report report = report_of(Fault::throws);
+  const BatteryResult report = report_of(Fault::throws);
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
   EXPECT_EQ(result.finding->seen, "the seventh token");
@@ -60,7 +60,7 @@ TEST(Survival, FindsAnExceptionAndOtherLawsAreTriedAllTheSame) {
 }
 
 TEST(Survival, FindsFactsOfTheWrongShape) {
-  const Report report = report_of(Fault::misshapen);
+  const BatteryResult report = report_of(Fault::misshapen);
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
   EXPECT_EQ(result.finding->seen, "it told of 0 units; expected 1");

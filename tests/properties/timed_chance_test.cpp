@@ -30,7 +30,7 @@ class Slow final : public Family {
     return inner_->make(setup, draws);
   }
 
-  [[nodiscard]] kv::properties::Setup wanted() const override { return inner_->wanted(); }
+  [[nodiscard]] kv::properties::Setup requested() const override { return inner_->requested(); }
 
   // Else it would be measured in a child, whose clock is another.
   [[nodiscard]] bool in_process() const override { return false; }
@@ -42,7 +42,7 @@ class Slow final : public Family {
   double each_;
 };
 
-Report measured_in(Slow& family, double seconds) {
+BatteryResult measured_in(Slow& family, double seconds) {
   BatteryOptions options;
   options.seconds = seconds;
   options.clock = [&] { return family.now; };
@@ -54,12 +54,12 @@ Report measured_in(Slow& family, double seconds) {
 
 TEST(TimedChance, TakesFewerStreamsAndSaysWhatTheyShow) {
   Slow family("reservoir:sinks=1,recent=2,budget=8", 0.004);
-  const Report report = measured_in(family, 30);
+  const BatteryResult report = measured_in(family, 30);
   EXPECT_LE(family.now - 1000, 33);
   EXPECT_GE(family.now - 1000, 10);
   std::size_t cut = 0;
   for (const LawResult& result : report.laws) {
-    if (result.status == Status::spared) continue;
+    if (result.status == Status::not_applicable) continue;
     if (result.status == Status::not_run) {
       EXPECT_THAT(result.why, HasSubstr("of the streams: too few")) << result.law->id;
       continue;
@@ -75,7 +75,7 @@ TEST(TimedChance, TakesFewerStreamsAndSaysWhatTheyShow) {
 
 TEST(TimedChance, FindsWhatIsPlainlyWrongInAFractionOfTheTime) {
   Slow family("reservoir-as-printed:sinks=1,recent=2,budget=8", 0.004);
-  const Report report = measured_in(family, 15);
+  const BatteryResult report = measured_in(family, 15);
   EXPECT_LE(family.now - 1000, 16.5);
   for (const char* law : {"chance.acceptance", "chance.inclusion"}) {
     const auto found =
@@ -87,7 +87,7 @@ TEST(TimedChance, FindsWhatIsPlainlyWrongInAFractionOfTheTime) {
 
 TEST(TimedChance, RunsOutOfTimeAndSaysSo) {
   Slow family("reservoir:sinks=1,recent=2,budget=8", 5);
-  const Report report = measured_in(family, 15);
+  const BatteryResult report = measured_in(family, 15);
   EXPECT_TRUE(std::ranges::any_of(report.laws, [](const LawResult& result) {
     return result.status == Status::not_run && result.why == "time ran out";
   }));

@@ -77,7 +77,7 @@ class Impostor final : public Family {
 
   [[nodiscard]] bool uses_draws() const override { return true; }
 
-  [[nodiscard]] Setup wanted() const override { return declared_->wanted(); }
+  [[nodiscard]] Setup requested() const override { return declared_->requested(); }
 
  private:
   std::unique_ptr<Family> declared_;

@@ -8,7 +8,7 @@
 namespace kv::properties {
 namespace {
 
-Report battery_of(const PolicyEntry& entry) {
+BatteryResult battery_of(const PolicyEntry& entry) {
   Spec spec = parse_spec("fifo:sinks=1,recent=2,budget=8").value();
   spec.policy = &entry;
   spec.options = Options(entry.parameters);
@@ -17,7 +17,7 @@ Report battery_of(const PolicyEntry& entry) {
   return run_battery(*make_spec_family(spec), options).value();
 }
 
-const LawResult& result_of(const Report& report, std::string_view id) {
+const LawResult& result_of(const BatteryResult& report, std::string_view id) {
   return *std::ranges::find_if(report.laws,
                                [&](const LawResult& law) { return law.law->id == id; });
 }
@@ -25,7 +25,7 @@ const LawResult& result_of(const Report& report, std::string_view id) {
 TEST(ContributingsWalk, AddsAPolicyThatHoldsWhatItClaims) {
   const PolicyEntry entry = thin_policy();
   for (const std::string_view claim : entry.claims) EXPECT_EQ(wrong_claim(claim), "");
-  const Report report = battery_of(entry);
+  const BatteryResult report = battery_of(entry);
   EXPECT_TRUE(report.holds());
   EXPECT_EQ(report.count(Status::broken), 0U);
   for (const std::string_view id : {"size.full", "chunking.state"}) {

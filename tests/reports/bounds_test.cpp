@@ -134,16 +134,16 @@ TEST(Bounds, SayWhyAShareIsAtLeast) {
   ReplayResult shared = with_bounds();
   for (CellResult& cell : shared.cells) cell.cell.spec.budgets.law = Budgets::Law::adaptive;
   EXPECT_THAT(summary_text(shared), HasSubstr("Where heads share their budgets"));
-  ReplayResult chosen = with_bounds(false);
-  for (CellResult& cell : chosen.cells) {
+  ReplayResult selected = with_bounds(false);
+  for (CellResult& cell : selected.cells) {
     cell.cell.spec = taken(parse_spec("dense;visibility=top-pages:8/4/0"));
   }
-  const std::string text = summary_text(chosen);
+  const std::string text = summary_text(selected);
   EXPECT_THAT(text, HasSubstr("Where queries choose pages"));
   EXPECT_THAT(text, HasSubstr("visibility=top-pages:8/4/0"));
   EXPECT_THAT(text, Not(HasSubstr("longer than")));
-  for (CellResult& cell : chosen.cells) cell.cell.spec = taken(parse_spec("dense"));
-  EXPECT_EQ(bounds_text(chosen, 0), "");
+  for (CellResult& cell : selected.cells) cell.cell.spec = taken(parse_spec("dense"));
+  EXPECT_EQ(bounds_text(selected, 0), "");
   EXPECT_THAT(summary_text(with_bounds()), Not(HasSubstr("\xE2\x89\xA5")));
 }
 

@@ -47,14 +47,14 @@ struct Sums {
 class FakeUnit {
  public:
   FakeUnit(const Cell& cell, std::uint32_t stream, std::size_t tokens)
-      : spec_(cell.spec), rng_(cell.seed, stream), worth_(tokens), evicted_at_(tokens) {
+      : spec_(cell.spec), rng_(cell.seed, stream), score_(tokens), evicted_at_(tokens) {
     std::ranges::fill(evicted_at_, static_cast<Position>(tokens + 1));
   }
 
   std::vector<Position>& step(const std::vector<double>& row) {
     residents_.push_back(seen_++);
     for (const Position p : residents_) {
-      worth_[p] = spec_.policy->name == "h2o" ? worth_[p] + row[p] : row[p];
+      score_[p] = spec_.policy->name == "h2o" ? score_[p] + row[p] : row[p];
     }
     return residents_;
   }
@@ -80,7 +80,7 @@ class FakeUnit {
     if (name == "reservoir") {
       return first + std::min<std::size_t>(middle, rng_.below(newcomer - first + 1, newcomer));
     }
-    const auto less = [&](Position a, Position b) { return worth_[a] < worth_[b]; };
+    const auto less = [&](Position a, Position b) { return score_[a] < score_[b]; };
     const auto begin = residents_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(middle + 1);
     return static_cast<std::size_t>(std::min_element(begin, end, less) - residents_.begin());
@@ -93,7 +93,7 @@ class FakeUnit {
 
   Spec spec_;
   Rng rng_;
-  std::vector<double> worth_;
+  std::vector<double> score_;
   std::vector<Position> evicted_at_;
   std::vector<Position> residents_;
   Position seen_ = 0;

@@ -43,12 +43,12 @@ TEST(InclusionTheory, FallsWithEveryDecisionForAgeGeometricPolicies) {
   const std::vector<double> theory = inclusion_theory(spec_of(policy, 12), 5);  // capacity 2
   ASSERT_EQ(theory.size(), 5U);
   // Three decisions, at the third, fourth and fifth token; each spares 2 of 3.
-  const double spared = 2.0 / 3.0;
-  EXPECT_DOUBLE_EQ(theory[0], spared * spared * spared);
-  EXPECT_DOUBLE_EQ(theory[1], spared * spared * spared);
-  EXPECT_DOUBLE_EQ(theory[2], spared * spared * spared);
-  EXPECT_DOUBLE_EQ(theory[3], spared * spared);
-  EXPECT_DOUBLE_EQ(theory[4], spared);
+  const double not_applicable = 2.0 / 3.0;
+  EXPECT_DOUBLE_EQ(theory[0], not_applicable * not_applicable * not_applicable);
+  EXPECT_DOUBLE_EQ(theory[1], not_applicable * not_applicable * not_applicable);
+  EXPECT_DOUBLE_EQ(theory[2], not_applicable * not_applicable * not_applicable);
+  EXPECT_DOUBLE_EQ(theory[3], not_applicable * not_applicable);
+  EXPECT_DOUBLE_EQ(theory[4], not_applicable);
 }
 
 TEST(InclusionTheory, SparesNewcomersTheirOwnDecisionWhereThePolicyAdmitsThem) {

@@ -132,8 +132,8 @@ class ReportOfLaws : public ::testing::Test {
 };
 
 TEST_F(ReportOfLaws, ShowsFigureAndTables) {
-  const KillMatrix told = matrix();
-  ASSERT_TRUE(write_report(db_, 0, out_, {.matrix = &told}));
+  const KillMatrix reported = matrix();
+  ASSERT_TRUE(write_report(db_, 0, out_, {.matrix = &reported}));
   const std::string page = read_text(out_ + "/index.html");
   EXPECT_THAT(page, HasSubstr("<section id=\"laws\">"));
   EXPECT_THAT(page, HasSubstr("<a href=\"#laws\">"));

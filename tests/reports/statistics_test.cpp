@@ -65,12 +65,12 @@ TEST(PairedFlips, DrawsPatternsWhereThereAreManyAndCountsAlikeElse) {
 
 TEST(Holm, MultipliesByHowManyAreLeft) {
   const double nan = std::nan("");
-  const auto worth = holm(std::vector<double>{0.01, nan, 0.04, 0.03, 0.9});
-  EXPECT_DOUBLE_EQ(worth[0], 0.04);
-  EXPECT_TRUE(std::isnan(worth[1]));
-  EXPECT_DOUBLE_EQ(worth[2], 0.09);  // 0.08, but not less than the one before
-  EXPECT_DOUBLE_EQ(worth[3], 0.09);
-  EXPECT_DOUBLE_EQ(worth[4], 0.9);
+  const auto score = holm(std::vector<double>{0.01, nan, 0.04, 0.03, 0.9});
+  EXPECT_DOUBLE_EQ(score[0], 0.04);
+  EXPECT_TRUE(std::isnan(score[1]));
+  EXPECT_DOUBLE_EQ(score[2], 0.09);  // 0.08, but not less than the one before
+  EXPECT_DOUBLE_EQ(score[3], 0.09);
+  EXPECT_DOUBLE_EQ(score[4], 0.9);
   EXPECT_DOUBLE_EQ(holm(std::vector<double>{0.7, 0.8})[0], 1);
 }
 

@@ -125,15 +125,15 @@ TEST(Oracle, EqualsBruteForceOnTwoThousandSmallTraces) {
     const Limits limits = random_limits(tokens, seed / 10);
     const auto optimum = irrevocable_optimum(future_of(rows), limits);
     ASSERT_TRUE(optimum);
-    const double wanted = by_brute_force(rows, limits);
-    ASSERT_NEAR(optimum->bound, wanted, 1e-12) << seed;
-    ASSERT_NEAR(optimum->reached, wanted, 1e-12) << seed;
-    ASSERT_NEAR(played(rows, limits, optimum->evicted_at), wanted, 1e-12) << seed;
+    const double requested = by_brute_force(rows, limits);
+    ASSERT_NEAR(optimum->bound, requested, 1e-12) << seed;
+    ASSERT_NEAR(optimum->reached, requested, 1e-12) << seed;
+    ASSERT_NEAR(played(rows, limits, optimum->evicted_at), requested, 1e-12) << seed;
     const auto evicted =
         std::ranges::count_if(optimum->evicted_at, [&](Position at) { return at <= tokens; });
     with_evictions += evicted > 0 ? 1U : 0U;
-    above_greedy += wanted > greedy_of(rows, limits) + 1e-9 ? 1U : 0U;
-    below_per_step += wanted < per_step_of(rows, limits) - 1e-9 ? 1U : 0U;
+    above_greedy += requested > greedy_of(rows, limits) + 1e-9 ? 1U : 0U;
+    below_per_step += requested < per_step_of(rows, limits) - 1e-9 ? 1U : 0U;
   }
   EXPECT_GT(with_evictions, 1000U);
   EXPECT_GT(above_greedy, 80U);

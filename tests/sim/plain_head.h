@@ -28,7 +28,7 @@ class PlainHead {
     return out;
   }
 
-  [[nodiscard]] std::vector<double> turned(std::vector<double> x, double position) const {
+  [[nodiscard]] std::vector<double> rotated(std::vector<double> x, double position) const {
     const std::size_t pairs = info_.rope.dims / 2;
     for (std::size_t i = 0; i < pairs; ++i) {
       const double angle = position * std::pow(info_.rope.theta, -static_cast<double>(i) /
@@ -48,11 +48,11 @@ class PlainHead {
   [[nodiscard]] std::vector<double> row(std::size_t query,
                                         const std::vector<std::size_t>& keys,
                                         const std::vector<double>& places) const {
-    const std::vector<double> q = turned(vector(layer_.q, head_, query), places.back());
+    const std::vector<double> q = rotated(vector(layer_.q, head_, query), places.back());
     std::vector<double> weights;
     double sum = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      const std::vector<double> k = turned(vector(layer_.k, kv_head_, keys[i]), places[i]);
+      const std::vector<double> k = rotated(vector(layer_.k, kv_head_, keys[i]), places[i]);
       double dot = 0;
       for (std::size_t j = 0; j < q.size(); ++j) dot += q[j] * k[j];
       weights.push_back(std::exp(dot / std::sqrt(static_cast<double>(info_.head_dim))));

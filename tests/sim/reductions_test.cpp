@@ -47,7 +47,7 @@ TEST(Reductions, PairsAreOneCache) {
 }
 
 // Those that choose among a middle, with its size beside `common`, the policy's own fields.
-std::vector<std::string> choosing(const std::string& common) {
+std::vector<std::string> selecting(const std::string& common) {
   std::vector<std::string> specs;
   for (const PolicyEntry& entry : policy_registry()) {
     if (entry.protection.middle != Protection::Middle::some) continue;
@@ -58,19 +58,19 @@ std::vector<std::string> choosing(const std::string& common) {
 
 // H2O without heavy hitters, a reservoir of none, and so on.
 TEST(Reductions, WithoutAMiddleEveryPolicyIsStreaming) {
-  for (const std::string& spec : choosing("sinks=2,recent=7,budget=9")) {
+  for (const std::string& spec : selecting("sinks=2,recent=7,budget=9")) {
     expect_alike({spec, "streaming:sinks=2,recent=7"});
   }
 }
 
 TEST(Reductions, WithoutMiddleAndSinksEveryPolicyIsAWindow) {
-  for (const std::string& spec : choosing("sinks=0,recent=9,budget=9")) {
+  for (const std::string& spec : selecting("sinks=0,recent=9,budget=9")) {
     expect_alike({spec, "window:recent=9"});
   }
 }
 
 TEST(Reductions, ABudgetThatCoversTheTextIsDense) {
-  std::vector<std::string> specs = choosing("sinks=2,recent=5,budget=80");
+  std::vector<std::string> specs = selecting("sinks=2,recent=5,budget=80");
   specs.insert(specs.end(), {"window:budget=80", "streaming:budget=80"});
   for (const std::string& spec : specs) {
     std::uint64_t evicted = 0;
@@ -80,7 +80,7 @@ TEST(Reductions, ABudgetThatCoversTheTextIsDense) {
 }
 
 TEST(Reductions, LazyWithoutSlackIsAttendThenTrim) {
-  for (const std::string& spec : choosing("sinks=1,recent=3,budget=9")) {
+  for (const std::string& spec : selecting("sinks=1,recent=3,budget=9")) {
     for (const std::string visibility : {"", ";visibility=window"}) {
       for (const ReducedKind kind : all_kinds) {
         for (int way = 0; way < 3; ++way) {

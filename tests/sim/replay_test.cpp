@@ -183,8 +183,8 @@ TEST(Replay, TellsPoliciesHowTheTracesPositionsTurn) {
     const std::string without = expects ? "expected-attention:budget=12,future=0"
                                         : "semantic-blocks:budget=12,block=2,scores=raw";
     MemoryShape shape;
-    const ReplayResult turned = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
-    EXPECT_NE(mean_mass(turned.cells[0]), mean_mass(turned.cells[1])) << with;
+    const ReplayResult rotated = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
+    EXPECT_NE(mean_mass(rotated.cells[0]), mean_mass(rotated.cells[1])) << with;
     shape.rope = {};
     const ReplayResult same = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
     EXPECT_EQ(mean_mass(same.cells[0]), mean_mass(same.cells[1])) << with;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/properties/reference/reference_cache.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/tests/sim/memory_trace.h"
 #include "kvcheck/tests/sim/plain_head.h"
@@ -22,8 +22,8 @@ MemoryShape narrow() {
           .layers = 1,
           .query_heads = 4,
           .kv_heads = 2,
-          .head_dim = brought_dim,
-          .rope = {RopeLayout::interleaved, brought_dim, 10000}};  // as brought_rotation()
+          .head_dim = input_dim,
+          .rope = {RopeLayout::interleaved, input_dim, 10000}};  // as input_rotation()
 }
 
 void append(std::vector<float>& into, const std::vector<double>& vector) {
@@ -31,11 +31,11 @@ void append(std::vector<float>& into, const std::vector<double>& vector) {
 }
 
 // What the trace holds of a token, straight from its tensors, for a kv-head or the whole layer.
-properties::Brought brought_of(const Trace& trace,
-                               bool whole_layer,
-                               std::size_t kv_head,
-                               Position token) {
-  properties::Brought own;
+properties::TokenInputs inputs_of(const Trace& trace,
+                                  bool whole_layer,
+                                  std::size_t kv_head,
+                                  Position token) {
+  properties::TokenInputs own;
   for (std::size_t head = 0; head < trace.info().query_heads; ++head) {
     if (!whole_layer && head / 2 != kv_head) continue;
     const PlainHead plain(trace, 0, head);
@@ -59,7 +59,7 @@ std::vector<std::uint32_t> kept_by_model(const Trace& trace, const Spec& spec) {
     for (std::size_t fed = 0; fed < kept.size(); fed += spec.chunk) {
       const std::size_t chunk = std::min<std::size_t>(spec.chunk, kept.size() - fed);
       static_cast<void>(model.feed(
-          chunk, no_mass, [&](Position token) { return brought_of(trace, whole, unit, token); }));
+          chunk, no_mass, [&](Position token) { return inputs_of(trace, whole, unit, token); }));
     }
     for (const Position position : model.residents()) ++kept[position];
   }
@@ -108,10 +108,10 @@ TEST(Replay, SaysWhichFactsATraceCannotGive) {
 TEST(TokenClasses, OfATraceAreThoseOfItsTextsPieces) {
   const Trace bare = random_qkv_trace(narrow());
   EXPECT_TRUE(token_classes(bare).empty());
-  const Trace told({bare.info()}, {bare.layer(0)}, {}, nullptr,
-                   {.text = "The cat, a", .text_ends = {3, 7, 8, 10}, .nll = {}});
-  EXPECT_EQ(token_classes(told), (std::vector{TokenClass::function, TokenClass::content,
-                                              TokenClass::separator, TokenClass::function}));
+  const Trace reported({bare.info()}, {bare.layer(0)}, {}, nullptr,
+                       {.text = "The cat, a", .text_ends = {3, 7, 8, 10}, .nll = {}});
+  EXPECT_EQ(token_classes(reported), (std::vector{TokenClass::function, TokenClass::content,
+                                                  TokenClass::separator, TokenClass::function}));
 }
 
 }  // namespace

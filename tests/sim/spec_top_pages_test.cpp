@@ -24,8 +24,8 @@ TEST(SpecTopPages, SaysHowMuchAQueryAttendsToInWhichPagesAndAfterHowManyDenseLay
   EXPECT_EQ(spec_of("64/8").top_pages, (TopPages{64, 8, 2}));
   EXPECT_EQ(spec_of("64").top_pages, (TopPages{64, 16, 2}));
   EXPECT_EQ(spec_of("64").top_pages.pages(), 4U);
-  EXPECT_TRUE(spec_of("64").chooses());
-  EXPECT_FALSE(parse_spec("dense").value().chooses());
+  EXPECT_TRUE(spec_of("64").selects());
+  EXPECT_FALSE(parse_spec("dense").value().selects());
 }
 
 TEST(SpecTopPages, ComesBackFromItsTextsAndTheLabelLeavesOutWhatIsUsual) {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/visible_limits.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -29,17 +29,17 @@ ReplayResult run(const Trace& trace, const std::vector<Cell>& cells, const Repla
 }
 
 // The pages by their names: every product written out, everything sorted.
-std::vector<std::size_t> plainly_chosen(const PlainHead& head,
-                                        const Trace& trace,
-                                        const HeadResult& at,
-                                        std::size_t query,
-                                        const TopPages& sizes) {
+std::vector<std::size_t> plainly_selected(const PlainHead& head,
+                                          const Trace& trace,
+                                          const HeadResult& at,
+                                          std::size_t query,
+                                          const TopPages& sizes) {
   const Trace::Layer& layer = trace.layer(at.layer);
   const std::size_t kv_head = at.head / (trace.info().query_heads / trace.info().kv_heads);
-  const auto turned = [&](const TensorView& tensor, std::size_t index, std::size_t token) {
-    return head.turned(head.vector(tensor, index, token), static_cast<double>(token));
+  const auto rotated = [&](const TensorView& tensor, std::size_t index, std::size_t token) {
+    return head.rotated(head.vector(tensor, index, token), static_cast<double>(token));
   };
-  const std::vector<double> q = turned(layer.q, at.head, query);
+  const std::vector<double> q = rotated(layer.q, at.head, query);
   const std::size_t own = query / sizes.page;
   std::vector<std::pair<double, std::size_t>> pages;
   for (std::size_t page = 0; page < own; ++page) {
@@ -47,7 +47,7 @@ std::vector<std::size_t> plainly_chosen(const PlainHead& head,
     for (std::size_t d = 0; d < q.size(); ++d) {
       double most = -1e300;
       for (std::size_t i = 0; i < sizes.page; ++i) {
-        most = std::max(most, q[d] * turned(layer.k, kv_head, page * sizes.page + i)[d]);
+        most = std::max(most, q[d] * rotated(layer.k, kv_head, page * sizes.page + i)[d]);
       }
       bound += most;
     }
@@ -77,7 +77,7 @@ std::pair<double, double> plainly(const Trace& trace, const HeadResult& at, cons
       all[key] = key;
       everywhere[key] = static_cast<double>(key);
     }
-    const auto keys = plainly_chosen(head, trace, at, query, sizes);
+    const auto keys = plainly_selected(head, trace, at, query, sizes);
     std::vector<double> places;
     for (const std::size_t key : keys) places.push_back(static_cast<double>(key));
     const auto dense = head.row(query, all, everywhere);
@@ -166,15 +166,15 @@ TEST(TopPagesReplay, IsComparedWithTheHeaviestKeysOfEachHeadAndNothingElse) {
   options.oracle = true;
   const ReplayResult result = run(
       trace, {cell_of("dense;visibility=top-pages:12/4/1"), cell_of("window:recent=11")}, options);
-  const CellResult& chosen = result.cells[0];
-  ASSERT_EQ(chosen.bounds.size(), chosen.heads.size());
-  for (std::size_t i = 0; i < chosen.bounds.size(); ++i) {
-    const UnitBounds& bounds = chosen.bounds[i];
+  const CellResult& selected = result.cells[0];
+  ASSERT_EQ(selected.bounds.size(), selected.heads.size());
+  for (std::size_t i = 0; i < selected.bounds.size(); ++i) {
+    const UnitBounds& bounds = selected.bounds[i];
     EXPECT_TRUE(std::isnan(bounds.optimum));
     EXPECT_TRUE(std::isnan(bounds.greedy));
     EXPECT_EQ(bounds.heads, 1U);
-    EXPECT_EQ(bounds.head, chosen.heads[i].head);
-    EXPECT_LE(chosen.heads[i].metrics.retained_mass, bounds.per_step + 3e-6);
+    EXPECT_EQ(bounds.head, selected.heads[i].head);
+    EXPECT_LE(selected.heads[i].metrics.retained_mass, bounds.per_step + 3e-6);
     if (bounds.layer == 0) continue;
     EXPECT_LT(bounds.per_step, 1);
   }

@@ -160,8 +160,8 @@ TEST(Ties, AreExactForEveryKeyAndWithinLevels) {
 TEST(OneHot, AsksAWindowForWhatItHasJustDropped) {
   const Trace trace = make("one-hot:tokens=200,heads=1,budget=16,recent=16");
   for (Position t = 0; t < 200; ++t) {
-    const Position wanted = t <= 16 ? t : t - 17;
-    EXPECT_GT(stored_row(trace, 0, 0, t)[wanted], 0.999999) << t;
+    const Position requested = t <= 16 ? t : t - 17;
+    EXPECT_GT(stored_row(trace, 0, 0, t)[requested], 0.999999) << t;
   }
 }
 

@@ -26,13 +26,13 @@ double worst(const std::string& spec) {
 
 class EveryQkv : public testing::TestWithParam<std::string> {};
 
-std::string word_of(const testing::TestParamInfo<std::string>& test) {
+std::string name_of(const testing::TestParamInfo<std::string>& test) {
   std::string word = test.param.substr(0, test.param.find(':'));
   std::erase(word, '-');
   return word;
 }
 
-INSTANTIATE_TEST_SUITE_P(Synthetic, EveryQkv, testing::ValuesIn(small_specs()), word_of);
+INSTANTIATE_TEST_SUITE_P(Synthetic, EveryQkv, testing::ValuesIn(small_specs()), name_of);
 
 TEST_P(EveryQkv, GivesBackTheRows) {
   EXPECT_LT(worst(GetParam()), 1e-6);
@@ -86,8 +86,8 @@ TEST(SyntheticQkv, DescribesItsRotation) {
   const TraceInfo plain = make("zipf:tokens=300,kind=qkv").info();
   EXPECT_EQ(plain.rope, Rope{});
   EXPECT_EQ(plain.head_dim, 32U);
-  const TraceInfo turned = make("zipf:tokens=300,kind=qkv,rope=interleaved").info();
-  EXPECT_EQ(turned.rope, (Rope{RopeLayout::interleaved, 8, 10000}));
+  const TraceInfo rotated = make("zipf:tokens=300,kind=qkv,rope=interleaved").info();
+  EXPECT_EQ(rotated.rope, (Rope{RopeLayout::interleaved, 8, 10000}));
 }
 
 TEST(SyntheticQkv, StartsALongerStreamWithTheVectorsOfAShorterOne) {

@@ -13,13 +13,13 @@ namespace {
 
 class EveryGenerator : public testing::TestWithParam<std::string> {};
 
-std::string word_of(const testing::TestParamInfo<std::string>& test) {
+std::string name_of(const testing::TestParamInfo<std::string>& test) {
   std::string word = test.param.substr(0, test.param.find(':'));
   std::erase(word, '-');
   return word;
 }
 
-INSTANTIATE_TEST_SUITE_P(Synthetic, EveryGenerator, testing::ValuesIn(small_specs()), word_of);
+INSTANTIATE_TEST_SUITE_P(Synthetic, EveryGenerator, testing::ValuesIn(small_specs()), name_of);
 
 bool same_bytes(const Trace& a, const Trace& b, const std::vector<Position>& queries) {
   for (std::size_t head = 0; head < a.info().query_heads; ++head) {
@@ -104,14 +104,14 @@ TEST_P(EveryGenerator, GivesAPlantNothingOutsideItsQueries) {
   const std::vector<Plant> plants = planted(spec, 0, 1).plants;
   for (Position t = 0; t < spec.tokens; ++t) {
     const std::vector<double> row = stored_row(trace, 0, 1, t);
-    std::set<Position> wanted;
+    std::set<Position> requested;
     for (const Plant& plant : plants) {
       if (!runs_hold(plant, t)) continue;
-      for (const PlantedKey& key : plant.keys) wanted.insert(key.position);
+      for (const PlantedKey& key : plant.keys) requested.insert(key.position);
     }
     for (const Plant& plant : plants) {
       for (const PlantedKey& key : plant.keys) {
-        if (key.position >= t || wanted.contains(key.position)) continue;
+        if (key.position >= t || requested.contains(key.position)) continue;
         ASSERT_LE(row[key.position], silent_mass) << t << " " << key.position;
       }
     }

@@ -26,7 +26,7 @@ std::string refusal(std::size_t at, float value) {
 
 TEST(Verify, CountsWhatItLooksAt) {
   const Trace trace = attention_trace(2, 3, good);
-  const VerifyReport report = verify(trace).value();
+  const VerifyResult report = verify(trace).value();
   EXPECT_EQ(report.numbers, 18U);
   EXPECT_EQ(report.rows, 6U);
   EXPECT_EQ(report.worst_row, 0);

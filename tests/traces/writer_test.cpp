@@ -54,12 +54,12 @@ TEST_P(Writer, WritesWhatIsReadBack) {
   ASSERT_TRUE(write_small(path, GetParam(), 48));
   const Trace trace = open_trace(path).value();
   const TraceInfo& info = trace.info();
-  const TraceInfo wanted = small_info(GetParam());
-  EXPECT_EQ(info.kind, wanted.kind);
-  EXPECT_EQ(info.model, wanted.model);
-  EXPECT_EQ(info.layers, wanted.layers);
-  EXPECT_EQ(info.rope, wanted.rope);
-  EXPECT_EQ(info.number, wanted.number);
+  const TraceInfo requested = small_info(GetParam());
+  EXPECT_EQ(info.kind, requested.kind);
+  EXPECT_EQ(info.model, requested.model);
+  EXPECT_EQ(info.layers, requested.layers);
+  EXPECT_EQ(info.rope, requested.rope);
+  EXPECT_EQ(info.number, requested.number);
   EXPECT_THAT(trace.token_ids(), ElementsAre(5, 6, 7));
   EXPECT_EQ(trace.transcript().text, "abc");
   EXPECT_THAT(trace.transcript().text_ends, ElementsAre(1, 2, 3));

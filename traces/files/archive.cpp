@@ -38,7 +38,7 @@ Result<Archive> open_archive(std::span<const std::byte> bytes) {
 }
 
 // The index of the member to read.
-Result<zip_uint64_t> choose(zip_t* archive) {
+Result<zip_uint64_t> select(zip_t* archive) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count == 1) return zip_uint64_t{0};
   std::string names;
@@ -112,7 +112,7 @@ Result<ArchiveMember> ArchiveMember::open(std::span<const std::byte> bytes) {
   auto state = std::make_unique<State>();
   state->archive = std::move(archive).value();
   zip_t* const zip = state->archive.get();
-  const Result<zip_uint64_t> index = choose(zip);
+  const Result<zip_uint64_t> index = select(zip);
   if (!index) return index.error();
 
   zip_stat_t status;

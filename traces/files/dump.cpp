@@ -31,10 +31,10 @@ struct Numbers {
 
 // Makes `bytes` at least `wanted` and at most `whole` long. It at least doubles, so that growing by
 // pieces costs time in proportion to the whole.
-Result<void> grow(Bytes& bytes, std::uint64_t wanted, std::uint64_t whole) {
-  if (wanted <= bytes.size()) return {};
-  const auto size =
-      static_cast<std::size_t>(std::min(whole, std::max<std::uint64_t>(wanted, 2 * bytes.size())));
+Result<void> grow(Bytes& bytes, std::uint64_t requested, std::uint64_t whole) {
+  if (requested <= bytes.size()) return {};
+  const auto size = static_cast<std::size_t>(
+      std::min(whole, std::max<std::uint64_t>(requested, 2 * bytes.size())));
   try {
     bytes.reserve(size);
     bytes.resize(size);
@@ -120,28 +120,28 @@ Result<Numbers> inflate(ArchiveMember& member,
   std::span<const std::byte> begun = first.subspan(header.data_offset);
   std::uint64_t done = 0;
   while (done < header.data_bytes) {
-    const auto wanted =
+    const auto requested =
         static_cast<std::size_t>(std::min<std::uint64_t>(piece, header.data_bytes - done));
-    const std::size_t have = std::min(wanted, begun.size());
+    const std::size_t have = std::min(requested, begun.size());
     std::ranges::copy(begun.first(have), buffer.begin());
     begun = begun.subspan(have);
-    const auto more = member.read(std::span(buffer).subspan(have, wanted - have));
+    const auto more = member.read(std::span(buffer).subspan(have, requested - have));
     if (!more) return more.error();
-    if (have + more.value() != wanted) {
+    if (have + more.value() != requested) {
       return malformed("member " + shown(member.name()) + " ends after " +
                        std::to_string(done + have + more.value()) + " bytes of numbers; expected " +
                        std::to_string(header.data_bytes));
     }
     const std::uint64_t at = wide ? done / 2 : done;
-    if (auto room = grow(*owner, at + (wide ? wanted / 2 : wanted), whole); !room) {
+    if (auto room = grow(*owner, at + (wide ? requested / 2 : requested), whole); !room) {
       return room.error();
     }
     if (wide) {
-      narrow(std::span(buffer).first(wanted), owner->data() + at);
+      narrow(std::span(buffer).first(requested), owner->data() + at);
     } else {
-      std::ranges::copy(std::span(buffer).first(wanted), owner->data() + at);
+      std::ranges::copy(std::span(buffer).first(requested), owner->data() + at);
     }
-    done += wanted;
+    done += requested;
   }
   std::array<std::byte, 1> end{};
   const auto rest = member.read(end);  // where libzip compares the checksum

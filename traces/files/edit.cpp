@@ -19,18 +19,18 @@ std::vector<std::size_t> first_numbers(std::size_t count) {
 }
 
 Result<void> check_list(std::string_view what,
-                        const std::vector<std::size_t>& wanted,
+                        const std::vector<std::size_t>& requested,
                         const std::vector<std::size_t>& there) {
   const std::string noun(what);
-  if (wanted.empty()) return usage_error("no " + noun + " is selected; expected at least one");
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!std::ranges::binary_search(there, wanted[i])) {
-      return usage_error("the trace has no " + noun + " " + std::to_string(wanted[i]) +
+  if (requested.empty()) return usage_error("no " + noun + " is selected; expected at least one");
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    if (!std::ranges::binary_search(there, requested[i])) {
+      return usage_error("the trace has no " + noun + " " + std::to_string(requested[i]) +
                          "; it has " + shown_shape(there));
     }
-    if (i > 0 && wanted[i] <= wanted[i - 1]) {
-      return usage_error(noun + " " + std::to_string(wanted[i]) + " comes after " + noun + " " +
-                         std::to_string(wanted[i - 1]) + "; expected each once, in order");
+    if (i > 0 && requested[i] <= requested[i - 1]) {
+      return usage_error(noun + " " + std::to_string(requested[i]) + " comes after " + noun + " " +
+                         std::to_string(requested[i - 1]) + "; expected each once, in order");
     }
   }
   return {};

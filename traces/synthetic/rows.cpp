@@ -22,7 +22,7 @@ unsigned differing_bits(std::uint32_t a, std::uint32_t b) {
 }
 
 // The pairs of dimensions that turn together are the trace's: see RopeLayout.
-void turn(std::array<double, noise_dims>& values, RopeLayout layout, Position position) {
+void rotate(std::array<double, noise_dims>& values, RopeLayout layout, Position position) {
   if (layout == RopeLayout::none) return;
   constexpr std::size_t pairs = noise_dims / 2;
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -58,7 +58,8 @@ SyntheticRows::SyntheticRows(const SyntheticSpec& spec, std::size_t layer, std::
       logits_(spec.tokens) {
   if (plan_.noise <= 0) return;
   key_noise_.resize(spec.tokens);
-  for (Position j = 0; j < spec.tokens; ++j) key_noise_[j] = turned_noise(kv_head, j, Purpose::key);
+  for (Position j = 0; j < spec.tokens; ++j)
+    key_noise_[j] = rotated_noise(kv_head, j, Purpose::key);
 }
 
 SyntheticRows::Noise SyntheticRows::draw_noise(std::size_t head,
@@ -75,11 +76,11 @@ SyntheticRows::Noise SyntheticRows::draw_noise(std::size_t head,
   return noise;
 }
 
-SyntheticRows::Noise SyntheticRows::turned_noise(std::size_t head,
-                                                 Position t,
-                                                 Purpose purpose) const {
+SyntheticRows::Noise SyntheticRows::rotated_noise(std::size_t head,
+                                                  Position t,
+                                                  Purpose purpose) const {
   Noise noise = draw_noise(head, t, purpose);
-  turn(noise, spec_.rope, t);
+  rotate(noise, spec_.rope, t);
   return noise;
 }
 
@@ -97,20 +98,20 @@ double SyntheticRows::weight_of(Position t, Position j, const Noise& query_noise
 }
 
 std::array<double, part_count> SyntheticRows::weigh(std::size_t head, Position t) {
-  const Noise query_noise = turned_noise(head, t, Purpose::query);
+  const Noise query_noise = rotated_noise(head, t, Purpose::query);
   // Where labels differ, a key does not count to what the query wants from its part.
-  const auto wanted = [&](Position j) {
+  const auto requested = [&](Position j) {
     return plan_.keys[j].part != Part::planted || plan_.keys[j].label == plan_.queries[t].label;
   };
   std::array<PartSum, part_count> parts;
   for (Position j = 0; j <= t; ++j) {
     logits_[j] = weight_of(t, j, query_noise);
     PartSum& part = parts[static_cast<std::size_t>(plan_.keys[j].part)];
-    if (wanted(j)) part.largest = std::max(part.largest, logits_[j]);
+    if (requested(j)) part.largest = std::max(part.largest, logits_[j]);
   }
   for (Position j = 0; j <= t; ++j) {
     PartSum& part = parts[static_cast<std::size_t>(plan_.keys[j].part)];
-    if (!wanted(j)) continue;
+    if (!requested(j)) continue;
     part.sum += std::exp(logits_[j] - part.largest);
     ++part.keys;
   }

@@ -44,7 +44,7 @@ class SyntheticRows {
   [[nodiscard]] Noise draw_noise(std::size_t head, Position t, Purpose purpose) const;
 
   // As draw_noise, turned as the replay will turn it at position t.
-  [[nodiscard]] Noise turned_noise(std::size_t head, Position t, Purpose purpose) const;
+  [[nodiscard]] Noise rotated_noise(std::size_t head, Position t, Purpose purpose) const;
 
   // Fills logits_[0..t] with the weights' logarithms, and returns each part's offset.
   std::array<double, part_count> weigh(std::size_t head, Position t);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 2> dtypes{"f32", "f16"};
 constexpr std::array<std::string_view, 3> layouts{"none", "interleaved", "half"};
 
 // The index of `word` among `words`.
-Result<std::size_t> choose(std::string_view what,
+Result<std::size_t> select(std::string_view what,
                            std::string_view word,
                            std::span<const std::string_view> words) {
   const auto found = std::ranges::find(words, word);
@@ -50,7 +50,7 @@ Result<void> set_word(std::string_view name, std::string_view text, SyntheticSpe
                                                   : name == "dtype"
                                                       ? std::span(dtypes)
                                                       : std::span<const std::string_view>(layouts);
-  const auto index = choose(name, text, words);
+  const auto index = select(name, text, words);
   if (!index) return index.error();
   if (name == "kind") spec.kind = *index == 0 ? TraceKind::attention : TraceKind::qkv;
   if (name == "dtype") spec.number = *index == 0 ? Number::f32 : Number::f16;

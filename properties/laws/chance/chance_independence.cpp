@@ -47,32 +47,32 @@ Groups by_head(std::vector<Replicate>& units) {
   return groups;
 }
 
-struct Wanted {
+struct Requested {
   std::string between;
   ChanceLaw law;
   std::uint64_t streams;
 };
 
-LadderCell cell_of(const std::shared_ptr<FamilySampler>& sampler,
-                   const Wanted& wanted,
+LadderStep cell_of(const std::shared_ptr<FamilySampler>& sampler,
+                   const Requested& requested,
                    std::function<Result<Overlaps>(std::uint64_t root, std::uint64_t streams)> run) {
-  return {
-      .where = wanted.between + ", " + sampler->where(),
-      .streams = wanted.streams,
-      .run = [wanted, run = std::move(run)](
-                 std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
-        const Result<Overlaps> overlaps = run(root, streams);
-        if (!overlaps) return overlaps.error();
-        return std::vector<ChanceTest>{independence_test(*overlaps, wanted.law, wanted.between)};
-      }};
+  return {.where = requested.between + ", " + sampler->where(),
+          .streams = requested.streams,
+          .run = [requested, run = std::move(run)](
+                     std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
+            const Result<Overlaps> overlaps = run(root, streams);
+            if (!overlaps) return overlaps.error();
+            return std::vector<ChanceTest>{
+                independence_test(*overlaps, requested.law, requested.between)};
+          }};
 }
 
 // Units of one stream against each other.
-LadderCell unit_cell(const std::shared_ptr<FamilySampler>& sampler,
-                     const Wanted& wanted,
+LadderStep unit_cell(const std::shared_ptr<FamilySampler>& sampler,
+                     const Requested& requested,
                      std::uint32_t members,
                      Groups (*groups_of)(std::vector<Replicate>&)) {
-  return cell_of(sampler, wanted,
+  return cell_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), members);
                    std::vector<Replicate> units;
@@ -86,8 +86,8 @@ LadderCell unit_cell(const std::shared_ptr<FamilySampler>& sampler,
 }
 
 // Streams of neighbouring integers as seeds, which are what people type.
-LadderCell seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Wanted& wanted) {
-  return cell_of(sampler, wanted,
+LadderStep seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Requested& requested) {
+  return cell_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), neighbours);
                    std::uint64_t seed = root >> 33U;
@@ -106,8 +106,9 @@ LadderCell seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Wanted
 }
 
 // One unit with a seed against the unit before it with the next: what seed + unit would confuse.
-LadderCell diagonal_cell(const std::shared_ptr<FamilySampler>& sampler, const Wanted& wanted) {
-  return cell_of(sampler, wanted,
+LadderStep diagonal_cell(const std::shared_ptr<FamilySampler>& sampler,
+                         const Requested& requested) {
+  return cell_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), 2);
                    std::uint64_t seed = root >> 33U;
@@ -133,7 +134,7 @@ Result<std::shared_ptr<FamilySampler>> sampler_of(Family& family, const Setup& s
 
 // A family of fixed size is measured at its own, if that has the layers and heads.
 Setup setup_of(const Family& family, std::uint32_t wanted_layers, std::uint32_t wanted_heads) {
-  if (!family.takes_sizes()) return family.wanted();
+  if (!family.takes_sizes()) return family.requested();
   Setup setup = rung_setup(shape);
   setup.layers = wanted_layers;
   setup.kv_heads = wanted_heads;
@@ -145,7 +146,7 @@ Setup setup_of(const Family& family, std::uint32_t wanted_layers, std::uint32_t 
 StatisticalVerdict measure_independence(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
   StatisticalVerdict verdict;
-  std::vector<LadderCell> cells;
+  std::vector<LadderStep> cells;
   const auto one = sampler_of(family, setup_of(family, 1, 1));
   if (!one) {
     verdict.why_not = one.error().message;

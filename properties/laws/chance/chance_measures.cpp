@@ -52,7 +52,7 @@ void add_evidence(Family& family,
                   StatisticalVerdict& verdict) {
   const Shape shape{.n = 16, .k = 4};
   const auto sampler = FamilySampler::make(
-      family, {.setup = family.takes_sizes() ? rung_setup(shape) : family.wanted(),
+      family, {.setup = family.takes_sizes() ? rung_setup(shape) : family.requested(),
                .chunks = {},
                .entering = shape.n});
   if (!sampler) return;
@@ -87,7 +87,7 @@ void add_evidence(Family& family,
 }  // namespace
 
 ChanceLaw claimed_law(const Family& family) {
-  const Result<Contract> contract = family.contract(family.wanted());
+  const Result<Contract> contract = family.contract(family.requested());
   KV_CHECK(contract.has_value());
   const std::optional<ChanceLaw> law = chance_law_of(*contract);
   KV_CHECK(law.has_value());
@@ -110,7 +110,7 @@ StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
   return climb(family, effort,
                {.law = "chance.pairs",
                 .rungs = pair_rungs,
-                .wanted = {.pairs = true},
+                .requested = {.pairs = true},
                 .tests = pair_tests,
                 .diagnose = {}});
 }

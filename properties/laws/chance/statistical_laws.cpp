@@ -4,10 +4,10 @@
 namespace kv::properties {
 namespace {
 
-using Spared = std::optional<std::string>;
+using NotApplicable = std::optional<std::string>;
 
 // What keeps every law of chance from being measured.
-Spared not_countable(const Contract& contract) {
+NotApplicable not_countable(const Contract& contract) {
   if (contract.budget <= contract.sinks + contract.recent) {
     return "there is no middle to sample";
   }
@@ -21,37 +21,37 @@ Spared not_countable(const Contract& contract) {
   return std::nullopt;
 }
 
-Spared claims_a_law(const Contract& contract) {
+NotApplicable claims_a_law(const Contract& contract) {
   if (!chance_law_of(contract)) return "it claims neither uniform nor age-geometric";
   return not_countable(contract);
 }
 
-Spared decides_one_by_one(const Contract& contract) {
-  if (Spared spared = claims_a_law(contract)) return spared;
+NotApplicable decides_one_by_one(const Contract& contract) {
+  if (NotApplicable not_applicable = claims_a_law(contract)) return not_applicable;
   if (contract.timing != Timing::lazy || contract.slack == 0) return std::nullopt;
   return "timing=lazy: a trim decides about several tokens at a time";
 }
 
-Spared tiny(const Contract& contract) {
-  if (Spared spared = claims_a_law(contract)) return spared;
+NotApplicable tiny(const Contract& contract) {
+  if (NotApplicable not_applicable = claims_a_law(contract)) return not_applicable;
   constexpr std::uint32_t most = 7;  // more tokens than that at a time, and no case is tiny
   if (contract.timing != Timing::lazy || contract.slack <= most) return std::nullopt;
   return "timing=lazy: a trim decides about " + std::to_string(contract.slack + 1) +
          " tokens at a time, whose outcomes are too many to enumerate";
 }
 
-Spared claims_uniform(const Contract& contract) {
+NotApplicable claims_uniform(const Contract& contract) {
   if (!contract.claims_to_be("uniform")) return "it does not claim uniform";
   return not_countable(contract);
 }
 
-Spared claims_age(const Contract& contract) {
+NotApplicable claims_age(const Contract& contract) {
   const std::optional<ChanceLaw> law = chance_law_of(contract);
   if (!law || *law == ChanceLaw::uniform) return "it does not claim age-geometric";
   return not_countable(contract);
 }
 
-Spared claims_chunks(const Contract& contract) {
+NotApplicable claims_chunks(const Contract& contract) {
   if (!chance_law_of(contract)) return "it claims neither uniform nor age-geometric";
   if (!contract.claims_to_be("chunk-invariant")) return "it does not claim chunk-invariant";
   if (contract.longest_chunk == 1) return "longest-chunk=1: there is one way to cut a stream";
@@ -68,7 +68,7 @@ Law law_of(std::string_view id,
            std::string_view sentence,
            std::string_view why,
            std::string_view seen_in,
-           Spared (*spares)(const Contract&),
+           NotApplicable (*not_applicable)(const Contract&),
            Measure measure) {
   return {.id = id,
           .sentence = sentence,
@@ -76,7 +76,7 @@ Law law_of(std::string_view id,
           .seen_in = seen_in,
           .wants = {},
           .must_see = nothing,
-          .spares = spares,
+          .not_applicable = not_applicable,
           .check = measure};
 }
 

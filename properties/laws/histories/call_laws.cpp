@@ -31,10 +31,11 @@ std::optional<Finding> changed_by_empty(const Step& step,
   const auto& units = step.event->facts.units;
   for (std::size_t unit = 0; unit < std::min(units.size(), plain.facts.units.size()); ++unit) {
     const Tokens stored = tokens_of(units[unit].stored);
-    const Tokens wanted = tokens_of(plain.facts.units[unit].stored);
+    const Tokens requested = tokens_of(plain.facts.units[unit].stored);
     const std::string where = " after " + std::to_string(empty_before) + " calls without tokens";
-    if (stored != wanted) {
-      return finding_at(step, unit, "stored are " + text_of(wanted) + where + ", as without them",
+    if (stored != requested) {
+      return finding_at(step, unit,
+                        "stored are " + text_of(requested) + where + ", as without them",
                         "stored are " + text_of(stored));
     }
     if (same_mask(units[unit], plain.facts.units[unit], step.event->fed.size())) continue;
@@ -117,7 +118,7 @@ Law empty_call_law() {
           .seen_in = "transformers SinkCache ([-0:]); sglang #22470; H2O recent=0",
           .wants = {},
           .must_see = {},
-          .spares = never,
+          .not_applicable = never,
           .check = &empty_call};
 }
 
@@ -133,7 +134,7 @@ Law longest_law() {
           .seen_in = "executorch #21941; mlx-lm rotating caches; neural-speed (token by token)",
           .wants = {},
           .must_see = {.eviction = false},
-          .spares = never,
+          .not_applicable = never,
           .check = &longest};
 }
 

@@ -12,7 +12,7 @@
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> unless_choosing(const Contract& contract) {
+std::optional<std::string> unless_selecting(const Contract& contract) {
   if (contract.visibility != Visibility::top_pages) return "visibility is not top-pages";
   return std::nullopt;
 }
@@ -37,7 +37,7 @@ Judgement each_choice(const History& history, const Contract& contract, Judge ju
   return each_query(history,
                     [&](const Step& step, std::size_t unit, const UnitFacts& facts,
                         std::size_t query) -> std::optional<Finding> {
-                      if (!contract.chooses_in(history.place_of(unit).layer)) return std::nullopt;
+                      if (!contract.selects_in(history.place_of(unit).layer)) return std::nullopt;
                       return judge(step, unit, query, step.event->fed[query].position,
                                    visible_to(facts, query));
                     });
@@ -98,7 +98,7 @@ Judgement own_page(const History& history, const Contract& contract) {
 // What the rows that a unit returns have brought. Most rows were there a query before.
 class KnownKeys {
  public:
-  const PageRule& of(const std::vector<Row>& rows, const Stream& stream, const BroughtTo& to) {
+  const PageRule& of(const std::vector<Row>& rows, const Stream& stream, const InputUnit& to) {
     const auto same = [](const Row& row, const std::pair<Token, Place>& known) {
       return row.key == known.first && row.key_place == known.second;
     };
@@ -111,10 +111,10 @@ class KnownKeys {
       rule_ = PageRule();
     }
     for (std::size_t i = known_.size(); i < rows.size(); ++i) {
-      BroughtTo from = to;
+      InputUnit from = to;
       const Place& place = rows[i].key_place;
-      if (!(place == place_not_told)) from.place.sequence = place.sequence;
-      rule_.met(brought(stream, {&from, 1}, rows[i].key));
+      if (!(place == place_not_reported)) from.place.sequence = place.sequence;
+      rule_.met(token_inputs(stream, {&from, 1}, rows[i].key));
       known_.emplace_back(rows[i].key, place);
     }
     return rule_;
@@ -127,7 +127,7 @@ class KnownKeys {
 
 // Logits of what the stream brings, in double, against the bounds that the subject tells.
 Judgement bounds(const History& history, const Contract& contract) {
-  bool told = false;
+  bool reported = false;
   std::map<std::size_t, KnownKeys> keys;
   const TopPages& sizes = contract.top_pages;
   const Setup& setup = history.what.setup;
@@ -140,14 +140,14 @@ Judgement bounds(const History& history, const Contract& contract) {
           return std::nullopt;
         }
         const Place place = history.place_of(unit);
-        const auto to = brought_to(place, contract.unit, setup);
-        const Brought own = brought(history.what.stream, {&to, 1}, step.event->fed[query]);
-        if (!contract.chooses_in(place.layer)) return std::nullopt;
+        const auto to = input_unit(place, contract.unit, setup);
+        const TokenInputs own = token_inputs(history.what.stream, {&to, 1}, step.event->fed[query]);
+        if (!contract.selects_in(place.layer)) return std::nullopt;
         const PageRule& rule = keys[unit].of(facts.returned, history.what.stream, to);
         for (std::size_t page = 0; page < width; ++page) {
           const double bound = facts.page_bounds[query * width + page];
           if (std::isnan(bound) || (page + 1) * sizes.page > facts.returned.size()) continue;
-          told = true;
+          reported = true;
           const double logit = rule.logit(page, own, sizes);
           if (bound >= logit - 1e-9) continue;
           return finding_at(
@@ -158,7 +158,7 @@ Judgement bounds(const History& history, const Contract& contract) {
         }
         return std::nullopt;
       });
-  if (!told && std::holds_alternative<std::monostate>(judgement)) {
+  if (!reported && std::holds_alternative<std::monostate>(judgement)) {
     return NotTested{"no bounds are told", true};
   }
   return judgement;
@@ -177,7 +177,7 @@ Law attended_law() {
           .seen_in = paper,
           .wants = {},
           .must_see = {},
-          .spares = unless_choosing,
+          .not_applicable = unless_selecting,
           .check = &attended};
 }
 
@@ -191,7 +191,7 @@ Law whole_pages_law() {
           .seen_in = paper,
           .wants = {},
           .must_see = {},
-          .spares = unless_choosing,
+          .not_applicable = unless_selecting,
           .check = &whole_pages};
 }
 
@@ -205,7 +205,7 @@ Law own_page_law() {
           .seen_in = "mit-han-lab/quest, evaluation/quest_attention.py, where it is meant",
           .wants = {},
           .must_see = {},
-          .spares = unless_choosing,
+          .not_applicable = unless_selecting,
           .check = &own_page};
 }
 
@@ -221,7 +221,7 @@ Law bounds_law() {
           .seen_in = paper,
           .wants = {},
           .must_see = {},
-          .spares = unless_choosing,
+          .not_applicable = unless_selecting,
           .check = &bounds};
 }
 

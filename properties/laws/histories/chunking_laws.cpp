@@ -61,10 +61,10 @@ Judgement state(Trial& trial, const Contract& contract) {
     if (!all_done(single) || !all_done(chunked)) return NotTested{"a chunk was refused"};
     const auto steps = steps_of(chunked);
     const Step& last = steps.back();
-    const auto& wanted = single.events.back().facts.units;
+    const auto& requested = single.events.back().facts.units;
     const auto& units = last.event->facts.units;
-    for (std::size_t unit = 0; unit < std::min(units.size(), wanted.size()); ++unit) {
-      const Tokens alone = residents_of(contract, wanted[unit]);
+    for (std::size_t unit = 0; unit < std::min(units.size(), requested.size()); ++unit) {
+      const Tokens alone = residents_of(contract, requested[unit]);
       const Tokens stored = residents_of(contract, units[unit]);
       if (alone == stored) continue;
       Finding finding = finding_at(last, unit,
@@ -86,22 +86,23 @@ Judgement visible(Trial& trial, const Contract& contract) {
   for (const std::vector<std::uint32_t>& chunks : {cut.given, cut.whole}) {
     History chunked = trial.run(feeding(cut.setup, cut.stream, chunks));
     if (!all_done(single) || !all_done(chunked)) return NotTested{"a chunk was refused"};
-    Judgement judgement = each_query(
-        chunked,
-        [&](const Step& step, std::size_t unit, const UnitFacts& facts,
-            std::size_t query) -> std::optional<Finding> {
-          const auto& alone = single.events[step.tokens_before() + query].facts.units;
-          if (unit >= alone.size()) return std::nullopt;
-          const Tokens wanted = visible_to(alone[unit], 0);
-          const Tokens seen = visible_to(facts, query);
-          if (wanted == seen) return std::nullopt;
-          Finding finding = finding_at(step, unit, query,
-                                       query_text(*step.event, query) +
-                                           " sees what it sees fed one by one: " + text_of(wanted),
-                                       "it sees " + text_of(seen));
-          finding.should_see = wanted;
-          return finding;
-        });
+    Judgement judgement =
+        each_query(chunked,
+                   [&](const Step& step, std::size_t unit, const UnitFacts& facts,
+                       std::size_t query) -> std::optional<Finding> {
+                     const auto& alone = single.events[step.tokens_before() + query].facts.units;
+                     if (unit >= alone.size()) return std::nullopt;
+                     const Tokens requested = visible_to(alone[unit], 0);
+                     const Tokens seen = visible_to(facts, query);
+                     if (requested == seen) return std::nullopt;
+                     Finding finding =
+                         finding_at(step, unit, query,
+                                    query_text(*step.event, query) +
+                                        " sees what it sees fed one by one: " + text_of(requested),
+                                    "it sees " + text_of(seen));
+                     finding.should_see = requested;
+                     return finding;
+                   });
     if (auto* finding = std::get_if<Finding>(&judgement)) {
       finding->history = std::move(chunked);
       return judgement;
@@ -139,16 +140,16 @@ Judgement timing(Trial& trial, const Contract& contract) {
           if (t > 0 && unit < single.events[t - 1].facts.units.size()) {
             stored = tokens_of(single.events[t - 1].facts.units[unit].stored);
           }
-          const Tokens wanted = from_single(contract, stored, step, query);
+          const Tokens requested = from_single(contract, stored, step, query);
           const Tokens seen = visible_to(facts, query);
-          if (wanted == seen) return std::nullopt;
+          if (requested == seen) return std::nullopt;
           Finding finding = finding_at(step, unit, query,
                                        query_text(*step.event, query) +
                                            " sees what stays of the tokens before its chunk when "
                                            "they are fed one by one, and its chunk: " +
-                                           text_of(wanted),
+                                           text_of(requested),
                                        "it sees " + text_of(seen));
-          finding.should_see = wanted;
+          finding.should_see = requested;
           return finding;
         });
     if (auto* finding = std::get_if<Finding>(&judgement)) {
@@ -174,7 +175,7 @@ Law state_law() {
               "SinkCache",
           .wants = {},
           .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = unless_one_state,
+          .not_applicable = unless_one_state,
           .check = &state};
 }
 
@@ -192,7 +193,7 @@ Law visible_law() {
               "exllamav3 #378",
           .wants = {},
           .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = unless_window,
+          .not_applicable = unless_window,
           .check = &visible};
 }
 
@@ -209,7 +210,7 @@ Law timing_law() {
           .seen_in = "seed 002, bug 1; streaming-llm #48; mlxcel #413; executorch #18821",
           .wants = {},
           .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = unless_formula,
+          .not_applicable = unless_formula,
           .check = &timing};
 }
 

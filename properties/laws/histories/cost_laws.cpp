@@ -38,29 +38,29 @@ Setup roomy(const Trial& trial, const Contract& contract) {
   return setup;
 }
 
-Judgement amortised(Trial& trial, const Contract& wanted) {
-  const Setup setup = roomy(trial, wanted);
+Judgement amortised(Trial& trial, const Contract& requested) {
+  const Setup setup = roomy(trial, requested);
   const auto contract = trial.family().contract(setup);
   if (!contract) return NotTested{contract.error().message};
   const std::uint64_t budget = contract->budget;
   const std::uint64_t tokens = 3 * (budget + contract->slack);
   History history = trial.run(one_by_one(setup, trial.what().stream, tokens));
   const std::uint64_t most =
-      budget * (tokens / (std::uint64_t{wanted.slack} + 1) + 1) + copies_per_token * tokens;
-  bool told = false;
+      budget * (tokens / (std::uint64_t{requested.slack} + 1) + 1) + copies_per_token * tokens;
+  bool reported = false;
   Judgement judgement = each_unit(
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
-        told |= facts.moved.has_value();
+        reported |= facts.moved.has_value();
         if (!facts.moved || *facts.moved <= most) return std::nullopt;
         return finding_at(step, unit,
                           "at most " + rows_text(most) + " moved for " + std::to_string(tokens) +
                               " tokens: a trim of " + std::to_string(budget) + " for every " +
-                              std::to_string(wanted.slack + 1),
+                              std::to_string(requested.slack + 1),
                           rows_text(*facts.moved) + " after " +
                               std::to_string(step.event->branch.size()) + " tokens");
       });
-  if (!told) return NotTested{"the subject does not tell what it moves", true};
+  if (!reported) return NotTested{"the subject does not tell what it moves", true};
   if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = std::move(history);
   return judgement;
 }
@@ -106,18 +106,18 @@ std::optional<Finding> book(const Step& step,
 
 Judgement bytes(const History& history, const Contract&) {
   std::vector<Ledger> ledgers(history.units());
-  bool told = false;
+  bool reported = false;
   for (const Step& step : steps_of(history)) {
     // Copies and rebuilt buffers may be of another capacity.
     if (!step.fed()) break;
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < std::min(units.size(), ledgers.size()); ++unit) {
       if (!units[unit].bytes) continue;
-      told = true;
+      reported = true;
       if (auto finding = book(step, unit, units[unit], ledgers[unit])) return *std::move(finding);
     }
   }
-  if (!told) return NotTested{"the subject tells no bytes", true};
+  if (!reported) return NotTested{"the subject tells no bytes", true};
   return {};
 }
 
@@ -165,12 +165,12 @@ std::vector<Setup> tight_setups(const Trial& trial) {
   return setups;
 }
 
-Judgement liveness(Trial& trial, const Contract& wanted) {
+Judgement liveness(Trial& trial, const Contract& requested) {
   bool any = false;
   for (const Setup& setup : tight_setups(trial)) {
     const auto made = trial.family().contract(setup);
     if (!made || made->budget == 0) continue;
-    Contract contract = wanted;
+    Contract contract = requested;
     contract.sinks = made->sinks;
     contract.recent = made->recent;
     contract.budget = made->budget;
@@ -208,7 +208,7 @@ Law amortised_law() {
           .seen_in = "seed 002, bug 3; streaming-llm (fresh tensors at every step)",
           .wants = {},
           .must_see = {},
-          .spares = unless_lazy,
+          .not_applicable = unless_lazy,
           .check = &amortised};
 }
 
@@ -224,7 +224,7 @@ Law bytes_law() {
           .seen_in = "VeloxQuant-MLX #378; kvpress #7; AdaKV #4",
           .wants = {},
           .must_see = {},
-          .spares = unless_unpaged,
+          .not_applicable = unless_unpaged,
           .check = &bytes};
 }
 
@@ -241,7 +241,7 @@ Law liveness_law() {
       .seen_in = "FlexKV #271; VeloxQuant-MLX h2o; sglang #22470; LOOK-M #4",
       .wants = {},
       .must_see = {},
-      .spares = unless_bounded,
+      .not_applicable = unless_bounded,
       .check = &liveness};
 }
 

@@ -17,7 +17,7 @@ std::optional<std::string> unless_sinks(const Contract& contract) {
   return std::nullopt;
 }
 
-std::optional<std::string> unless_latest_stays(const Contract& contract) {
+std::optional<std::string> unless_latest_is_kept(const Contract& contract) {
   if (contract.recent == 0 && contract.self_may_go) {
     return "self-may-go is declared and no recent tokens are";
   }
@@ -102,14 +102,14 @@ Judgement order(const History& history, const Contract&) {
 std::optional<Finding> missing(const Step& step,
                                std::size_t unit,
                                const UnitFacts& facts,
-                               const Tokens& wanted,
+                               const Tokens& requested,
                                const std::string& what) {
   const Tokens stored = tokens_of(facts.stored);
-  if (includes(stored, wanted)) return std::nullopt;
+  if (includes(stored, requested)) return std::nullopt;
   return finding_at(step, unit,
-                    what + " " + text_of(wanted) + " are stored after " +
+                    what + " " + text_of(requested) + " are stored after " +
                         std::to_string(step.event->branch.size()) + " tokens",
-                    text_of(minus(wanted, stored)) + " is not; stored are " + text_of(stored));
+                    text_of(minus(requested, stored)) + " is not; stored are " + text_of(stored));
 }
 
 Judgement sinks(const History& history, const Contract& contract) {
@@ -156,7 +156,7 @@ Law fed_law() {
           .seen_in = "tt-metal #49614; mlx-lm #1868; vllm #622; KVCache-Factory (state kept)",
           .wants = {},
           .must_see = {.eviction = false},
-          .spares = never,
+          .not_applicable = never,
           .check = &fed};
 }
 
@@ -172,7 +172,7 @@ Law unique_law() {
       .seen_in = "seed 000, figure 3; streaming-llm slices; ollama #6831, #14912",
       .wants = {},
       .must_see = {},
-      .spares = never,
+      .not_applicable = never,
       .check = &unique};
 }
 
@@ -188,7 +188,7 @@ Law order_law() {
           .seen_in = "kvpress #173; SnapKV #16; ollama #14912",
           .wants = {},
           .must_see = {},
-          .spares = unless_ordered,
+          .not_applicable = unless_ordered,
           .check = &order};
 }
 
@@ -203,7 +203,7 @@ Law sinks_law() {
           .seen_in = "VeloxQuant-MLX #84, #90; keys_values #140; kvpress #173; Reward-Forcing #5",
           .wants = {},
           .must_see = {},
-          .spares = unless_sinks,
+          .not_applicable = unless_sinks,
           .check = &sinks};
 }
 
@@ -219,7 +219,7 @@ Law recent_law() {
           .seen_in = "VeloxQuant-MLX #137; Reward-Forcing #5; mlx-vlm #2031; Keyformer (hole)",
           .wants = {},
           .must_see = {},
-          .spares = unless_latest_stays,
+          .not_applicable = unless_latest_is_kept,
           .check = &recent};
 }
 
@@ -235,7 +235,7 @@ Law survivors_law() {
       .seen_in = "sglang #31501; vllm #622; ollama #6831",
       .wants = {},
       .must_see = {},
-      .spares = never,
+      .not_applicable = never,
       .check = &survivors};
 }
 

@@ -184,7 +184,7 @@ Law no_resurrection_law() {
               "VeloxQuant-MLX #463",
           .wants = {},
           .must_see = {},
-          .spares = unless_gone_for_good,
+          .not_applicable = unless_gone_for_good,
           .check = &no_resurrection};
 }
 
@@ -200,7 +200,7 @@ Law newcomer_law() {
       .seen_in = "VeloxQuant-MLX #137; Keyformer's mask",
       .wants = {},
       .must_see = {},
-      .spares = unless_admitting,
+      .not_applicable = unless_admitting,
       .check = &newcomer};
 }
 

@@ -126,7 +126,7 @@ Judgement same_past(const History& history, const Contract&) {
 }
 
 Judgement never_mixed(const History& history, const Contract&) {
-  bool told = false;
+  bool reported = false;
   Judgement judgement = each_query(
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts,
@@ -135,7 +135,7 @@ Judgement never_mixed(const History& history, const Contract&) {
         if (facts.weights.size() != width * step.event->fed.size() || width == 0) {
           return std::nullopt;
         }
-        told = true;
+        reported = true;
         for (std::size_t row = 0; row < width; ++row) {
           const float weight = facts.weights[query * width + row];
           if (sees(facts, query, row) || std::abs(weight) <= no_weight) continue;
@@ -146,7 +146,7 @@ Judgement never_mixed(const History& history, const Contract&) {
         }
         return std::nullopt;
       });
-  if (!told && std::holds_alternative<std::monostate>(judgement)) {
+  if (!reported && std::holds_alternative<std::monostate>(judgement)) {
     return NotTested{"the subject tells no weights", true};
   }
   return judgement;
@@ -167,7 +167,7 @@ Law semantics_law() {
               "#39408; mlx-lm #1914; mistral.rs #246",
           .wants = {},
           .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = never,
+          .not_applicable = never,
           .check = &semantics};
 }
 
@@ -184,7 +184,7 @@ Law same_past_law() {
       .seen_in = "mlx-lm #1914; LLMs-from-scratch #1008; exllamav3 #378",
       .wants = {},
       .must_see = {},
-      .spares = unless_causal,
+      .not_applicable = unless_causal,
       .check = &same_past};
 }
 
@@ -201,7 +201,7 @@ Law never_mixed_law() {
       .seen_in = "VeloxQuant-MLX #370, #610; H2O flexgen's padding; kvpress per-head masking",
       .wants = {},
       .must_see = {},
-      .spares = never,
+      .not_applicable = never,
       .check = &never_mixed};
 }
 

@@ -69,7 +69,7 @@ Law layer_law() {
       .seen_in = "FFY0/AdaKV, snapkv_utils.py; PyramidKV's floors",
       .wants = {.several_layers = true, .several_heads = true},
       .must_see = {},
-      .spares = unless_shared,
+      .not_applicable = unless_shared,
       .check = &layer};
 }
 

@@ -90,30 +90,30 @@ Judgement pages(const History& history, const Contract& contract) {
 }
 
 Judgement reported(const History& history, const Contract&) {
-  bool told = false;
+  bool reported = false;
   Judgement judgement = each_unit(
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
         if (!facts.reported) return std::nullopt;
-        told = true;
+        reported = true;
         if (*facts.reported == facts.stored.size()) return std::nullopt;
         return finding_at(step, unit,
                           "the reported length is the " + rows_text(facts.stored.size()) +
                               " that are stored" + after_text(step),
                           "it reports " + std::to_string(*facts.reported));
       });
-  if (!told) return NotTested{"the subject reports no length", true};
+  if (!reported) return NotTested{"the subject reports no length", true};
   return judgement;
 }
 
 Judgement mask_width(const History& history, const Contract&) {
-  bool told = false;
+  bool reported = false;
   Judgement judgement = each_unit(
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
         if (step.event->refused || step.event->call.kind != Call::Kind::feed) return std::nullopt;
         const std::size_t queries = step.event->fed.size();
-        told |= queries > 0 && !facts.listed;
+        reported |= queries > 0 && !facts.listed;
         if (queries > 0 && facts.mask_width != facts.returned.size()) {
           return finding_at(step, unit,
                             "the mask has a column for each of the " +
@@ -127,7 +127,7 @@ Judgement mask_width(const History& history, const Contract&) {
                               std::to_string(facts.mask_width) + " cells",
                           "it has " + std::to_string(facts.visible.size()));
       });
-  if (!told && std::holds_alternative<std::monostate>(judgement)) {
+  if (!reported && std::holds_alternative<std::monostate>(judgement)) {
     return NotTested{"the subject tells no masks, but lists of what each query sees", true};
   }
   return judgement;
@@ -146,7 +146,7 @@ Law stored_law() {
           .seen_in = "VeloxQuant-MLX #84, #86, #274; LOOK-M #4; transformers #48280; vLLM #34568",
           .wants = {},
           .must_see = {},
-          .spares = unless_bounded,
+          .not_applicable = unless_bounded,
           .check = &stored};
 }
 
@@ -163,7 +163,7 @@ Law full_law() {
           .seen_in = "kvpress #264, #146; mlx-vlm #2031; streaming-llm evict_for_space; seed 002",
           .wants = {},
           .must_see = {},
-          .spares = unless_filled,
+          .not_applicable = unless_filled,
           .check = &full};
 }
 
@@ -182,7 +182,7 @@ Law visible_law() {
               "streaming-llm #48",
           .wants = {},
           .must_see = {},
-          .spares = unless_bounded,
+          .not_applicable = unless_bounded,
           .check = &visible};
 }
 
@@ -197,7 +197,7 @@ Law pages_law() {
           .seen_in = "made, to find such",
           .wants = {},
           .must_see = {},
-          .spares = unless_paged,
+          .not_applicable = unless_paged,
           .check = &pages};
 }
 
@@ -212,7 +212,7 @@ Law reported_law() {
           .seen_in = "VeloxQuant-MLX #274; mlxcel #420; KVCache-Factory kv_seq_len",
           .wants = {},
           .must_see = {},
-          .spares = never,
+          .not_applicable = never,
           .check = &reported};
 }
 
@@ -228,7 +228,7 @@ Law mask_width_law() {
           .seen_in = "mlxcel #412, #413, #420, #1776; VeloxQuant-MLX #390; transformers #48280",
           .wants = {},
           .must_see = {.eviction = false},
-          .spares = never,
+          .not_applicable = never,
           .check = &mask_width};
 }
 

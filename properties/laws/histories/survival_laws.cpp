@@ -33,7 +33,7 @@ std::vector<Law> survival_laws() {
           "PR#3804, a port's name that failed at the first real run; mlx-lm PR#1868, trim(-5)",
       .wants = {},
       .must_see = {.eviction = false, .wide_chunk = false, .wrap = false},
-      .spares = applies,
+      .not_applicable = applies,
       .check = survives,
   }};
 }

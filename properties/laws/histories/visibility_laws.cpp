@@ -85,22 +85,22 @@ Judgement from_stored(const History& history, const Contract&) {
 }
 
 Judgement sinks(const History& history, const Contract& contract) {
-  return each_query(
-      history,
-      [&](const Step& step, std::size_t unit, const UnitFacts& facts,
-          std::size_t query) -> std::optional<Finding> {
-        const std::int64_t now = step.event->fed[query].position;
-        const Tokens wanted =
-            between(step.event->branch, 0, std::min<std::int64_t>(contract.sinks, now + 1));
-        const Tokens seen = visible_to(facts, query);
-        if (includes(seen, wanted)) return std::nullopt;
-        Finding finding = finding_at(
-            step, unit, query,
-            query_text(*step.event, query) + " sees the sinks " + text_of(wanted),
-            "it does not see " + text_of(minus(wanted, seen)) + " of them, but " + text_of(seen));
-        finding.should_see = joined(seen, wanted);
-        return finding;
-      });
+  return each_query(history,
+                    [&](const Step& step, std::size_t unit, const UnitFacts& facts,
+                        std::size_t query) -> std::optional<Finding> {
+                      const std::int64_t now = step.event->fed[query].position;
+                      const Tokens requested = between(
+                          step.event->branch, 0, std::min<std::int64_t>(contract.sinks, now + 1));
+                      const Tokens seen = visible_to(facts, query);
+                      if (includes(seen, requested)) return std::nullopt;
+                      Finding finding = finding_at(
+                          step, unit, query,
+                          query_text(*step.event, query) + " sees the sinks " + text_of(requested),
+                          "it does not see " + text_of(minus(requested, seen)) + " of them, but " +
+                              text_of(seen));
+                      finding.should_see = joined(seen, requested);
+                      return finding;
+                    });
 }
 
 Judgement recent(const History& history, const Contract& contract) {
@@ -111,15 +111,15 @@ Judgement recent(const History& history, const Contract& contract) {
         const std::int64_t now = step.event->fed[query].position;
         const auto latest =
             static_cast<std::int64_t>(latest_seen(contract, step.event->fed.size(), query));
-        const Tokens wanted = between(step.event->branch, now + 1 - latest, now + 1);
+        const Tokens requested = between(step.event->branch, now + 1 - latest, now + 1);
         const Tokens seen = visible_to(facts, query);
-        if (includes(seen, wanted)) return std::nullopt;
-        Finding finding = finding_at(
-            step, unit, query,
-            query_text(*step.event, query) + " sees the latest " + std::to_string(latest) + ": " +
-                text_of(wanted),
-            "it does not see " + text_of(minus(wanted, seen)) + " of them, but " + text_of(seen));
-        finding.should_see = joined(seen, wanted);
+        if (includes(seen, requested)) return std::nullopt;
+        Finding finding = finding_at(step, unit, query,
+                                     query_text(*step.event, query) + " sees the latest " +
+                                         std::to_string(latest) + ": " + text_of(requested),
+                                     "it does not see " + text_of(minus(requested, seen)) +
+                                         " of them, but " + text_of(seen));
+        finding.should_see = joined(seen, requested);
         return finding;
       });
 }
@@ -138,7 +138,7 @@ Law self_law() {
               "#370",
           .wants = {},
           .must_see = {.eviction = true, .wide_chunk = true},
-          .spares = never,
+          .not_applicable = never,
           .check = &self};
 }
 
@@ -154,7 +154,7 @@ Law none_empty_law() {
       .seen_in = "mlxcel #679, #420; kvpress #264; efficient-transformers #1235",
       .wants = {},
       .must_see = {.eviction = true, .wide_chunk = true},
-      .spares = never,
+      .not_applicable = never,
       .check = &none_empty};
 }
 
@@ -170,7 +170,7 @@ Law no_future_law() {
           .seen_in = "streaming-llm's Falcon patch; KVCache-Factory 9f9aa2e; mlxcel #420",
           .wants = {},
           .must_see = {},
-          .spares = never,
+          .not_applicable = never,
           .check = &no_future};
 }
 
@@ -187,7 +187,7 @@ Law from_stored_law() {
           .seen_in = "mlx-lm #1868; sglang #31501; ik_llama.cpp #2186; H2O flexgen's padding",
           .wants = {},
           .must_see = {},
-          .spares = never,
+          .not_applicable = never,
           .check = &from_stored};
 }
 
@@ -205,7 +205,7 @@ Law sinks_law() {
           "#84, #90; keys_values #140",
       .wants = {},
       .must_see = {},
-      .spares = unless_sinks,
+      .not_applicable = unless_sinks,
       .check = &sinks};
 }
 
@@ -223,7 +223,7 @@ Law recent_law() {
               "Reward-Forcing #5; kekzl/imp #967",
           .wants = {},
           .must_see = {},
-          .spares = never,
+          .not_applicable = never,
           .check = &recent};
 }
 

@@ -5,12 +5,12 @@
 namespace kv::properties {
 namespace {
 
-class MeddledSubject final : public Subject {
+class AlteredSubject final : public Subject {
  public:
-  MeddledSubject(std::unique_ptr<Subject> subject, std::unique_ptr<Meddler> meddler)
-      : subject_(std::move(subject)), meddler_(std::move(meddler)) {}
+  AlteredSubject(std::unique_ptr<Subject> subject, std::unique_ptr<Alteration> alteration)
+      : subject_(std::move(subject)), alteration_(std::move(alteration)) {}
 
-  Answer<Facts> feed(const Feed& feed) override { return meddler_->feed(*subject_, feed); }
+  Answer<Facts> feed(const Feed& feed) override { return alteration_->feed(*subject_, feed); }
 
   Facts look() override { return subject_->look(); }
 
@@ -36,12 +36,12 @@ class MeddledSubject final : public Subject {
 
  private:
   std::unique_ptr<Subject> subject_;
-  std::unique_ptr<Meddler> meddler_;
+  std::unique_ptr<Alteration> alteration_;
 };
 
-class MeddledFamily final : public Family {
+class AlteredFamily final : public Family {
  public:
-  MeddledFamily(Family& family, MakeMeddler make) : family_(family), make_(std::move(make)) {}
+  AlteredFamily(Family& family, MakeAlteration make) : family_(family), make_(std::move(make)) {}
 
   [[nodiscard]] std::string name() const override { return family_.name(); }
 
@@ -50,12 +50,12 @@ class MeddledFamily final : public Family {
   }
 
   [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
-    return std::make_unique<MeddledSubject>(family_.make(setup, draws), make_(setup));
+    return std::make_unique<AlteredSubject>(family_.make(setup, draws), make_(setup));
   }
 
   [[nodiscard]] bool uses_draws() const override { return family_.uses_draws(); }
 
-  [[nodiscard]] Setup wanted() const override { return family_.wanted(); }
+  [[nodiscard]] Setup requested() const override { return family_.requested(); }
 
   [[nodiscard]] bool takes_sizes() const override { return family_.takes_sizes(); }
 
@@ -63,13 +63,13 @@ class MeddledFamily final : public Family {
 
  private:
   Family& family_;
-  MakeMeddler make_;
+  MakeAlteration make_;
 };
 
 }  // namespace
 
-std::unique_ptr<Family> meddled(Family& family, MakeMeddler make) {
-  return std::make_unique<MeddledFamily>(family, std::move(make));
+std::unique_ptr<Family> altered(Family& family, MakeAlteration make) {
+  return std::make_unique<AlteredFamily>(family, std::move(make));
 }
 
 }  // namespace kv::properties

@@ -126,12 +126,12 @@ std::string to_text(double number) {
   return text;
 }
 
-bool tells_key(const Row& row) {
+bool reports_key(const Row& row) {
   return row.apart || row.key != row.value;
 }
 
-bool tells_place(const Row& row) {
-  return row.value_place != place_not_told || row.key_place != place_not_told;
+bool reports_place(const Row& row) {
+  return row.value_place != place_not_reported || row.key_place != place_not_reported;
 }
 
 bool heeds_attention(const History& history) {
@@ -164,7 +164,7 @@ std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query) {
 }
 
 double query_position(const UnitFacts& unit, std::size_t query) {
-  return query < unit.query_positions.size() ? unit.query_positions[query] : not_told;
+  return query < unit.query_positions.size() ? unit.query_positions[query] : not_reported;
 }
 
 double key_position(const UnitFacts& unit, std::size_t query, std::size_t row) {

@@ -24,8 +24,8 @@ std::string words_of(std::span<const Token> tokens);
 std::string to_text(double number);
 
 // Whether a row says more than whose it is: of its key, of the cache that it was made for.
-bool tells_key(const Row& row);
-bool tells_place(const Row& row);
+bool reports_key(const Row& row);
+bool reports_place(const Row& row);
 
 // Whether what attention is can show at all: the subject decides by it, or tells what it gives.
 bool heeds_attention(const History& history);

@@ -10,7 +10,7 @@ namespace {
 
 // What is remembered of a branch between its calls.
 struct Trail {
-  const Facts* told = nullptr;
+  const Facts* reported = nullptr;
   std::vector<std::uint64_t> chunks;
   bool was_full = false;
 
@@ -30,7 +30,7 @@ struct Trail {
 
 void follow(const Event& event, std::uint32_t budget, std::vector<Trail>& trails) {
   Trail& trail = trails[event.call.branch];
-  trail.told = &event.facts;
+  trail.reported = &event.facts;
   if (event.refused) return;
   switch (event.call.kind) {
     case Call::Kind::feed:
@@ -83,7 +83,7 @@ std::vector<Step> steps_of(const History& history) {
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const Event& event = history.events[i];
     if (event.call.branch >= trails.size()) trails.resize(event.call.branch + std::size_t{1});
-    const Facts* before = trails[event.call.branch].told;
+    const Facts* before = trails[event.call.branch].reported;
     follow(event, history.contract.budget, trails);
     const Trail& trail = trails[event.call.branch];
     steps.push_back({.index = i,

@@ -137,7 +137,7 @@ std::optional<Difference> glance_at_queries(Glance glance, CheckGlance check, Ve
 Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
-                        bool (*wanted)(const Glance& glance)) {
+                        bool (*requested)(const Glance& glance)) {
   Verdicts verdicts({"no position was told"});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     if (verdicts.found() || !is_feed(history, event)) return;
@@ -145,7 +145,7 @@ Judgement glance_at_all(const History& history,
       const UnitFacts& facts = event.facts.units[unit];
       if (!has_mask(facts, event.fed.size())) continue;
       const Glance glance{history, contract, event, line, facts};
-      if (wanted != nullptr && !wanted(glance)) continue;
+      if (requested != nullptr && !requested(glance)) continue;
       const auto found = glance_at_queries(glance, check, verdicts);
       if (found) verdicts.accuse(finding_at(*found, index, unit));
     }
@@ -161,7 +161,7 @@ std::optional<Difference> check_distances(const Glance& glance, bool& tested) {
       return ranked_distances(glance, tested);
     case PositionMode::shifted:
       return closed_gaps(glance, tested);
-    case PositionMode::untold:
+    case PositionMode::unreported:
       return std::nullopt;
   }
   return std::nullopt;

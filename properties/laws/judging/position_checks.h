@@ -35,7 +35,7 @@ using CheckGlance = std::optional<Difference> (*)(const Glance& glance, bool& te
 Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
-                        bool (*wanted)(const Glance& glance) = nullptr);
+                        bool (*requested)(const Glance& glance) = nullptr);
 
 // Attention is computed at the distances that the contract's mode declares.
 std::optional<Difference> check_distances(const Glance& glance, bool& tested);

@@ -39,19 +39,19 @@ History run_on(Family& family, const Case& what, const DrawsOf& draws);
 History run_on(Family& family, const Case& what);
 
 // Does what it is told before each feed of the subject, and may change it.
-class Meddler {
+class Alteration {
  public:
-  Meddler() = default;
-  Meddler(const Meddler&) = delete;
-  Meddler& operator=(const Meddler&) = delete;
-  virtual ~Meddler() = default;
+  Alteration() = default;
+  Alteration(const Alteration&) = delete;
+  Alteration& operator=(const Alteration&) = delete;
+  virtual ~Alteration() = default;
   virtual Answer<Facts> feed(Subject& subject, const Feed& feed) = 0;
 };
 
-using MakeMeddler = std::function<std::unique_ptr<Meddler>(const Setup& setup)>;
+using MakeAlteration = std::function<std::unique_ptr<Alteration>(const Setup& setup)>;
 
 // The family, with a meddler before each subject that it makes; forks have none.
-std::unique_ptr<Family> meddled(Family& family, MakeMeddler make);
+std::unique_ptr<Family> altered(Family& family, MakeAlteration make);
 
 // Compares events of two histories one by one, unit by unit: `seen` is to do as `expected` does.
 struct Side {

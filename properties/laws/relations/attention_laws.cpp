@@ -34,7 +34,7 @@ std::vector<Law> weight_laws() {
            "the mask was applied too late.",
        .seen_in = "mlxcel #679; H2O (padding in decode); M49",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = sums_to_one},
       {.id = "attention.renormalised",
        .sentence = "A query's weights are the softmax of its logits over the rows that it sees.",
@@ -43,7 +43,7 @@ std::vector<Law> weight_laws() {
               "or of the time before an eviction still sum to 1, so they are computed again here.",
        .seen_in = "KVCache-Factory before 9f9aa2e; I17",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = renormalised},
       {.id = "attention.permutation",
        .sentence = "A row's weight does not depend on its slot: rows alike get the same weight.",
@@ -55,7 +55,7 @@ std::vector<Law> weight_laws() {
            "every exchange leaves the question as it was, and the weights must be equal too.",
        .seen_in = "I18; mlxcel #679; made",
        .must_see = {.eviction = true},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = alike_weigh_alike},
       {.id = "attention.no-leak",
        .sentence = "What comes later changes nothing for a query.",
@@ -65,7 +65,7 @@ std::vector<Law> weight_laws() {
            "they did. What leaks here makes perplexity look good and generation bad.",
        .seen_in = "streaming-llm (Falcon patch); KVCache-Factory before 9f9aa2e; M6, M30",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = no_leak},
       {.id = "attention.offset",
        .sentence = "Adding a constant to all logits changes nothing.",
@@ -73,7 +73,7 @@ std::vector<Law> weight_laws() {
               "exponentials without the largest taken out, does. The constant is one that floating "
               "point adds exactly, so that right subjects do not differ in a single bit.",
        .seen_in = "I39; made",
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = offset_is_nothing},
   };
 }
@@ -93,7 +93,7 @@ std::vector<Law> attention_laws() {
            "others can have gathered more than it gets while it is protected.",
        .seen_in = "VeloxQuant-MLX #137, #141; Keyformer (mask code); M11, M27, M28",
        .wants = {.several_heads = true},
-       .spares = not_by_attention,
+       .not_applicable = not_by_attention,
        .check = newcomer_can_win});
   all.push_back(
       {.id = "attention.stale-scores",
@@ -108,7 +108,7 @@ std::vector<Law> attention_laws() {
            "much smaller, leaves the same.",
        .seen_in = "M31; VeloxQuant-MLX #141",
        .must_see = {.wrap = true},
-       .spares = not_by_attention,
+       .not_applicable = not_by_attention,
        .check = decisions_follow_tokens});
   all.push_back(
       {.id = "attention.ties",
@@ -119,7 +119,7 @@ std::vector<Law> attention_laws() {
            "units then see the same scores and must keep the same tokens.",
        .seen_in = "keys_values #140; I38",
        .wants = {.several_layers = true, .several_heads = true},
-       .spares = blind_or_random,
+       .not_applicable = blind_or_random,
        .check = ties_decide_alike});
   return all;
 }

@@ -10,7 +10,7 @@ namespace kv::properties {
 namespace {
 
 // Gives the tokens from a place on another variant.
-class OtherFuture final : public Meddler {
+class OtherFuture final : public Alteration {
  public:
   explicit OtherFuture(std::int32_t from) : from_(from) {}
 
@@ -19,7 +19,7 @@ class OtherFuture final : public Meddler {
     for (Token& token : tokens) {
       if (token.position >= from_) token.variant += 3;
     }
-    return subject.feed({tokens, feed.stream, feed.tell_weights});
+    return subject.feed({tokens, feed.stream, feed.report_weights});
   }
 
  private:
@@ -168,7 +168,7 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
   const std::int32_t from = place_to_change(what.calls);
   const History history = trial.run(what);
   const auto changed =
-      meddled(trial.family(), [&](const Setup&) { return std::make_unique<OtherFuture>(from); });
+      altered(trial.family(), [&](const Setup&) { return std::make_unique<OtherFuture>(from); });
   const History other = run_on(*changed, what);
   const Compare compare = comparing(contract, trial.family());
   bool within = false;  // the change lies inside a chunk, of which the first queries come before it

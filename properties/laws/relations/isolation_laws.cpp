@@ -16,13 +16,13 @@ std::optional<std::string> model_shares(const Contract& contract) {
 }
 
 std::optional<std::string> heads_share(const Contract& contract) {
-  if (auto spared = model_shares(contract)) return spared;
+  if (auto not_applicable = model_shares(contract)) return not_applicable;
   if (contract.unit != Unit::layer) return std::nullopt;
   return "unit=layer: all heads of a layer share their residents";
 }
 
 std::optional<std::string> heads_decide_together(const Contract& contract) {
-  if (auto spared = heads_share(contract)) return spared;
+  if (auto not_applicable = heads_share(contract)) return not_applicable;
   if (!contract.shares_budget()) return std::nullopt;
   return "mean-budget: the heads of a layer share a budget by what they attend to";
 }
@@ -54,7 +54,7 @@ std::vector<Law> unit_laws() {
            "all others to do exactly what they did.",
        .seen_in = "VeloxQuant-MLX #390; transformers #35168; TensorRT-LLM #2983; rMLX #509",
        .wants = {.several_layers = true},
-       .spares = model_shares,
+       .not_applicable = model_shares,
        .check = layers_apart},
       {.id = "isolation.heads",
        .sentence = "What one kv-head attends to changes nothing in another kv-head.",
@@ -63,7 +63,7 @@ std::vector<Law> unit_laws() {
            "summed over all heads, or read with a wrong stride, let one head evict for another.",
        .seen_in = "H2O #32; M32; tt-metal #54742",
        .wants = {.several_heads = true},
-       .spares = heads_decide_together,
+       .not_applicable = heads_decide_together,
        .check = heads_apart},
       {.id = "isolation.sequences",
        .sentence = "A sequence does the same alone and in any batch.",
@@ -74,7 +74,7 @@ std::vector<Law> unit_laws() {
            "sequence's attention is changed while the others are watched.",
        .seen_in = "VeloxQuant-MLX #90; ik_llama.cpp #2171; M32, M49",
        .wants = {.several_sequences = true},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = sequences_apart},
       {.id = "isolation.group",
        .sentence = "Query heads of one group may change places without changing what stays.",
@@ -84,7 +84,7 @@ std::vector<Law> unit_laws() {
            "changes the residents.",
        .seen_in = "H2O #32; SnapKV #16, #22; HeadKV #3; M50",
        .wants = {.several_heads = true},
-       .spares = query_heads_apart,
+       .not_applicable = query_heads_apart,
        .check = group_exchanges},
       {.id = "isolation.sharing",
        .sentence = "Units that are declared to share keep and see the same tokens.",
@@ -95,7 +95,7 @@ std::vector<Law> unit_laws() {
        .seen_in = "M17, M32; llama.cpp #12357",
        .wants = {.several_layers = true, .several_heads = true},
        .must_see = {.eviction = false},
-       .spares = nothing_shared,
+       .not_applicable = nothing_shared,
        .check = shared_alike},
   };
 }
@@ -113,7 +113,7 @@ std::vector<Law> isolation_laws() {
            "A second cache is fed another stream between the calls of the first.",
        .seen_in = "kvpress #221; KVCache-Factory (generation state); M41",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = objects_apart});
   all.push_back(
       {.id = "isolation.seeds",
@@ -125,7 +125,7 @@ std::vector<Law> isolation_laws() {
            "they only must not be the same throughout a long stream.",
        .seen_in = "kvpress RandomPress; I10, I32",
        .wants = {.several_layers = true, .several_heads = true},
-       .spares = not_random,
+       .not_applicable = not_random,
        .check = seeds_differ});
   return all;
 }

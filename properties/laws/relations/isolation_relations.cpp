@@ -160,7 +160,7 @@ Judgement shared_alike(const History& history, const Contract& contract) {
 namespace {
 
 // Feeds the same tokens of another stream to a cache of its own before each call.
-class Companion final : public Meddler {
+class Companion final : public Alteration {
  public:
   Companion(Family& family, const Setup& setup)
       : other_(family.make(setup, counter_draws(setup.seed + 1))) {}
@@ -187,7 +187,7 @@ class Companion final : public Meddler {
 
 Judgement objects_apart(Trial& trial, const Contract& contract) {
   const History alone = trial.run(trial.what());
-  const std::unique_ptr<Family> family = meddled(trial.family(), [&](const Setup& setup) {
+  const std::unique_ptr<Family> family = altered(trial.family(), [&](const Setup& setup) {
     return std::make_unique<Companion>(trial.family(), setup);
   });
   const History together = run_on(*family, trial.what());

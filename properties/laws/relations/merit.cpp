@@ -220,13 +220,13 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
     const std::size_t at = i + contract.sinks;
     if (at >= seen.events.size() || plain.events[i].refused || seen.events[at].refused) break;
     for (std::size_t unit = 0; unit < std::min(plain.units(), seen.units()); ++unit) {
-      const Tokens wanted = tokens_of(plain.events[i].facts.units[unit].stored);
+      const Tokens requested = tokens_of(plain.events[i].facts.units[unit].stored);
       const Tokens kept = behind(seen.events[at].facts.units[unit].stored, contract.sinks);
-      if (wanted == kept) continue;
+      if (requested == kept) continue;
       return Finding{.expected = "counted from behind the " + std::to_string(contract.sinks) +
                                  " sinks, which get no attention, it stores what it stores of the "
                                  "same stream without them: " +
-                                 text_of(wanted),
+                                 text_of(requested),
                      .seen = "it stores " + text_of(kept),
                      .event = at,
                      .unit = unit,

@@ -27,7 +27,7 @@ std::vector<Law> truncate_laws() {
        .seen_in = "mlx-vlm #1715, #1748; mlx-lm #1868; rMLX #509; local-inference-lab/vllm #622",
        .wants = {.truncates = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = truncate_is_never_fed},
       {.id = "operation.truncate-hostile",
        .sentence = "Truncating to a negative length, or beyond what was fed, is refused.",
@@ -37,7 +37,7 @@ std::vector<Law> truncate_laws() {
            "were never written.",
        .seen_in = "mlx-lm #1868; neural-speed (truncation); M45",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = hostile_truncates},
       {.id = "operation.rollback-declared",
        .sentence = "As many tokens as the declared rollback can be taken back.",
@@ -46,7 +46,7 @@ std::vector<Law> truncate_laws() {
        .seen_in = "transformers #48280, #47447; TensorRT-LLM #2983",
        .wants = {.truncates = true},
        .must_see = {.eviction = false},
-       .spares = no_rollback,
+       .not_applicable = no_rollback,
        .check = rollback_is_offered},
   };
 }
@@ -62,7 +62,7 @@ std::vector<Law> copy_laws() {
        .seen_in = "ollama #6831; mlx-swift-lm #629",
        .wants = {.forks = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = forks_apart},
       {.id = "operation.reorder",
        .sentence = "After a reorder, sequence i is what sequence from[i] was.",
@@ -74,7 +74,7 @@ std::vector<Law> copy_laws() {
        .seen_in = "transformers #46612, #48700",
        .wants = {.reorders = true, .several_sequences = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = reorder_moves_sequences},
       {.id = "operation.reorder-hostile",
        .sentence = "A reorder from a sequence that does not exist, or from too few or many, is "
@@ -87,7 +87,7 @@ std::vector<Law> copy_laws() {
        .seen_in = "transformers #46612, #48700; made",
        .wants = {.several_sequences = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = hostile_reorders},
   };
 }
@@ -102,8 +102,8 @@ std::vector<Law> memory_laws() {
        .seen_in = "ollama #14912; made",
        .wants = {.snapshots = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
-       .check = snapshot_goes_on},
+       .not_applicable = nowhere,
+       .check = snapshot_continues},
       {.id = "operation.shift",
        .sentence = "A shift moves the positions of the rows behind the sinks, and nothing else.",
        .why =
@@ -114,7 +114,7 @@ std::vector<Law> memory_laws() {
        .seen_in = "llama.cpp #3825, #5652, #9383, #12357; M15",
        .wants = {.shifts = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = shift_moves_rows},
   };
 }
@@ -131,7 +131,7 @@ std::vector<Law> operation_laws() {
            "or an order that depends on addresses.",
        .seen_in = "I10; kvpress RandomPress",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = same_twice},
       {.id = "operation.reset",
        .sentence = "After a reset a second stream goes as on a fresh object.",
@@ -142,7 +142,7 @@ std::vector<Law> operation_laws() {
            "KVCache-Factory (generation state); kvpress #221; streaming-llm (documents); M41",
        .wants = {.resets = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = reset_is_fresh},
       {.id = "operation.refusal",
        .sentence = "A refused call changes nothing, then and later.",
@@ -153,7 +153,7 @@ std::vector<Law> operation_laws() {
        .wants =
            {.forks = true, .truncates = true, .reorders = true, .shifts = true, .snapshots = true},
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = refusals_change_nothing},
   };
   for (auto group : {truncate_laws, copy_laws, memory_laws}) {

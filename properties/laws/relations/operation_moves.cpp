@@ -12,7 +12,7 @@ namespace kv::properties {
 namespace {
 
 // From the given feed on, attention treats all payers alike.
-class TiesFrom final : public Meddler {
+class TiesFrom final : public Alteration {
  public:
   explicit TiesFrom(std::size_t feed) : left_(feed) {}
 
@@ -22,7 +22,7 @@ class TiesFrom final : public Meddler {
       return subject.feed(feed);
     }
     const Stream ties{.kind = StreamKind::ties};
-    return subject.feed({feed.tokens, ties, feed.tell_weights});
+    return subject.feed({feed.tokens, ties, feed.report_weights});
   }
 
  private:
@@ -86,7 +86,7 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
   if (head.empty()) head.push_back(feed_call(1));
   std::vector<Call> calls = head;
   calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
-  const auto alike = meddled(trial.family(),
+  const auto alike = altered(trial.family(),
                              [&](const Setup&) { return std::make_unique<TiesFrom>(head.size()); });
   const History plain = run_on(*alike, with_calls(trial.what(), calls));
   calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut.at);

@@ -202,7 +202,7 @@ Judgement rollback_is_offered(Trial& trial, const Contract& contract) {
                  .history = history};
 }
 
-Judgement snapshot_goes_on(Trial& trial, const Contract& contract) {
+Judgement snapshot_continues(Trial& trial, const Contract& contract) {
   const Cut cut = cut_at(trial.what(), Call::Kind::snapshot);
   std::vector<Call> head;
   for (const Call& call : cut.head) {

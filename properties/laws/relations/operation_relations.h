@@ -14,7 +14,7 @@ Judgement refusals_change_nothing(Trial& trial, const Contract& contract);
 Judgement rollback_is_offered(Trial& trial, const Contract& contract);
 Judgement reorder_moves_sequences(Trial& trial, const Contract& contract);
 Judgement hostile_reorders(Trial& trial, const Contract& contract);
-Judgement snapshot_goes_on(Trial& trial, const Contract& contract);
+Judgement snapshot_continues(Trial& trial, const Contract& contract);
 Judgement shift_moves_rows(Trial& trial, const Contract& contract);
 
 }  // namespace kv::properties

@@ -5,14 +5,14 @@
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> untold(const Contract& contract) {
-  if (contract.positions != PositionMode::untold) return std::nullopt;
+std::optional<std::string> unreported(const Contract& contract) {
+  if (contract.positions != PositionMode::unreported) return std::nullopt;
   return "positions=untold: the subject knows no positions";
 }
 
 std::optional<std::string> never_refilled(const Contract& contract) {
   if (contract.budget == 0) return "no budget is declared: the cache is never refilled";
-  return untold(contract);
+  return unreported(contract);
 }
 
 Judgement distance(const History& history, const Contract& contract) {
@@ -50,7 +50,7 @@ std::vector<Law> distance_laws() {
            "for the position, counts a chunk twice or wraps its index gives every key a false "
            "distance, and the model answers nonsense only once something was evicted.",
        .seen_in = "VeloxQuant-MLX #171, #175; llama.cpp #3825, #29045; mlx-node #33; M4",
-       .spares = untold,
+       .not_applicable = unreported,
        .check = distance},
       {.id = "position.after-wrap",
        .sentence = "Distances are still right when the cache has been refilled whole.",
@@ -59,7 +59,7 @@ std::vector<Law> distance_laws() {
               "wrong for ever after, so distances are judged again once twice the budget was fed.",
        .seen_in = "efficient-transformers #1235; executorch #21941; ollama #14912",
        .must_see = {.wrap = true},
-       .spares = never_refilled,
+       .not_applicable = never_refilled,
        .check = after_wrap},
       {.id = "position.after-rollback",
        .sentence = "Distances are right for what is fed after tokens were taken back.",
@@ -70,7 +70,7 @@ std::vector<Law> distance_laws() {
        .seen_in = "mlx-lm #1868; rMLX #509; llama.cpp #29045",
        .wants = {.truncates = true},
        .must_see = {.eviction = false},
-       .spares = untold,
+       .not_applicable = unreported,
        .check = positions_after_rollback},
   };
 }
@@ -84,7 +84,7 @@ std::vector<Law> place_laws() {
               "that happens easily, because one of the two counters has moved on already.",
        .seen_in = "mlx-node #33; VeloxQuant-MLX #171",
        .must_see = {.eviction = false},
-       .spares = untold,
+       .not_applicable = unreported,
        .check = alike},
       {.id = "position.monotone",
        .sentence = "Of two visible keys, the later token has the later position.",
@@ -93,7 +93,7 @@ std::vector<Law> place_laws() {
            "wrong order, mean that rows were moved without their positions, or positions without "
            "their rows.",
        .seen_in = "llama.cpp #14189, #12253; kvpress #173",
-       .spares = untold,
+       .not_applicable = unreported,
        .check = monotone},
       {.id = "position.bounded",
        .sentence = "No position is negative, or beyond what the mode can reach.",
@@ -102,7 +102,7 @@ std::vector<Law> place_laws() {
            "rows returned, absolute ones at the tokens fed. Keeping positions small is what makes "
            "a model of limited length go on for ever; one beyond the bound was counted wrongly.",
        .seen_in = "mlx-node #33; llama.cpp #29045; streaming-llm #53, #73",
-       .spares = untold,
+       .not_applicable = unreported,
        .check = bounded},
   };
 }
@@ -117,7 +117,7 @@ std::vector<Law> agreement_laws() {
            "that see equally many rows.",
        .seen_in = "llama.cpp #12357, #29045; rMLX #509; VeloxQuant-MLX #390",
        .must_see = {.eviction = false},
-       .spares = untold,
+       .not_applicable = unreported,
        .check = same_everywhere},
       {.id = "position.reset",
        .sentence = "After a reset the first query is at position 0 again.",
@@ -127,13 +127,13 @@ std::vector<Law> agreement_laws() {
        .seen_in = "KVCache-Factory (stale kv_seq_len); kvpress #221; M56",
        .wants = {.resets = true},
        .must_see = {.eviction = false},
-       .spares = untold,
+       .not_applicable = unreported,
        .check = begins_at_zero},
   };
 }
 
 std::optional<std::string> never_moved(const Contract& contract) {
-  if (auto spared = untold(contract)) return spared;
+  if (auto not_applicable = unreported(contract)) return not_applicable;
   if (contract.positions != PositionMode::in_cache) return std::nullopt;
   return "positions=in-cache: positions are derived for each query, nothing is moved";
 }
@@ -149,7 +149,7 @@ std::vector<Law> shift_laws() {
            "wrong sign or range moves them out of the place that the model expects.",
        .seen_in = "llama.cpp K-shift with a YaRN factor; M14, M15",
        .wants = {.shifts = true},
-       .spares = never_moved,
+       .not_applicable = never_moved,
        .check = sinks_untouched},
       {.id = "position.shift-composes",
        .sentence = "Shifting by a and then by b is shifting by a + b.",
@@ -159,7 +159,7 @@ std::vector<Law> shift_laws() {
        .seen_in = "llama.cpp #3825",
        .wants = {.shifts = true},
        .must_see = {.eviction = false},
-       .spares = never_moved,
+       .not_applicable = never_moved,
        .check = shift_composes},
       {.id = "position.norm",
        .sentence = "A rotated key is the exactly rotated key, as far as its precision goes.",
@@ -169,7 +169,7 @@ std::vector<Law> shift_laws() {
            "without bound. What a precision may lose is known per rotation; more is a mistake.",
        .seen_in = "llama.cpp #5652, #9383, K-shift with a YaRN factor; neural-speed; M13, M14, M52",
        .wants = {.shifts = true},
-       .spares = never_moved,
+       .not_applicable = never_moved,
        .check = keeps_norm},
   };
 }

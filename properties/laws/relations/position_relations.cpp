@@ -15,7 +15,7 @@ bool differs(double a, double b) {
   return !std::isnan(a) && !std::isnan(b) && std::abs(a - b) > position_slack;
 }
 
-// Tells a finding's own run, which is not the case's.
+// ReportsWhat a finding's own run, which is not the case's.
 Judgement in_run(Judgement judgement, const History& history) {
   if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
   return judgement;
@@ -168,26 +168,26 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
   const auto found = disagreement({once, at}, {twice, at + 1}, compare,
                                   "as after one shift by " + std::to_string(-whole));
   if (found) return *found;
-  const auto tells = [](const UnitFacts& unit) {
+  const auto reports_it = [](const UnitFacts& unit) {
     return std::ranges::any_of(unit.stored,
                                [](const Row& row) { return !std::isnan(row.position); });
   };
-  const auto told = [&](const Event& event) {
-    return std::ranges::any_of(event.facts.units, tells);
+  const auto reported = [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, reports_it);
   };
-  if (std::ranges::none_of(once.events, told)) return NotTested{"no position was told"};
+  if (std::ranges::none_of(once.events, reported)) return NotTested{"no position was told"};
   return std::monostate{};
 }
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
   const bool moved_always = contract.shifts || contract.positions == PositionMode::shifted;
-  const bool told = std::ranges::any_of(history.events, [](const Event& event) {
+  const bool reported = std::ranges::any_of(history.events, [](const Event& event) {
     return std::ranges::any_of(event.facts.units, [](const UnitFacts& unit) {
       return std::ranges::any_of(unit.stored,
                                  [](const Row& row) { return !std::isnan(row.key_error); });
     });
   });
-  Verdicts verdicts(moved_always && !told
+  Verdicts verdicts(moved_always && !reported
                         ? NotTested{"the subject tells no keys as vectors", true}
                         : NotTested{"no key is ever rotated again", !moved_always});
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {

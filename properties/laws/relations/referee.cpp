@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/properties/subjects/spec_caches.h"
 #include "kvcheck/sim/cache/cache_group.h"
 
 namespace kv::properties {
@@ -88,7 +88,7 @@ void Referee::prepare(const Event& event) {
 void Referee::reorder(const std::vector<std::uint32_t>& from, Branch& branch) const {
   const std::size_t sequences = history_.what.setup.sequences;
   const std::size_t per_sequence = branch.models.size() / sequences;
-  std::vector<Model> models;
+  std::vector<ReferenceCache> models;
   for (const std::uint32_t sequence : from) {
     for (std::size_t i = 0; i < per_sequence && sequence < sequences; ++i) {
       models.push_back(branch.models[sequence * per_sequence + i].with(draws_of(models.size())));
@@ -129,14 +129,14 @@ MassOf Referee::masses_of(const Event& event, std::size_t cell) const {
   };
 }
 
-BroughtOf Referee::brought_to_cell(const Event& event, std::size_t cell) const {
+InputsOf Referee::inputs_of_unit(const Event& event, std::size_t cell) const {
   return [this, &event, cell](Position token) {
-    std::vector<BroughtTo> units;
+    std::vector<InputUnit> units;
     for (std::size_t i = 0; i < per_cell_; ++i) {
-      units.push_back(brought_to(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
+      units.push_back(input_unit(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
                                  history_.what.setup));
     }
-    return brought(history_.what.stream, units, event.branch[token]);
+    return token_inputs(history_.what.stream, units, event.branch[token]);
   };
 }
 
@@ -145,13 +145,13 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   for (std::size_t first = 0; first < branch.models.size(); first += together_) {
     const auto models = std::span(branch.models).subspan(first, together_);
     std::vector<MassOf> masses;
-    std::vector<BroughtOf> tokens;
+    std::vector<InputsOf> tokens;
     for (std::size_t cell = first; cell < first + together_; ++cell) {
       masses.push_back(masses_of(event, cell));
-      tokens.push_back(brought_to_cell(event, cell));
+      tokens.push_back(inputs_of_unit(event, cell));
     }
-    const auto visible = Model::feed_together(models, event.fed.size(), masses, tokens);
-    if (std::ranges::any_of(models, &Model::doubtful)) {
+    const auto visible = ReferenceCache::feed_together(models, event.fed.size(), masses, tokens);
+    if (std::ranges::any_of(models, &ReferenceCache::doubtful)) {
       branch.lost = true;
       return std::nullopt;
     }
@@ -168,18 +168,18 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
 std::optional<Finding> Referee::compare(const Step& step,
                                         std::size_t unit,
                                         const std::vector<std::vector<Position>>& visible,
-                                        const Model& model) const {
+                                        const ReferenceCache& model) const {
   const Event& event = *step.event;
   const UnitFacts& facts = event.facts.units[unit];
   for (std::size_t query = 0; query < visible.size(); ++query) {
-    const Tokens wanted = tokens_at(visible[query], event.branch);
+    const Tokens requested = tokens_at(visible[query], event.branch);
     const Tokens seen = visible_to(facts, query);
-    if (seen == wanted) continue;
+    if (seen == requested) continue;
     Finding finding = finding_at(
         step, unit, query,
-        query_text(event, query) + " sees what " + name_ + " shows it: " + text_of(wanted),
+        query_text(event, query) + " sees what " + name_ + " shows it: " + text_of(requested),
         "it sees " + text_of(seen));
-    finding.should_see = wanted;
+    finding.should_see = requested;
     return finding;
   }
   if (compare_ == Compared::visible) return std::nullopt;
@@ -190,14 +190,14 @@ std::optional<Finding> Referee::compare(const Step& step,
 // in memory for as long as the contract's bound lets them.
 std::optional<Finding> Referee::compare_stored(const Step& step,
                                                std::size_t unit,
-                                               const Model& model) const {
+                                               const ReferenceCache& model) const {
   const Event& event = *step.event;
   const bool may_wait =
       spec_.visibility == Visibility::window && spec_.timing != Timing::attend_then_trim;
-  const Tokens wanted = tokens_at(may_wait ? model.residents() : model.stored(), event.branch);
+  const Tokens requested = tokens_at(may_wait ? model.residents() : model.stored(), event.branch);
   const Tokens kept = tokens_of(event.facts.units[unit].stored);
-  if (may_wait ? includes(kept, wanted) : kept == wanted) return std::nullopt;
-  return finding_at(step, unit, name_ + " stores " + text_of(wanted),
+  if (may_wait ? includes(kept, requested) : kept == requested) return std::nullopt;
+  return finding_at(step, unit, name_ + " stores " + text_of(requested),
                     "stored are " + text_of(kept));
 }
 

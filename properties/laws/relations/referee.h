@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kvcheck/properties/laws/judging/judge.h"
-#include "kvcheck/properties/reference/model.h"
+#include "kvcheck/properties/reference/reference_cache.h"
 
 namespace kv::properties {
 
@@ -27,8 +27,8 @@ class Referee {
 
  private:
   struct Branch {
-    std::vector<Model> models;  // one per cell: all units that share residents
-    bool lost = false;          // not judged any more
+    std::vector<ReferenceCache> models;  // one per cell: all units that share residents
+    bool lost = false;                   // not judged any more
   };
 
   [[nodiscard]] std::shared_ptr<Draws> draws_of(std::size_t cell) const;
@@ -38,7 +38,7 @@ class Referee {
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);
   [[nodiscard]] MassOf masses_of(const Event& event, std::size_t cell) const;
-  [[nodiscard]] BroughtOf brought_to_cell(const Event& event, std::size_t cell) const;
+  [[nodiscard]] InputsOf inputs_of_unit(const Event& event, std::size_t cell) const;
   [[nodiscard]] std::vector<float> mass_of(const Event& event,
                                            std::size_t cell,
                                            const std::vector<Position>& visible,
@@ -46,10 +46,10 @@ class Referee {
   [[nodiscard]] std::optional<Finding> compare(const Step& step,
                                                std::size_t unit,
                                                const std::vector<std::vector<Position>>& visible,
-                                               const Model& model) const;
+                                               const ReferenceCache& model) const;
   [[nodiscard]] std::optional<Finding> compare_stored(const Step& step,
                                                       std::size_t unit,
-                                                      const Model& model) const;
+                                                      const ReferenceCache& model) const;
 
   const History& history_;
   Spec spec_;

@@ -28,7 +28,7 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   if (!rule) {
     return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
   }
-  if ((rule->wants_brought() || spec->chooses()) && !trial.family().in_process()) {
+  if ((rule->wants_inputs() || spec->selects()) && !trial.family().in_process()) {
     return NotTested{"the reference looks at more than attention, which no process is shown", true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
@@ -68,9 +68,9 @@ Judgement dense(const History& history, const Contract& contract) {
       history,
       [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
         const std::size_t tokens = step.event->branch.size();
-        const bool chooses = contract.chooses_in(history.place_of(unit).layer);
+        const bool selects = contract.selects_in(history.place_of(unit).layer);
         const bool fits =
-            chooses ? tokens <= contract.top_pages.attended
+            selects ? tokens <= contract.top_pages.attended
                     : contract.budget == 0 || (tokens <= contract.budget && !step.was_full);
         if (!step.fed() || !fits) return std::nullopt;
         any = true;
@@ -213,7 +213,7 @@ Law model_law() {
               "Keyformer masks",
           .wants = {.forks = true, .resets = true, .several_layers = true, .several_heads = true},
           .must_see = {},
-          .spares = unless_named,
+          .not_applicable = unless_named,
           .check = &model};
 }
 
@@ -230,7 +230,7 @@ Law dense_law() {
       .seen_in = "kvpress #264; attention_sinks (equal at 1024 tokens)",
       .wants = {},
       .must_see = {.eviction = false},
-      .spares = never,
+      .not_applicable = never,
       .check = &dense};
 }
 
@@ -250,7 +250,7 @@ Law reductions_law() {
       .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
       .wants = {},
       .must_see = {},
-      .spares = unless_named,
+      .not_applicable = unless_named,
       .check = &reductions};
 }
 

@@ -39,35 +39,36 @@ Judgement check_rows(const History& history, const CheckRow& check) {
 }
 
 // Whether some row says what `tells` asks for.
-template <typename Tells>
-bool any_row(const History& history, Tells tells) {
+template <typename ReportsWhat>
+bool any_row(const History& history, ReportsWhat reports_it) {
   return std::ranges::any_of(history.events, [&](const Event& event) {
     return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
-      return std::ranges::any_of(unit.stored, tells) || std::ranges::any_of(unit.returned, tells);
+      return std::ranges::any_of(unit.stored, reports_it) ||
+             std::ranges::any_of(unit.returned, reports_it);
     });
   });
 }
 
 Judgement pairing(const History& history, const Contract&) {
-  if (!any_row(history, tells_key)) {
+  if (!any_row(history, reports_key)) {
     return NotTested{"the subject does not tell its keys apart from its values", true};
   }
   return check_rows(
       history,
       [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
         if (row.value != row.key) {
-          return Difference{
-              "the value of token " + kv::properties::to_text(row.value) + " lies beside its own key",
-              "its key is of token " + kv::properties::to_text(row.key)};
+          return Difference{"the value of token " + kv::properties::to_text(row.value) +
+                                " lies beside its own key",
+                            "its key is of token " + kv::properties::to_text(row.key)};
         }
-        if (row.value_place == row.key_place || row.value_place == place_not_told ||
-            row.key_place == place_not_told) {
+        if (row.value_place == row.key_place || row.value_place == place_not_reported ||
+            row.key_place == place_not_reported) {
           return std::nullopt;
         }
-        return Difference{
-            "key and value of token " + kv::properties::to_text(row.value) + " were made for the same cache",
-            "the value is of " + to_text(row.value_place) + ", the key of " +
-                to_text(row.key_place)};
+        return Difference{"key and value of token " + kv::properties::to_text(row.value) +
+                              " were made for the same cache",
+                          "the value is of " + to_text(row.value_place) + ", the key of " +
+                              to_text(row.key_place)};
       });
 }
 
@@ -77,23 +78,24 @@ std::optional<Difference> astray(
   const bool per_query_head = history.contract.unit == Unit::head;
   const Place home = history.place_of(unit);
   const Token token = key ? row.key : row.value;
-  const Place& told = key ? row.key_place : row.value_place;
+  const Place& reported = key ? row.key_place : row.value_place;
   const auto& origins = line.origins[home.sequence];
   const auto at = static_cast<std::size_t>(token.position);
-  if (token.position < 0 || at >= origins.size() || told == place_not_told) return std::nullopt;
+  if (token.position < 0 || at >= origins.size() || reported == place_not_reported)
+    return std::nullopt;
   Place made{origins[at], home.layer, home.head};
-  if (told == made) return std::nullopt;
+  if (reported == made) return std::nullopt;
   if (per_query_head) {
     made.head /= history.what.setup.group;
-    if (told == made) return std::nullopt;
+    if (reported == made) return std::nullopt;
   }
-  return Difference{std::string(key ? "the key" : "the value") + " of token " + kv::properties::to_text(token) +
-                        " was made for " + to_text(made),
-                    "it was made for " + to_text(told)};
+  return Difference{std::string(key ? "the key" : "the value") + " of token " +
+                        kv::properties::to_text(token) + " was made for " + to_text(made),
+                    "it was made for " + to_text(reported)};
 }
 
 Judgement place(const History& history, const Contract&) {
-  if (!any_row(history, tells_place)) {
+  if (!any_row(history, reports_place)) {
     return NotTested{"the subject does not tell whose cache its rows were made for", true};
   }
   return check_rows(history,
@@ -118,8 +120,8 @@ Judgement unharmed(const History& history, const Contract& contract) {
                       const double most = most_key_error(contract, row, 1);
                       if (row.key_error <= most) return std::nullopt;
                       return Difference{"the key of token " + kv::properties::to_text(row.key) +
-                                            " is wrong by no more than " + kv::properties::to_text(most) +
-                                            " of its length",
+                                            " is wrong by no more than " +
+                                            kv::properties::to_text(most) + " of its length",
                                         "it is wrong by " + kv::properties::to_text(row.key_error)};
                     });
 }
@@ -173,10 +175,10 @@ std::optional<Difference> wrong_tier(const Contract& contract,
 
 // The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
-  const auto tells = [](const Row& row) {
+  const auto reports_it = [](const Row& row) {
     return row.apart || !row.full_precision || !std::isnan(row.key_error);
   };
-  if (!has_tiers(contract.precision) && !any_row(history, tells)) {
+  if (!has_tiers(contract.precision) && !any_row(history, reports_it)) {
     return NotTested{"the subject does not tell in which precision it stores its rows", true};
   }
   Verdicts verdicts({"no row was stored"});
@@ -200,7 +202,7 @@ std::vector<Law> row_laws() {
               "another's value, and nothing crashes. Keys and values are tagged apart to see it.",
        .seen_in = "mlxcel #412; llama.cpp #14189; M18",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = pairing},
       {.id = "row.place",
        .sentence = "Each row was made for the sequence, layer and head in whose cache it lies.",
@@ -212,7 +214,7 @@ std::vector<Law> row_laws() {
        .seen_in =
            "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = place},
       {.id = "row.unharmed",
        .sentence = "A key that is never shifted stays the key that was fed.",
@@ -222,7 +224,7 @@ std::vector<Law> row_laws() {
            "each shows as an error larger than the declared precision explains.",
        .seen_in = "kvpress (per-head masking), M54; transformers #48700",
        .must_see = {.eviction = false},
-       .spares = nowhere,
+       .not_applicable = nowhere,
        .check = unharmed},
       {.id = "row.precision",
        .sentence = "Rows are stored in full precision but for those declared to be quantised.",
@@ -232,7 +234,7 @@ std::vector<Law> row_laws() {
            "of the stream, keeps none or ever more of them.",
        .seen_in = "transformers #34189; VeloxQuant-MLX #86",
        .must_see = {.eviction = false},
-       .spares = all_lower,
+       .not_applicable = all_lower,
        .check = precision},
       half_step_law(),
       returned_equals_stored_law(),

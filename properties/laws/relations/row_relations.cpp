@@ -95,12 +95,12 @@ std::optional<Difference> changed(const Row& before, const Row& after, const Con
         who + " is stored as attention saw it, its key made for " + to_text(before.key_place),
         "the one stored has a key made for " + to_text(after.key_place)};
   }
-  const bool told = !std::isnan(before.position) && !std::isnan(after.position);
-  if (contract.positions == PositionMode::absolute && told &&
+  const bool reported = !std::isnan(before.position) && !std::isnan(after.position);
+  if (contract.positions == PositionMode::absolute && reported &&
       std::abs(before.position - after.position) > position_slack) {
-    return Difference{
-        who + " is stored at position " + kv::properties::to_text(before.position) + ", as attention saw it",
-        "it is stored at position " + kv::properties::to_text(after.position)};
+    return Difference{who + " is stored at position " + kv::properties::to_text(before.position) +
+                          ", as attention saw it",
+                      "it is stored at position " + kv::properties::to_text(after.position)};
   }
   return std::nullopt;
 }
@@ -117,7 +117,8 @@ Judgement returned_equals_stored(const History& history, const Contract& contrac
         if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
         const bool placed =
             contract.positions == PositionMode::absolute && !std::isnan(row.position);
-        if (tells_key(row) || tells_key(*stored) || tells_place(row) || placed) verdicts.tested();
+        if (reports_key(row) || reports_key(*stored) || reports_place(row) || placed)
+          verdicts.tested();
         const auto found = changed(row, *stored, contract);
         if (found) verdicts.accuse(finding_at(*found, index, unit));
       }
@@ -137,7 +138,7 @@ Law returned_equals_stored_law() {
           "Where the two are built apart, the next call reads something else than this one did.",
       .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
       .must_see = {.eviction = false},
-      .spares = [](const Contract&) -> std::optional<std::string> { return std::nullopt; },
+      .not_applicable = [](const Contract&) -> std::optional<std::string> { return std::nullopt; },
       .check = returned_equals_stored};
 }
 
@@ -152,7 +153,7 @@ Law evict_equals_mask_law() {
           "themselves were made by layers that saw more; so layers are judged one by one.) The "
           "cache is compared with itself, made large enough to evict nothing.",
       .seen_in = "keys_values #140; VeloxQuant-MLX #370",
-      .spares = [](const Contract& contract) -> std::optional<std::string> {
+      .not_applicable = [](const Contract& contract) -> std::optional<std::string> {
         if (contract.uneven()) return "largest-budget: no size makes every unit evict nothing";
         if (contract.budget > 0) return std::nullopt;
         return "nothing is ever evicted";

@@ -65,7 +65,7 @@ Law half_step_law() {
               "Rows that are declared to be exact lose nothing at all.",
           .seen_in = "llama.cpp #9743; transformers #48700; KIVI (arXiv:2402.02750), section 3",
           .must_see = {.eviction = false},
-          .spares = unless_codes,
+          .not_applicable = unless_codes,
           .check = half_step};
 }
 

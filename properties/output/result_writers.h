@@ -13,16 +13,16 @@ namespace kv::properties {
 // that would make it legal, and the line that repeats it; then a table of all laws.
 // `command` is what checks the subject again, may be empty; `columns` is the width that the table
 // is wrapped to, 0 to leave each law on a line of its own. What a terminal would obey is spelt out.
-void write_text(const Report& report,
+void write_text(const BatteryResult& report,
                 const std::string& command,
                 std::ostream& out,
                 std::size_t columns = 0);
 
 // One JSON object: everything that Report holds.
-void write_json(const Report& report, std::ostream& out);
+void write_json(const BatteryResult& report, std::ostream& out);
 
 // One <testsuite>, one <testcase> per law; not run and spared are <skipped>.
-void write_junit(const Report& report, const std::string& command, std::ostream& out);
+void write_junit(const BatteryResult& report, const std::string& command, std::ostream& out);
 
 // One event of a history, positions across, queries down:
 //

@@ -48,7 +48,7 @@ class PageChoice {
   // What the query ([dim]) at that position attends to: no sinks, the pages chosen as the middle,
   // its own page as the recent run; everything as one run where nothing is left out. Requires the
   // keys of all pages before its own. Holds until the next call. Cost: O(pages * dim + attended).
-  Visible choose(const float* query, Position position);
+  Visible select(const float* query, Position position);
 
   // Bytes of bounds held.
   [[nodiscard]] std::size_t bytes() const {
@@ -64,7 +64,7 @@ class PageChoice {
   std::vector<float> corner_;    // [dim], scratch: of the page, what suits the query best
   std::vector<float> bounds_;    // [pages], scratch
   std::vector<std::size_t> order_;
-  std::vector<Position> chosen_;
+  std::vector<Position> selected_;
 };
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 
 #include <algorithm>
 #include <limits>
@@ -45,13 +45,13 @@ float PageChoice::bound(std::size_t page, const float* query) {
   return bound == bound ? bound : std::numeric_limits<float>::infinity();
 }
 
-Visible PageChoice::choose(const float* query, Position position) {
+Visible PageChoice::select(const float* query, Position position) {
   const std::size_t page = sizes_.page;
   const std::size_t own = position / page;
   const std::size_t others = sizes_.pages() - 1;
   KV_CHECK(tokens_ >= own * page);
-  chosen_.clear();
-  if (own <= others) return {{0, 0}, chosen_, {0, position + 1}};
+  selected_.clear();
+  if (own <= others) return {{0, 0}, selected_, {0, position + 1}};
   bounds_.resize(own);
   for (std::size_t i = 0; i < own; ++i) bounds_[i] = bound(i, query);
   order_.resize(own);
@@ -62,9 +62,10 @@ Visible PageChoice::choose(const float* query, Position position) {
   });
   std::sort(order_.begin(), end);
   for (auto at = order_.begin(); at != end; ++at) {
-    for (std::size_t i = 0; i < page; ++i) chosen_.push_back(static_cast<Position>(*at * page + i));
+    for (std::size_t i = 0; i < page; ++i)
+      selected_.push_back(static_cast<Position>(*at * page + i));
   }
-  return {{0, 0}, chosen_, {static_cast<Position>(own * page), position + 1}};
+  return {{0, 0}, selected_, {static_cast<Position>(own * page), position + 1}};
 }
 
 }  // namespace kv

@@ -1,23 +1,23 @@
-#include "kvcheck/tests/properties/veiled_family.h"
+#include "kvcheck/tests/properties/hiding_family.h"
 
 #include <utility>
 
 namespace kv::test {
 namespace {
 
-void veil(std::vector<Row>& rows) {
+void hide(std::vector<Row>& rows) {
   for (Row& row : rows) {
     row = {.value = row.value,
            .key = row.value,
-           .value_place = place_not_told,
-           .key_place = place_not_told};
+           .value_place = place_not_reported,
+           .key_place = place_not_reported};
   }
 }
 
-Facts veiled(Facts facts) {
+Facts hiding(Facts facts) {
   for (UnitFacts& unit : facts.units) {
-    veil(unit.returned);
-    veil(unit.stored);
+    hide(unit.returned);
+    hide(unit.stored);
     unit.query_positions.clear();
     unit.key_positions.clear();
     unit.weights.clear();
@@ -28,18 +28,18 @@ Facts veiled(Facts facts) {
   return facts;
 }
 
-class VeiledSubject final : public Subject {
+class HidingSubject final : public Subject {
  public:
-  explicit VeiledSubject(std::unique_ptr<Subject> subject) : subject_(std::move(subject)) {}
+  explicit HidingSubject(std::unique_ptr<Subject> subject) : subject_(std::move(subject)) {}
 
   Answer<Facts> feed(const Feed& feed) override {
-    const Stream nobody_knows{.kind = StreamKind::ties};
-    auto answer = subject_->feed({feed.tokens, nobody_knows, false});
-    if (auto* facts = std::get_if<Facts>(&answer)) return veiled(std::move(*facts));
+    const Stream unknown_to_all{.kind = StreamKind::ties};
+    auto answer = subject_->feed({feed.tokens, unknown_to_all, false});
+    if (auto* facts = std::get_if<Facts>(&answer)) return hiding(std::move(*facts));
     return answer;
   }
 
-  Facts look() override { return veiled(subject_->look()); }
+  Facts look() override { return hiding(subject_->look()); }
 
   Answer<Done> reset() override { return subject_->reset(); }
 
@@ -47,7 +47,7 @@ class VeiledSubject final : public Subject {
     auto answer = subject_->fork();
     if (auto* refused = std::get_if<Refused>(&answer)) return *refused;
     auto copy = std::get<std::unique_ptr<Subject>>(std::move(answer));
-    return std::unique_ptr<Subject>(std::make_unique<VeiledSubject>(std::move(copy)));
+    return std::unique_ptr<Subject>(std::make_unique<HidingSubject>(std::move(copy)));
   }
 
   Answer<Done> truncate(std::int64_t length) override { return subject_->truncate(length); }
@@ -70,16 +70,16 @@ class VeiledSubject final : public Subject {
   std::unique_ptr<Subject> subject_;
 };
 
-class VeiledFamily final : public Family {
+class HidingFamily final : public Family {
  public:
-  explicit VeiledFamily(std::unique_ptr<Family> family) : family_(std::move(family)) {}
+  explicit HidingFamily(std::unique_ptr<Family> family) : family_(std::move(family)) {}
 
   [[nodiscard]] std::string name() const override { return family_->name(); }
 
   [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     auto contract = family_->contract(setup);
     if (!contract) return contract;
-    contract->positions = PositionMode::untold;
+    contract->positions = PositionMode::unreported;
     contract->precision = Precision::f32;
     contract->wants_attention = false;
     contract->claims.erase("score-driven");
@@ -88,12 +88,12 @@ class VeiledFamily final : public Family {
 
   [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
-    return std::make_unique<VeiledSubject>(family_->make(setup, draws));
+    return std::make_unique<HidingSubject>(family_->make(setup, draws));
   }
 
   [[nodiscard]] bool uses_draws() const override { return family_->uses_draws(); }
 
-  [[nodiscard]] kv::properties::Setup wanted() const override { return family_->wanted(); }
+  [[nodiscard]] kv::properties::Setup requested() const override { return family_->requested(); }
 
  private:
   std::unique_ptr<Family> family_;
@@ -101,8 +101,8 @@ class VeiledFamily final : public Family {
 
 }  // namespace
 
-std::unique_ptr<Family> make_veiled(std::unique_ptr<Family> family) {
-  return std::make_unique<VeiledFamily>(std::move(family));
+std::unique_ptr<Family> make_hiding(std::unique_ptr<Family> family) {
+  return std::make_unique<HidingFamily>(std::move(family));
 }
 
 }  // namespace kv::test

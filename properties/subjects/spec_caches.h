@@ -13,7 +13,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/subject.h"
 #include "kvcheck/sim/cache/cache_group.h"
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv::properties {
@@ -31,9 +31,9 @@ TopPages pages_for(const TopPages& sizes, const Setup& setup);
 // `spec` as the unit at this place runs it; of unit=head, places count query heads.
 Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place);
 
-class SpecCells {
+class SpecCaches {
  public:
-  SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws);
+  SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws);
 
   // The same number of tokens into every sequence; positions follow on. Requires some tokens.
   Facts feed(const Feed& feed);
@@ -43,7 +43,7 @@ class SpecCells {
   // Tokens fed so far.
   [[nodiscard]] std::size_t seen() const { return tokens_.size(); }
 
-  [[nodiscard]] SpecCells fork() const;
+  [[nodiscard]] SpecCaches fork() const;
   void clear();
 
   // False, and nothing has changed, if `from` does not name a sequence for each.
@@ -76,7 +76,7 @@ class SpecCells {
   // Without cells: for fork().
   struct Bare {};
 
-  SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
+  SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
       : spec_(spec), setup_(setup), draws_(std::move(draws)) {}
 
   [[nodiscard]] std::size_t units_of_layer() const;
@@ -89,7 +89,7 @@ class SpecCells {
   [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
   void begin_cell(std::size_t index, const Feed& feed, CellFacts& facts);
   void feed_cell(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
-  void tell(std::size_t cell, CellFacts told, Facts& facts);
+  void report_to(std::size_t cell, CellFacts reported, Facts& facts);
   void weigh(std::size_t index,
              const Feed& feed,
              std::size_t query,
@@ -97,11 +97,11 @@ class SpecCells {
              CellFacts& facts);
   void show(std::size_t index, const Feed& feed, std::size_t query);
   void meet_keys(std::size_t index, const Feed& feed);
-  Visible choose(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
+  Visible select(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
   static void note_evictions(Cell& cell);
   static std::vector<Position> stored_in(const Cell& cell);
   [[nodiscard]] Row row_of(Position position, std::size_t unit) const;
-  void tell_state(std::size_t unit, UnitFacts& facts) const;
+  void report_state(std::size_t unit, UnitFacts& facts) const;
 
   Spec spec_;
   Setup setup_;

@@ -25,7 +25,7 @@ using MassOf =
     std::function<std::vector<float>(const std::vector<Position>& visible, Position query)>;
 
 // What the token at a position brings.
-using BroughtOf = std::function<Brought(Position)>;
+using InputsOf = std::function<TokenInputs(Position)>;
 
 // What a policy's rule is told when the middle is to lose someone.
 struct Choice {
@@ -49,9 +49,9 @@ class Rule {
 
   // Whether it looks at what tokens bring: then it is told of each, before it is told what the
   // token saw.
-  [[nodiscard]] virtual bool wants_brought() const { return false; }
+  [[nodiscard]] virtual bool wants_inputs() const { return false; }
 
-  virtual void met(Position /*token*/, const Brought& /*own*/) {}
+  virtual void met(Position /*token*/, const TokenInputs& /*own*/) {}
 
   // Told of every query, whose token is the last it sees.
   virtual void saw(const std::vector<Position>& /*visible*/,
@@ -63,7 +63,7 @@ class Rule {
 
   // Where units share a budget: what each of the middle is worth. Asked at every decision in place
   // of stay, in bulk. Empty: its scores cannot be compared.
-  virtual std::vector<double> worth(const Choice& /*choice*/) { return {}; }
+  virtual std::vector<double> scores(const Choice& /*choice*/) { return {}; }
 
   // Whether the row of that token, once it is evicted, stays stored for good.
   [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
@@ -85,32 +85,32 @@ class Rule {
 std::unique_ptr<Rule> rule_of(const Spec& spec);
 
 // One unit's cache as the spec says it should go. Copies are independent but share their draws.
-class Model {
+class ReferenceCache {
  public:
   // Requires rule_of(spec).
-  Model(const Spec& spec, std::shared_ptr<Draws> draws);
-  Model(const Model& other);
-  Model(Model&&) = default;
-  Model& operator=(Model&&) = default;
-  Model& operator=(const Model&) = delete;
-  ~Model() = default;
+  ReferenceCache(const Spec& spec, std::shared_ptr<Draws> draws);
+  ReferenceCache(const ReferenceCache& other);
+  ReferenceCache(ReferenceCache&&) = default;
+  ReferenceCache& operator=(ReferenceCache&&) = default;
+  ReferenceCache& operator=(const ReferenceCache&) = delete;
+  ~ReferenceCache() = default;
 
   // A copy that draws from elsewhere.
-  [[nodiscard]] Model with(std::shared_ptr<Draws> draws) const;
+  [[nodiscard]] ReferenceCache with(std::shared_ptr<Draws> draws) const;
 
-  // Takes a chunk in; returns what each of its queries sees. `mass_of` and `brought_of` are called
-  // for policies that want it only, `brought_of` also where queries choose.
+  // Takes a chunk in; returns what each of its queries sees. `mass_of` and `inputs_of` are called
+  // for policies that want it only, `inputs_of` also where queries choose.
   std::vector<std::vector<Position>> feed(std::size_t tokens,
                                           const MassOf& mass_of,
-                                          const BroughtOf& brought_of);
+                                          const InputsOf& inputs_of);
 
   // The same for models that share a layer's budget, or for one that does not: what is called for
   // whom, by model. Returns what each model's queries see.
   static std::vector<std::vector<std::vector<Position>>> feed_together(
-      std::span<Model> models,
+      std::span<ReferenceCache> models,
       std::size_t tokens,
       std::span<const MassOf> mass_of,
-      std::span<const BroughtOf> brought_of);
+      std::span<const InputsOf> inputs_of);
 
   // What is stored now, in stream order.
   [[nodiscard]] const std::vector<Position>& stored() const { return stored_; }
@@ -121,13 +121,11 @@ class Model {
   [[nodiscard]] bool doubtful() const { return doubtful_ || rule_->doubtful(); }
 
  private:
-  static void leave(std::span<Model> models, std::uint64_t end);
-  static void settle_together(std::span<Model> models);
-  static std::uint64_t trimmable_in(std::span<const Model> models);
+  static void leave(std::span<ReferenceCache> models, std::uint64_t end);
+  static void settle_together(std::span<ReferenceCache> models);
+  static std::uint64_t trimmable_in(std::span<const ReferenceCache> models);
   void take_in(std::size_t tokens);
-  std::vector<Position> ask(std::uint64_t query,
-                            const MassOf& mass_of,
-                            const BroughtOf& brought_of);
+  std::vector<Position> ask(std::uint64_t query, const MassOf& mass_of, const InputsOf& inputs_of);
   void leave_alone(std::uint64_t end);
   void settle(std::size_t newcomers);
   void free_rows();

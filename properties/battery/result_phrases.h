@@ -8,8 +8,8 @@
 
 namespace kv::properties {
 
-std::string_view word_of(Status status);
-std::string_view word_of(Level level);
+std::string_view name_of(Status status);
+std::string_view name_of(Level level);
 
 // "feed 3; feed 1; branch 1: feed 2 of variant 1; truncate to 4": calls for people.
 std::string words_of(const Call& call);

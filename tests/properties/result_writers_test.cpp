@@ -1,4 +1,4 @@
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -7,14 +7,14 @@
 #include <sstream>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv::properties {
 namespace {
 
-Report report_of(test::Fault fault) {
+BatteryResult report_of(test::Fault fault) {
   const auto family = test::make_faulty(fault);
   BatteryOptions options;
   options.cases = 40;
@@ -24,7 +24,7 @@ Report report_of(test::Fault fault) {
 }
 
 TEST(ReportWriters, TextShowsBrokenLawsFirst) {
-  const Report report = report_of(test::Fault::blind);
+  const BatteryResult report = report_of(test::Fault::blind);
   std::ostringstream out;
   write_text(report, "kvcheck check 'a subject'", out);
   const std::string text = out.str();
@@ -41,7 +41,7 @@ TEST(ReportWriters, TextShowsBrokenLawsFirst) {
 }
 
 TEST(ReportWriters, TheTableCutsNothing) {
-  const Report report = report_of(test::Fault::none);
+  const BatteryResult report = report_of(test::Fault::none);
   std::ostringstream plain;
   write_text(report, "nobody", plain);
   std::ostringstream narrow;
@@ -61,7 +61,7 @@ TEST(ReportWriters, TheTableCutsNothing) {
 }
 
 TEST(ReportWriters, JsonHoldsEveryLaw) {
-  const Report report = report_of(test::Fault::blind);
+  const BatteryResult report = report_of(test::Fault::blind);
   std::ostringstream out;
   write_json(report, out);
   const auto object = boost::json::parse(out.str()).as_object();
@@ -78,7 +78,7 @@ TEST(ReportWriters, JsonHoldsEveryLaw) {
 }
 
 TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
-  Report report = report_of(test::Fault::blind);
+  BatteryResult report = report_of(test::Fault::blind);
   report.subject = "a<b>&\"c\"\x01";
   for (LawResult& result : report.laws) {
     if (result.finding) result.finding->seen = "1 < 2 && \"x\"\n\x1b";
@@ -104,11 +104,11 @@ TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
 
 // What a subject says is shown, and neither obeyed nor let out of its column.
 TEST(ReportWriters, ForeignTextIsShownAndNotObeyed) {
-  Report report = report_of(test::Fault::blind);
+  BatteryResult report = report_of(test::Fault::blind);
   report.subject = "na\x1b[31mme\nBROKEN  nothing";
   for (LawResult& result : report.laws) {
     if (result.finding) result.finding->seen = "red \x1b[2J\nthe answer was: \x07\xff";
-    if (result.status == Status::spared) result.why = "one\nmore\r";
+    if (result.status == Status::not_applicable) result.why = "one\nmore\r";
   }
   std::ostringstream out;
   write_text(report, "s", out);
@@ -146,7 +146,7 @@ TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsTold) {
 }
 
 TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
-  const Report report = report_of(test::Fault::throws);
+  const BatteryResult report = report_of(test::Fault::throws);
   ASSERT_GT(report.count(Status::broken), 1U);
   std::ostringstream out;
   write_text(report, "nobody", out);
@@ -161,12 +161,13 @@ TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
 }
 
 TEST(ReportWriters, SizesAreToldInWords) {
-  EXPECT_EQ(words_of(kv::properties::Setup{.kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
+  EXPECT_EQ(words_of(kv::properties::Setup{
+                .kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
             "sinks 1, recent 2, budget 5, 2 kv-heads, 2 query heads per kv-head");
 }
 
 TEST(ReportWriters, AReportWithoutLawsSaysNothingOfTheSubject) {
-  Report report;
+  BatteryResult report;
   report.subject = "nobody";
   std::ostringstream out;
   write_text(report, "nobody", out);

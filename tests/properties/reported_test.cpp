@@ -8,19 +8,19 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/conformance.h"
 #include "kvcheck/properties/mutants.h"
-#include "kvcheck/tests/properties/veiled_family.h"
+#include "kvcheck/tests/properties/hiding_family.h"
 
 namespace kv::properties {
 namespace {
 
 template <typename All>
-std::unique_ptr<Family> veiled(const All& all, std::string_view name) {
+std::unique_ptr<Family> hiding(const All& all, std::string_view name) {
   const auto found = std::ranges::find_if(all, [&](const auto& each) { return each.name == name; });
   EXPECT_NE(found, all.end()) << name;
-  return test::make_veiled(found->make());
+  return test::make_hiding(found->make());
 }
 
-Report battery(Family& family, std::vector<std::string> filter, std::uint32_t cases) {
+BatteryResult battery(Family& family, std::vector<std::string> filter, std::uint32_t cases) {
   BatteryOptions options;
   options.filter = std::move(filter);
   options.cases = cases;
@@ -93,10 +93,10 @@ const std::map<std::string_view, std::string_view>& killers() {
 constexpr std::string_view rights[] = {"plain-streaming", "plain-rollback", "plain-reservoir-r",
                                        "plain-causal", "plain-refuses"};
 
-TEST(Told, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
+TEST(Reported, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
   std::set<std::string_view> held;
   for (const std::string_view name : rights) {
-    const auto family = veiled(right_subjects(), name);
+    const auto family = hiding(right_subjects(), name);
     for (const auto& [id, result] : results(*family)) {
       EXPECT_NE(result.status, Status::broken) << name << " " << id;
       if (result.status == Status::held) held.insert(id);
@@ -106,15 +106,15 @@ TEST(Told, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
     const auto killer = killers().find(id);
     ASSERT_NE(killer, killers().end())
         << id << " holds of subjects that tell only ids, and nothing shows that it can fail there";
-    const auto mutant = veiled(mutants(), killer->second);
-    const Report report = battery(*mutant, {std::string(id)}, 60);
+    const auto mutant = hiding(mutants(), killer->second);
+    const BatteryResult report = battery(*mutant, {std::string(id)}, 60);
     EXPECT_EQ(report.laws.at(0).status, Status::broken) << id << " of " << killer->second;
   }
   EXPECT_GE(held.size(), 30U);
 }
 
-TEST(Told, WhatIsNeverToldIsSparedWithAReason) {
-  const auto family = veiled(right_subjects(), "plain-streaming");
+TEST(Reported, WhatIsNeverToldIsSparedWithAReason) {
+  const auto family = hiding(right_subjects(), "plain-streaming");
   const auto all = results(*family);
   for (const std::string_view id :
        {"row.pairing", "row.place", "row.unharmed", "row.precision", "row.returned-equals-stored",
@@ -122,12 +122,12 @@ TEST(Told, WhatIsNeverToldIsSparedWithAReason) {
         "attention.sums-to-one", "attention.renormalised", "attention.permutation",
         "isolation.layers", "isolation.heads", "isolation.group", "visible.masked-never-mixed",
         "position.distance", "position.norm", "position.shift-composes"}) {
-    EXPECT_EQ(all.at(id).status, Status::spared) << id;
+    EXPECT_EQ(all.at(id).status, Status::not_applicable) << id;
     EXPECT_FALSE(all.at(id).why.empty()) << id;
   }
 }
 
-TEST(Told, RowsThatSayMoreAreJudged) {
+TEST(Reported, RowsThatSayMoreAreJudged) {
   const auto family = std::ranges::find(right_subjects(), "plain-h2o", &RightSubject::name);
   const auto all = results(*family->make());
   for (const std::string_view id :
@@ -162,13 +162,13 @@ class IdsOnly final : public SimpleCache {
   std::vector<Token> held_;
 };
 
-TEST(Told, WhatTheSimpleWayInMakesUpIsNotJudged) {
+TEST(Reported, WhatTheSimpleWayInMakesUpIsNotJudged) {
   const auto family = simple_family<IdsOnly>(
       "ids-only", [](Contract& contract) { contract.recent = contract.budget; });
   const auto all = results(*family);
   for (const std::string_view id : {"size.mask-width", "row.place", "row.pairing", "row.unharmed",
                                     "row.precision", "row.returned-equals-stored"}) {
-    EXPECT_EQ(all.at(id).status, Status::spared) << id;
+    EXPECT_EQ(all.at(id).status, Status::not_applicable) << id;
   }
   EXPECT_EQ(all.at("visible.semantics").status, Status::held) << all.at("visible.semantics").why;
   EXPECT_EQ(all.at("rows.fed").status, Status::held);

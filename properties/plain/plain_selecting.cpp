@@ -1,4 +1,4 @@
-#include "kvcheck/properties/plain/plain_choosing.h"
+#include "kvcheck/properties/plain/plain_selecting.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,22 +7,22 @@
 
 namespace kv::properties {
 
-Answer<Facts> PlainChoosing::feed(const Feed& feed) {
+Answer<Facts> PlainSelecting::feed(const Feed& feed) {
   if (!(stream_ == feed.stream)) known_.clear();
   known_.resize(state_.groups.size());
   stream_ = feed.stream;
-  told_.assign(state_.groups.size(), {});
+  reported_.assign(state_.groups.size(), {});
   Answer<Facts> answer = PlainSubject::feed(feed);
   auto* facts = std::get_if<Facts>(&answer);
   if (facts == nullptr || feed.tokens.empty()) return answer;
   const std::size_t width = page_of(feed.tokens.back());
-  for (std::size_t unit = 0; unit < told_.size(); ++unit) {
-    if (told_[unit].empty()) continue;
+  for (std::size_t unit = 0; unit < reported_.size(); ++unit) {
+    if (reported_[unit].empty()) continue;
     UnitFacts& out = facts->units[unit];
     out.page_width = width;
-    for (std::vector<double>& bounds : told_[unit]) {
-      bounds.back() = not_told;  // its own page's
-      bounds.resize(std::max(width, bounds.size()), not_told);
+    for (std::vector<double>& bounds : reported_[unit]) {
+      bounds.back() = not_reported;  // its own page's
+      bounds.resize(std::max(width, bounds.size()), not_reported);
       out.page_bounds.insert(out.page_bounds.end(), bounds.begin(),
                              bounds.begin() + static_cast<std::ptrdiff_t>(width));
     }
@@ -30,16 +30,16 @@ Answer<Facts> PlainChoosing::feed(const Feed& feed) {
   return answer;
 }
 
-bool PlainChoosing::chooses(const PlainGroup& group) {
-  return contract_.chooses_in(place_of(first_unit(group)).layer);
+bool PlainSelecting::selects(const PlainGroup& group) {
+  return contract_.selects_in(place_of(first_unit(group)).layer);
 }
 
-PlainChoosing::Numbers PlainChoosing::query_of(const PlainGroup& group, Token query) {
-  const BroughtTo unit = brought_to(place_of(first_unit(group)), Unit::head, setup_);
-  return brought(stream_, {&unit, 1}, query).queries;
+PlainSelecting::Numbers PlainSelecting::query_of(const PlainGroup& group, Token query) {
+  const InputUnit unit = input_unit(place_of(first_unit(group)), Unit::head, setup_);
+  return token_inputs(stream_, {&unit, 1}, query).queries;
 }
 
-double PlainChoosing::bound(const std::vector<Numbers>& keys, const Numbers& query) {
+double PlainSelecting::bound(const std::vector<Numbers>& keys, const Numbers& query) {
   double sum = 0;
   for (std::size_t d = 0; d < query.size(); ++d) {
     float least = keys.front()[d];
@@ -53,12 +53,12 @@ double PlainChoosing::bound(const std::vector<Numbers>& keys, const Numbers& que
   return sum;
 }
 
-std::size_t PlainChoosing::pages() {
+std::size_t PlainSelecting::pages() {
   return contract_.top_pages.pages();
 }
 
-std::vector<std::size_t> PlainChoosing::highest(const std::vector<double>& bounds,
-                                                std::size_t count) {
+std::vector<std::size_t> PlainSelecting::highest(const std::vector<double>& bounds,
+                                                 std::size_t count) {
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t page = 0; page < bounds.size(); ++page) order.emplace_back(bounds[page], page);
   std::ranges::sort(order, std::greater());
@@ -68,14 +68,15 @@ std::vector<std::size_t> PlainChoosing::highest(const std::vector<double>& bound
   return pages;
 }
 
-std::vector<std::size_t> PlainChoosing::choose(const std::vector<double>& bounds) {
-  std::vector<std::size_t> chosen = highest({bounds.begin(), bounds.end() - 1}, pages() - 1);
-  chosen.push_back(bounds.size() - 1);
-  return chosen;
+std::vector<std::size_t> PlainSelecting::select(const std::vector<double>& bounds) {
+  std::vector<std::size_t> selected = highest({bounds.begin(), bounds.end() - 1}, pages() - 1);
+  selected.push_back(bounds.size() - 1);
+  return selected;
 }
 
 // Keys are of the sequence that the row was made for, whichever it serves now.
-const PlainChoosing::Numbers& PlainChoosing::key_of(const PlainGroup& group, const PlainRow& row) {
+const PlainSelecting::Numbers& PlainSelecting::key_of(const PlainGroup& group,
+                                                      const PlainRow& row) {
   std::vector<KnownKey>& known = known_[index_of(group)];
   const auto position = static_cast<std::size_t>(row.token.position);
   if (known.size() <= position) known.resize(position + 1);
@@ -83,12 +84,12 @@ const PlainChoosing::Numbers& PlainChoosing::key_of(const PlainGroup& group, con
   Place place = place_of(first_unit(group));
   place.sequence = read_value(row.cells.front().value).place.sequence;
   if (entry.token == row.token && entry.sequence == place.sequence) return entry.key;
-  const BroughtTo unit = brought_to(place, Unit::head, setup_);
-  entry = {row.token, place.sequence, brought(stream_, {&unit, 1}, row.token).keys};
+  const InputUnit unit = input_unit(place, Unit::head, setup_);
+  entry = {row.token, place.sequence, token_inputs(stream_, {&unit, 1}, row.token).keys};
   return entry.key;
 }
 
-std::vector<double> PlainChoosing::bounds_of(const PlainGroup& group, Token query) {
+std::vector<double> PlainSelecting::bounds_of(const PlainGroup& group, Token query) {
   std::vector<std::vector<Numbers>> keys(page_of(query) + 1);
   for (const PlainRow& row : group.rows) {
     if (row.token.position > query.position) continue;
@@ -102,18 +103,18 @@ std::vector<double> PlainChoosing::bounds_of(const PlainGroup& group, Token quer
   return bounds;
 }
 
-std::vector<std::uint8_t> PlainChoosing::mask_row(const PlainGroup& group,
-                                                  const std::vector<std::size_t>& returned,
-                                                  std::span<const Token> chunk,
-                                                  std::size_t query) {
+std::vector<std::uint8_t> PlainSelecting::mask_row(const PlainGroup& group,
+                                                   const std::vector<std::size_t>& returned,
+                                                   std::span<const Token> chunk,
+                                                   std::size_t query) {
   std::vector<std::uint8_t> mask = PlainSubject::mask_row(group, returned, chunk, query);
-  if (!chooses(group)) return mask;
+  if (!selects(group)) return mask;
   const std::vector<double> bounds = bounds_of(group, chunk[query]);
-  const std::vector<std::size_t> chosen = choose(bounds);
-  told_[index_of(group)].push_back(bounds);
+  const std::vector<std::size_t> selected = select(bounds);
+  reported_[index_of(group)].push_back(bounds);
   for (std::size_t i = 0; i < returned.size(); ++i) {
     const std::size_t page = page_of(group.rows[returned[i]].token);
-    if (std::ranges::find(chosen, page) == chosen.end()) mask[i] = 0;
+    if (std::ranges::find(selected, page) == selected.end()) mask[i] = 0;
   }
   return mask;
 }

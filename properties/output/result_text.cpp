@@ -6,8 +6,8 @@
 
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/properties/battery/report_phrases.h"
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/battery/result_phrases.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {
@@ -93,12 +93,12 @@ void write_broken(const LawResult& result, const std::string& command, std::ostr
 
 // The laws that are broken only by a failure of the subject, where it is told already what fails: a
 // cache that throws is one finding, and not one of each relation.
-std::vector<std::string> broken_by_the_failure(const Report& report) {
-  const auto told = [](const LawResult& result) {
+std::vector<std::string> broken_by_the_failure(const BatteryResult& report) {
+  const auto reported = [](const LawResult& result) {
     return result.law->id == "survives" && result.status == Status::broken;
   };
   std::vector<std::string> ids;
-  if (std::ranges::none_of(report.laws, told)) return ids;
+  if (std::ranges::none_of(report.laws, reported)) return ids;
   for (const LawResult& result : report.laws) {
     const bool fails = result.finding && result.finding->failed;
     if (result.status == Status::broken && fails) ids.emplace_back(result.law->id);
@@ -132,13 +132,13 @@ std::string wrapped(const std::string& text, std::size_t room, std::size_t inden
 
 // Nothing is cut: what does not fit into `columns` goes on under itself, and without a width in the
 // same line.
-void write_table(const Report& report, std::size_t columns, std::ostream& out) {
+void write_table(const BatteryResult& report, std::size_t columns, std::ostream& out) {
   std::size_t width = 3;
   for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
   for (const LawResult& result : report.laws) {
     std::string line(result.law->id);
     line.resize(width + 2, ' ');
-    line += word_of(result.status);
+    line += name_of(result.status);
     line.resize(width + 11, ' ');
     std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
     cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
@@ -150,11 +150,11 @@ void write_table(const Report& report, std::size_t columns, std::ostream& out) {
   }
 }
 
-void write_sum(const Report& report, std::ostream& out) {
+void write_sum(const BatteryResult& report, std::ostream& out) {
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
-      << report.count(Status::not_run) << " not run, " << report.count(Status::spared)
-      << " spared; " << report.cases << " cases, level " << word_of(report.effort.level)
+      << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)
+      << " spared; " << report.cases << " cases, level " << name_of(report.effort.level)
       << ", seed " << report.effort.seed << "\n";
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
@@ -167,13 +167,13 @@ void write_sum(const Report& report, std::ostream& out) {
 
 }  // namespace
 
-void write_text(const Report& report,
+void write_text(const BatteryResult& report,
                 const std::string& command,
                 std::ostream& terminal,
                 std::size_t columns) {
   std::ostringstream out;
   out << in_one_line(report.subject) << "\n";
-  write_field("sizes", words_of(report.wanted), out);
+  write_field("sizes", words_of(report.requested), out);
   if (!report.contract.claims.empty()) {
     const std::vector<std::string> claims(report.contract.claims.begin(),
                                           report.contract.claims.end());

@@ -13,7 +13,7 @@
 
 namespace kv::properties {
 
-class PlainChoosing : public PlainSubject {
+class PlainSelecting : public PlainSubject {
  public:
   using PlainSubject::PlainSubject;
 
@@ -30,7 +30,7 @@ class PlainChoosing : public PlainSubject {
   using Numbers = std::vector<float>;
 
   // Whether the group's queries choose.
-  virtual bool chooses(const PlainGroup& group);
+  virtual bool selects(const PlainGroup& group);
 
   // The numbers that a query chooses by.
   virtual Numbers query_of(const PlainGroup& group, Token query);
@@ -39,7 +39,7 @@ class PlainChoosing : public PlainSubject {
   virtual double bound(const std::vector<Numbers>& keys, const Numbers& query);
 
   // The pages attended to: bounds[i] is that of page i, the last one the query's own.
-  virtual std::vector<std::size_t> choose(const std::vector<double>& bounds);
+  virtual std::vector<std::size_t> select(const std::vector<double>& bounds);
 
   // How many pages a query attends to.
   virtual std::size_t pages();
@@ -69,8 +69,8 @@ class PlainChoosing : public PlainSubject {
   const Numbers& key_of(const PlainGroup& group, const PlainRow& row);
   [[nodiscard]] std::vector<double> bounds_of(const PlainGroup& group, Token query);
 
-  std::vector<std::vector<std::vector<double>>> told_;  // [group][query of the call][page]
-  std::vector<std::vector<KnownKey>> known_;            // [group][position]
+  std::vector<std::vector<std::vector<double>>> reported_;  // [group][query of the call][page]
+  std::vector<std::vector<KnownKey>> known_;                // [group][position]
 };
 
 }  // namespace kv::properties

@@ -2,8 +2,8 @@
 #include <ostream>
 
 #include "kvcheck/base/text/json_text.h"
-#include "kvcheck/properties/battery/report_phrases.h"
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/battery/result_phrases.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {
@@ -56,7 +56,7 @@ std::string json_of(const LawResult& result) {
   JsonObject object;
   object.add("law", result.law->id)
       .add("sentence", result.law->sentence)
-      .add("status", word_of(result.status))
+      .add("status", name_of(result.status))
       .add("why", result.why)
       .add("cases", result.cases)
       .add("vacuous", result.vacuous)
@@ -91,11 +91,11 @@ std::string json_of(const Contract& contract) {
 
 }  // namespace
 
-void write_json(const Report& report, std::ostream& out) {
+void write_json(const BatteryResult& report, std::ostream& out) {
   out << JsonObject()
              .add("subject", report.subject)
              .add("holds", report.holds())
-             .add("level", word_of(report.effort.level))
+             .add("level", name_of(report.effort.level))
              .add("seed", report.effort.seed)
              .add("cases", report.cases)
              .add_raw("contract", json_of(report.contract))

@@ -8,6 +8,6 @@
 
 namespace kv::test {
 
-std::unique_ptr<Family> make_veiled(std::unique_ptr<Family> family);
+std::unique_ptr<Family> make_hiding(std::unique_ptr<Family> family);
 
 }  // namespace kv::test

@@ -7,18 +7,18 @@ namespace {
 
 constexpr Token token = {5, 0};
 
-Brought of(const Stream& stream, const std::vector<BroughtTo>& units, Token at = token) {
-  return brought(stream, units, at);
+TokenInputs of(const Stream& stream, const std::vector<InputUnit>& units, Token at = token) {
+  return token_inputs(stream, units, at);
 }
 
-TEST(Brought, HasAVectorOfEachKindForEachHead) {
+TEST(TokenInputs, HasAVectorOfEachKindForEachHead) {
   const kv::properties::Setup setup{.layers = 1, .kv_heads = 2, .group = 3};
-  const std::vector<BroughtTo> layer = {brought_to({0, 0, 0}, Unit::layer, setup),
-                                        brought_to({0, 0, 1}, Unit::layer, setup)};
-  const Brought own = of({}, layer);
-  EXPECT_EQ(own.keys.size(), 2 * brought_dim);
-  EXPECT_EQ(own.values.size(), 2 * brought_dim);
-  EXPECT_EQ(own.queries.size(), 6 * brought_dim);
+  const std::vector<InputUnit> layer = {input_unit({0, 0, 0}, Unit::layer, setup),
+                                        input_unit({0, 0, 1}, Unit::layer, setup)};
+  const TokenInputs own = of({}, layer);
+  EXPECT_EQ(own.keys.size(), 2 * input_dim);
+  EXPECT_EQ(own.values.size(), 2 * input_dim);
+  EXPECT_EQ(own.queries.size(), 6 * input_dim);
   EXPECT_NE(own.keys, own.values);
   for (const float number : own.queries) {
     EXPECT_EQ(number * 8, std::floor(number * 8));
@@ -26,9 +26,9 @@ TEST(Brought, HasAVectorOfEachKindForEachHead) {
   }
 }
 
-TEST(Brought, DiffersByStreamTokenAndPlace) {
-  const BroughtTo unit{.place = {0, 0, 0}};
-  const Brought own = of({}, {unit});
+TEST(TokenInputs, DiffersByStreamTokenAndPlace) {
+  const InputUnit unit{.place = {0, 0, 0}};
+  const TokenInputs own = of({}, {unit});
   EXPECT_EQ(of({}, {unit}), own);
   EXPECT_NE(of({.seed = 1}, {unit}).keys, own.keys);
   EXPECT_NE(of({}, {unit}, {6, 0}).keys, own.keys);
@@ -38,33 +38,33 @@ TEST(Brought, DiffersByStreamTokenAndPlace) {
   }
 }
 
-TEST(Brought, FollowsWhatTheStreamDoesToItsPayers) {
-  const BroughtTo second{.place = {1, 0, 0}, .first = 0, .heads = 2};
-  const BroughtTo first{.place = {0, 0, 0}, .first = 0, .heads = 2};
+TEST(TokenInputs, FollowsWhatTheStreamDoesToItsPayers) {
+  const InputUnit second{.place = {1, 0, 0}, .first = 0, .heads = 2};
+  const InputUnit first{.place = {0, 0, 0}, .first = 0, .heads = 2};
   EXPECT_EQ(of({.first_sequence = 1}, {first}), of({}, {second}));
   // Heads 0 and 1 of a mirrored group change places; what they share does not.
-  const Brought own = of({}, {first});
-  const Brought mirrored = of({.mirrored_group = 2}, {first});
+  const TokenInputs own = of({}, {first});
+  const TokenInputs mirrored = of({.mirrored_group = 2}, {first});
   EXPECT_EQ(mirrored.keys, own.keys);
-  std::vector<float> swapped(own.queries.begin() + brought_dim, own.queries.end());
-  swapped.insert(swapped.end(), own.queries.begin(), own.queries.begin() + brought_dim);
+  std::vector<float> swapped(own.queries.begin() + input_dim, own.queries.end());
+  swapped.insert(swapped.end(), own.queries.begin(), own.queries.begin() + input_dim);
   EXPECT_EQ(mirrored.queries, swapped);
 }
 
-TEST(Brought, IsAlikeForAllInAStreamOfTies) {
+TEST(TokenInputs, IsAlikeForAllInAStreamOfTies) {
   const Stream ties{.kind = StreamKind::ties};
-  const Brought own = of(ties, {{.place = {0, 0, 0}}});
+  const TokenInputs own = of(ties, {{.place = {0, 0, 0}}});
   EXPECT_EQ(of(ties, {{.place = {1, 2, 3}}}, {9, 1}), own);
   EXPECT_EQ(of({.kind = StreamKind::ties, .seed = 4}, {{.place = {0, 0, 0}}}), own);
 }
 
 // A unit of a query head reads the key of the kv-head that its group shares.
-TEST(Brought, GivesQueryHeadsTheKeysOfTheirGroup) {
+TEST(TokenInputs, GivesQueryHeadsTheKeysOfTheirGroup) {
   const kv::properties::Setup setup{.layers = 1, .kv_heads = 2, .group = 2};
-  const BroughtTo third = brought_to({0, 0, 3}, Unit::head, setup);
+  const InputUnit third = input_unit({0, 0, 3}, Unit::head, setup);
   EXPECT_EQ(third.place.head, 1U);
   EXPECT_EQ(third.first, 3U);
-  const BroughtTo whole = brought_to({0, 0, 1}, Unit::kv_head, setup);
+  const InputUnit whole = input_unit({0, 0, 1}, Unit::kv_head, setup);
   EXPECT_EQ(of({}, {third}).keys, of({}, {whole}).keys);
 }
 

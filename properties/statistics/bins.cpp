@@ -1,4 +1,4 @@
-#include "kvcheck/properties/statistics/cells.h"
+#include "kvcheck/properties/statistics/bins.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,26 +7,26 @@
 
 namespace kv::properties {
 
-std::vector<CellRange> pooled(std::span<const double> in,
-                              std::span<const double> out,
-                              double least) {
+std::vector<BinRange> pooled(std::span<const double> in,
+                             std::span<const double> out,
+                             double least) {
   KV_CHECK(in.size() == out.size());
-  std::vector<CellRange> cells;
-  CellRange cell;
+  std::vector<BinRange> bins;
+  BinRange bin;
   double inside = 0;
   double outside = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
     inside += in[i];
     outside += out[i];
     if (inside < least || outside < least) continue;
-    cell.last = i + 1;
-    cells.push_back(cell);
-    cell.first = i + 1;
+    bin.last = i + 1;
+    bins.push_back(bin);
+    bin.first = i + 1;
     inside = 0;
     outside = 0;
   }
-  if (cell.first < in.size() && !cells.empty()) cells.back().last = in.size();
-  return cells;
+  if (bin.first < in.size() && !bins.empty()) bins.back().last = in.size();
+  return bins;
 }
 
 double quadratic_form(std::vector<double> covariance, std::vector<double> x, std::size_t& rank) {

@@ -2,8 +2,8 @@
 #include <ostream>
 #include <sstream>
 
-#include "kvcheck/properties/battery/report_phrases.h"
-#include "kvcheck/properties/output/report_writers.h"
+#include "kvcheck/properties/battery/result_phrases.h"
+#include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {
 namespace {
@@ -71,8 +71,8 @@ void write_case(const LawResult& result,
       return;
     }
     case Status::not_run:
-    case Status::spared:
-      out << ">\n      <skipped message=\"" << xml(word_of(result.status)) << ": "
+    case Status::not_applicable:
+      out << ">\n      <skipped message=\"" << xml(name_of(result.status)) << ": "
           << xml(result.why) << "\"/>\n    </testcase>\n";
       return;
   }
@@ -80,8 +80,8 @@ void write_case(const LawResult& result,
 
 }  // namespace
 
-void write_junit(const Report& report, const std::string& command, std::ostream& out) {
-  const std::size_t skipped = report.count(Status::not_run) + report.count(Status::spared);
+void write_junit(const BatteryResult& report, const std::string& command, std::ostream& out) {
+  const std::size_t skipped = report.count(Status::not_run) + report.count(Status::not_applicable);
   std::ostringstream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
          << "\" errors=\"0\" skipped=\"" << skipped << "\"";

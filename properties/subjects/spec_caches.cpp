@@ -1,4 +1,4 @@
-#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/properties/subjects/spec_caches.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,12 +36,12 @@ Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place
                    {place.layer, place.head / group});
 }
 
-SpecCells::SpecCells(const Spec& spec, const Setup& setup, DrawsOf draws)
+SpecCaches::SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws)
     : spec_(spec), setup_(setup), draws_(std::move(draws)) {
   clear();
 }
 
-void SpecCells::clear() {
+void SpecCaches::clear() {
   cells_.clear();
   const std::size_t count = units() / units_per_cell();
   cells_.reserve(count);
@@ -50,41 +50,41 @@ void SpecCells::clear() {
   origins_.clear();
 }
 
-std::size_t SpecCells::units_of_layer() const {
+std::size_t SpecCaches::units_of_layer() const {
   return spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
 }
 
-std::size_t SpecCells::units() const {
+std::size_t SpecCaches::units() const {
   return std::size_t{setup_.sequences} * setup_.layers * units_of_layer();
 }
 
-std::size_t SpecCells::units_per_cell() const {
+std::size_t SpecCaches::units_per_cell() const {
   if (spec_.unit == Unit::layer) return setup_.kv_heads;
   if (spec_.unit == Unit::model) return std::size_t{setup_.layers} * setup_.kv_heads;
   return 1;
 }
 
-std::size_t SpecCells::cell_of(std::size_t unit) const {
+std::size_t SpecCaches::cell_of(std::size_t unit) const {
   return unit / units_per_cell();
 }
 
-Place SpecCells::place_of(std::size_t unit) const {
+Place SpecCaches::place_of(std::size_t unit) const {
   const std::size_t heads = units_of_layer();
   return {.sequence = static_cast<std::uint32_t>(unit / heads / setup_.layers),
           .layer = static_cast<std::uint32_t>(unit / heads % setup_.layers),
           .head = static_cast<std::uint32_t>(unit % heads)};
 }
 
-SpecCells::Cell SpecCells::fresh(std::size_t cell) const {
+SpecCaches::Cell SpecCaches::fresh(std::size_t cell) const {
   const auto unit = cell * units_per_cell();
   const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
   Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
-  made.cache.turn_by(&brought_rotation());
-  if (own.chooses()) made.pages.emplace(own.top_pages, brought_dim);
+  made.cache.rotate_by(&input_rotation());
+  if (own.selects()) made.pages.emplace(own.top_pages, input_dim);
   return made;
 }
 
-Facts SpecCells::feed(const Feed& feed) {
+Facts SpecCaches::feed(const Feed& feed) {
   tokens_.insert(tokens_.end(), feed.tokens.begin(), feed.tokens.end());
   for (std::size_t sequence = 0; sequence < origins_.size(); ++sequence) {
     origins_[sequence].resize(tokens_.size(), static_cast<std::uint32_t>(sequence));
@@ -96,38 +96,39 @@ Facts SpecCells::feed(const Feed& feed) {
     CacheGroup group;
     for (std::size_t i = 0; i < together; ++i) group.add(cells_[first + i].cache);
     group.begin_chunk(feed.tokens.size());
-    std::vector<CellFacts> told(together);
-    for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, told[i]);
+    std::vector<CellFacts> reported(together);
+    for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, reported[i]);
     for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
       group.before_query();
-      for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, told[i]);
+      for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, reported[i]);
     }
     group.end_chunk();
-    for (std::size_t i = 0; i < together; ++i) tell(first + i, std::move(told[i]), facts);
+    for (std::size_t i = 0; i < together; ++i) report_to(first + i, std::move(reported[i]), facts);
   }
   return facts;
 }
 
 // What the chunk did with a cell, to all who share it.
-void SpecCells::tell(std::size_t cell, CellFacts told, Facts& facts) {
+void SpecCaches::report_to(std::size_t cell, CellFacts reported, Facts& facts) {
   note_evictions(cells_[cell]);
   for (std::size_t i = 0; i < units_per_cell(); ++i) {
     const std::size_t unit = cell * units_per_cell() + i;
     UnitFacts& out = facts.units[unit];
-    out.returned.reserve(told.returned.size());
-    for (const Position position : told.returned) out.returned.push_back(row_of(position, unit));
-    out.mask_width = told.returned.size();
-    out.visible = told.visible;
-    out.query_positions = told.query_positions;
-    out.key_positions = told.key_positions;
-    out.page_bounds = told.page_bounds;
-    out.page_width = told.page_width;
-    if (!told.weights.empty()) out.weights = std::move(told.weights[i]);
-    tell_state(unit, out);
+    out.returned.reserve(reported.returned.size());
+    for (const Position position : reported.returned)
+      out.returned.push_back(row_of(position, unit));
+    out.mask_width = reported.returned.size();
+    out.visible = reported.visible;
+    out.query_positions = reported.query_positions;
+    out.key_positions = reported.key_positions;
+    out.page_bounds = reported.page_bounds;
+    out.page_width = reported.page_width;
+    if (!reported.weights.empty()) out.weights = std::move(reported.weights[i]);
+    report_state(unit, out);
   }
 }
 
-void SpecCells::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts) {
+void SpecCaches::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts) {
   Cell& cell = cells_[index];
   const std::size_t chunk = feed.tokens.size();
   note_evictions(cell);
@@ -135,21 +136,21 @@ void SpecCells::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
   if (cell.pages) meet_keys(index, feed);
-  if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_told);
-  const bool weighs = feed.tell_weights || cell.cache.wants_rows();
+  if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_reported);
+  const bool weighs = feed.report_weights || cell.cache.wants_rows();
   if (weighs) facts.weights.resize(units_per_cell());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
 }
 
-void SpecCells::feed_cell(std::size_t index,
-                          const Feed& feed,
-                          std::size_t query,
-                          CellFacts& facts) {
+void SpecCaches::feed_cell(std::size_t index,
+                           const Feed& feed,
+                           std::size_t query,
+                           CellFacts& facts) {
   Cell& cell = cells_[index];
   const std::size_t width = facts.returned.size();
   const bool in_cache = are_ranks(spec_.positions);
   const Visible& all = cell.cache.next_query();
-  const auto rows = rows_seen(cell.pages ? choose(index, feed, query, facts) : all, facts.returned);
+  const auto rows = rows_seen(cell.pages ? select(index, feed, query, facts) : all, facts.returned);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const std::size_t at = query * width + rows[rank];
     facts.visible[at] = 1;
@@ -164,11 +165,11 @@ void SpecCells::feed_cell(std::size_t index,
 
 // Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all
 // that share the cell.
-void SpecCells::weigh(std::size_t index,
-                      const Feed& feed,
-                      std::size_t query,
-                      const std::vector<std::size_t>& rows,
-                      CellFacts& facts) {
+void SpecCaches::weigh(std::size_t index,
+                       const Feed& feed,
+                       std::size_t query,
+                       const std::vector<std::size_t>& rows,
+                       CellFacts& facts) {
   const std::size_t width = facts.returned.size();
   keys_.clear();
   for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
@@ -192,28 +193,28 @@ void SpecCells::weigh(std::size_t index,
 }
 
 // What the cell's policy asks for of that query of the chunk, whose weights were just taken.
-void SpecCells::show(std::size_t index, const Feed& feed, std::size_t query) {
+void SpecCaches::show(std::size_t index, const Feed& feed, std::size_t query) {
   UnitCache& cache = cells_[index].cache;
   const Needs& needs = cache.needs();
   Observation shown;
   if (needs.attention) shown.mass = sum_;
-  Brought own;
+  TokenInputs own;
   if (needs.vectors() || needs.token_classes) {
-    std::vector<BroughtTo> units;
+    std::vector<InputUnit> units;
     for (std::size_t i = 0; i < units_per_cell(); ++i) {
-      units.push_back(brought_to(place_of(index * units_per_cell() + i), spec_.unit, setup_));
+      units.push_back(input_unit(place_of(index * units_per_cell() + i), spec_.unit, setup_));
     }
-    own = brought(feed.stream, units, feed.tokens[query]);
-    if (needs.keys) shown.keys = {own.keys, brought_dim};
-    if (needs.values) shown.values = {own.values, brought_dim};
-    if (needs.queries) shown.queries = {own.queries, brought_dim};
+    own = token_inputs(feed.stream, units, feed.tokens[query]);
+    if (needs.keys) shown.keys = {own.keys, input_dim};
+    if (needs.values) shown.values = {own.values, input_dim};
+    if (needs.queries) shown.queries = {own.queries, input_dim};
     shown.token_class = own.token_class;
   }
   cache.observe(shown);
 }
 
 // Rows are freed all at once or not at all, so those that are not free yet are the last evicted.
-void SpecCells::note_evictions(Cell& cell) {
+void SpecCaches::note_evictions(Cell& cell) {
   const std::span<const Position> evicted = cell.cache.evicted();
   const std::size_t unfreed = cell.cache.slots().unfreed();
   if (!evicted.empty()) {
@@ -228,7 +229,7 @@ void SpecCells::note_evictions(Cell& cell) {
   cell.unfreed.erase(cell.unfreed.begin(), cell.unfreed.begin() + freed);
 }
 
-std::vector<Position> SpecCells::stored_in(const Cell& cell) {
+std::vector<Position> SpecCaches::stored_in(const Cell& cell) {
   const Visible all = cell.cache.all();
   std::vector<Position> stored;
   stored.reserve(all.size() + cell.unfreed.size() + cell.masked.size());
@@ -242,18 +243,18 @@ std::vector<Position> SpecCells::stored_in(const Cell& cell) {
   return stored;
 }
 
-Row SpecCells::row_of(Position position, std::size_t unit) const {
+Row SpecCaches::row_of(Position position, std::size_t unit) const {
   Place place = place_of(unit);
   if (!origins_.empty()) place.sequence = origins_[place.sequence][position];
   return {.value = tokens_[position],
           .key = tokens_[position],
           .value_place = place,
           .key_place = place,
-          .position =
-              spec_.positions == Positions::absolute ? static_cast<double>(position) : not_told};
+          .position = spec_.positions == Positions::absolute ? static_cast<double>(position)
+                                                             : not_reported};
 }
 
-void SpecCells::tell_state(std::size_t unit, UnitFacts& facts) const {
+void SpecCaches::report_state(std::size_t unit, UnitFacts& facts) const {
   const Cell& cell = cells_[cell_of(unit)];
   const std::vector<Position> stored = stored_in(cell);
   facts.stored.reserve(stored.size());
@@ -263,10 +264,11 @@ void SpecCells::tell_state(std::size_t unit, UnitFacts& facts) const {
   facts.bytes = cell.cache.stored() * bytes_per_row;
 }
 
-Facts SpecCells::look() const {
+Facts SpecCaches::look() const {
   Facts facts;
   facts.units.resize(units());
-  for (std::size_t unit = 0; unit < facts.units.size(); ++unit) tell_state(unit, facts.units[unit]);
+  for (std::size_t unit = 0; unit < facts.units.size(); ++unit)
+    report_state(unit, facts.units[unit]);
   return facts;
 }
 

@@ -8,7 +8,7 @@
 namespace kv::properties {
 
 // A run of neighbouring items.
-struct CellRange {
+struct BinRange {
   std::size_t first = 0;
   std::size_t last = 0;  // one past
 
@@ -17,9 +17,7 @@ struct CellRange {
 
 // Pools items from the first on until each cell expects at least `least` of `in` and of `out`; what
 // is left over joins the last cell. [items] each.
-std::vector<CellRange> pooled(std::span<const double> in,
-                              std::span<const double> out,
-                              double least);
+std::vector<BinRange> pooled(std::span<const double> in, std::span<const double> out, double least);
 
 // x' C^-1 x for a positive definite C, [n * n] row by row, by Cholesky's factor. Directions without
 // variance are left out. `rank` receives how many are left. Cost: n^3 / 6.

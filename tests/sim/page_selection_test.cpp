@@ -1,4 +1,4 @@
-#include "kvcheck/sim/cache/page_choice.h"
+#include "kvcheck/sim/cache/page_selection.h"
 
 #include <algorithm>
 
@@ -70,30 +70,30 @@ TEST(PageChoice, AttendsToTheHighestBoundsAndToItsOwnPageUpToItself) {
   // Pages of two; their greatest numbers are 3 9 5 0, their least 1 2 -7 0.
   PageChoice choice = of_numbers({.attended = 6, .page = 2, .dense_layers = 0},
                                  {3, 1, 2, 9, 5, -7, 0, 0, -50, -50});
-  EXPECT_THAT(positions_of(choice.choose(&up, 8)), ElementsAre(2, 3, 4, 5, 8));
-  EXPECT_THAT(positions_of(choice.choose(&down, 9)), ElementsAre(4, 5, 6, 7, 8, 9));
-  EXPECT_THAT(positions_of(choice.choose(&up, 7)), ElementsAre(2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(positions_of(choice.select(&up, 8)), ElementsAre(2, 3, 4, 5, 8));
+  EXPECT_THAT(positions_of(choice.select(&down, 9)), ElementsAre(4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(positions_of(choice.select(&up, 7)), ElementsAre(2, 3, 4, 5, 6, 7));
 }
 
 TEST(PageChoice, PrefersTheNewerAmongEquals) {
   const float up = 1;
   PageChoice choice = of_numbers({.attended = 3, .page = 1, .dense_layers = 0}, {1, 4, 4, 4, 1, 0});
-  EXPECT_THAT(positions_of(choice.choose(&up, 5)), ElementsAre(2, 3, 5));
+  EXPECT_THAT(positions_of(choice.select(&up, 5)), ElementsAre(2, 3, 5));
 }
 
 TEST(PageChoice, OfOnePageIsTheOwnPage) {
   const float up = 1;
   PageChoice choice =
       of_numbers({.attended = 3, .page = 3, .dense_layers = 0}, {9, 9, 9, 9, 9, 9, 0, 0});
-  EXPECT_THAT(positions_of(choice.choose(&up, 6)), ElementsAre(6));
-  EXPECT_THAT(positions_of(choice.choose(&up, 7)), ElementsAre(6, 7));
+  EXPECT_THAT(positions_of(choice.select(&up, 6)), ElementsAre(6));
+  EXPECT_THAT(positions_of(choice.select(&up, 7)), ElementsAre(6, 7));
 }
 
 TEST(PageChoice, IsEverythingAsOneRunWhereAllFits) {
   const float up = 1;
   PageChoice choice = of_numbers({.attended = 6, .page = 2, .dense_layers = 0}, {1, 2, 3, 4, 5, 6});
   for (Position query = 0; query < 6; ++query) {
-    const Visible visible = choice.choose(&up, query);
+    const Visible visible = choice.select(&up, query);
     EXPECT_EQ(visible.middle.size(), 0U);
     EXPECT_EQ(visible.recent.first, 0U);
     EXPECT_EQ(visible.recent.last, query + 1);
@@ -109,7 +109,7 @@ TEST(PageChoice, IsNotChangedByKeysBehindTheQuery) {
   for (Position query = 0; query < 20; ++query) {
     grown.add(&keys[query]);
     for (const float q : {1.0F, -1.0F}) {
-      EXPECT_EQ(positions_of(all.choose(&q, query)), positions_of(grown.choose(&q, query)));
+      EXPECT_EQ(positions_of(all.select(&q, query)), positions_of(grown.select(&q, query)));
     }
   }
 }
@@ -121,7 +121,7 @@ TEST(PageChoice, AttendsToAsManyAsItsSizesSay) {
     std::size_t most = 0;
     for (Position query = 0; query < 23; ++query) {
       choice.add(&up);
-      const std::size_t size = choice.choose(&up, query).size();
+      const std::size_t size = choice.select(&up, query).size();
       EXPECT_EQ(size, attended_by(sizes, query));
       most = std::max(most, size);
     }
@@ -135,7 +135,7 @@ TEST(PageChoice, TakesABoundThatOverflowsBothWaysForTheHighest) {
                           std::array{0.0F, 0.0F}}) {
     choice.add(key.data());
   }
-  EXPECT_THAT(positions_of(choice.choose(std::array{1e3F, 1e3F}.data(), 3)), ElementsAre(0, 3));
+  EXPECT_THAT(positions_of(choice.select(std::array{1e3F, 1e3F}.data(), 3)), ElementsAre(0, 3));
 }
 
 }  // namespace

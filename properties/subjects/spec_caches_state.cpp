@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/bytes.h"
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/subjects/spec_cells.h"
+#include "kvcheck/properties/subjects/spec_caches.h"
 
 namespace kv::properties {
 namespace {
@@ -38,7 +38,7 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
   if (setup.layers == 0 || setup.kv_heads == 0 || setup.group == 0 || setup.sequences == 0) {
     return usage_error("a cache has at least one layer, head and sequence");
   }
-  if (out.chooses()) {
+  if (out.selects()) {
     out.top_pages = pages_for(spec.top_pages, setup);
     out.unit = Unit::head;
   }
@@ -69,8 +69,8 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
   return out;
 }
 
-SpecCells SpecCells::fork() const {
-  SpecCells copy(spec_, setup_, draws_, Bare{});
+SpecCaches SpecCaches::fork() const {
+  SpecCaches copy(spec_, setup_, draws_, Bare{});
   copy.cells_.reserve(cells_.size());
   for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
     copy.cells_.push_back(copy_of(cell, cell));
@@ -80,13 +80,13 @@ SpecCells SpecCells::fork() const {
   return copy;
 }
 
-SpecCells::Cell SpecCells::copy_of(std::size_t from, std::size_t to) const {
+SpecCaches::Cell SpecCaches::copy_of(std::size_t from, std::size_t to) const {
   auto draws = draws_(static_cast<std::uint32_t>(to * units_per_cell()));
   const Cell& cell = cells_[from];
   return {cell.cache.fork(std::move(draws)), cell.unfreed, cell.masked, cell.pages};
 }
 
-bool SpecCells::reorder(std::span<const std::uint32_t> from) {
+bool SpecCaches::reorder(std::span<const std::uint32_t> from) {
   KV_CHECK(setup_.sequences > 0);
   if (from.size() != setup_.sequences) return false;
   for (const std::uint32_t sequence : from) {
@@ -112,7 +112,7 @@ bool SpecCells::reorder(std::span<const std::uint32_t> from) {
   return true;
 }
 
-std::vector<std::uint8_t> SpecCells::save() const {
+std::vector<std::uint8_t> SpecCaches::save() const {
   ByteWriter writer;
   put_text(writer, spec_.canonical());
   for (const std::uint32_t size :
@@ -136,7 +136,7 @@ std::vector<std::uint8_t> SpecCells::save() const {
   return bytes;
 }
 
-bool SpecCells::load(std::span<const std::uint8_t> bytes) {
+bool SpecCaches::load(std::span<const std::uint8_t> bytes) {
   const auto all = std::as_bytes(bytes);
   if (all.size() < sizeof(std::uint64_t)) return false;
   const auto body = all.first(all.size() - sizeof(std::uint64_t));
@@ -150,7 +150,7 @@ bool SpecCells::load(std::span<const std::uint8_t> bytes) {
        {setup_.layers, setup_.kv_heads, setup_.group, setup_.sequences}) {
     if (reader.get<std::uint32_t>() != size) return false;
   }
-  SpecCells loaded(spec_, setup_, draws_);
+  SpecCaches loaded(spec_, setup_, draws_);
   std::vector<std::int32_t> variants;
   reader.get(variants);
   for (std::size_t i = 0; i < variants.size(); ++i) {

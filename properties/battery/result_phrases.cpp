@@ -1,4 +1,4 @@
-#include "kvcheck/properties/battery/report_phrases.h"
+#include "kvcheck/properties/battery/result_phrases.h"
 
 #include <array>
 
@@ -15,12 +15,12 @@ std::string short_number(double value) {
 
 }  // namespace
 
-std::string_view word_of(Status status) {
+std::string_view name_of(Status status) {
   constexpr std::array<std::string_view, 4> words = {"held", "broken", "not-run", "spared"};
   return words[static_cast<std::size_t>(status)];
 }
 
-std::string_view word_of(Level level) {
+std::string_view name_of(Level level) {
   constexpr std::array<std::string_view, 3> words = {"quick", "full", "nightly"};
   return words[static_cast<std::size_t>(level)];
 }
@@ -110,7 +110,7 @@ std::string run_of(const LawResult& result) {
 }
 
 std::string words_of(const Stream& stream) {
-  std::string text{word_of(stream.kind)};
+  std::string text{name_of(stream.kind)};
   if (stream.planted != 0) text += ", planted " + std::to_string(stream.planted);
   return text;
 }
