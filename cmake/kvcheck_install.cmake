@@ -1,24 +1,41 @@
-# install: headers under include/kvcheck, one static library per layer, and a package config, so that
-# find_package(kvcheck) gives another project the targets kvcheck::sim, kvcheck::policies and so on.
-# The command line is a program; its library has no headers of its own but carries kvcheck_main
-# (properties/conformance.h), so it goes along, as kvcheck::conformance.
+# install: the public headers under include/kvcheck, one static library per room, and a package config
+# with components, so that find_package(kvcheck COMPONENTS sim) gives another project kvcheck::sim.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(kvcheck_components)
+include(kvcheck_public_headers)
+
+# kvcheck::conformance: all of properties/ and kvcheck_main (properties/conformance.h), whose command
+# line lives in cli/check.
+add_library(kv_conformance INTERFACE)
+add_library(kvcheck::conformance ALIAS kv_conformance)
+set_target_properties(kv_conformance PROPERTIES EXPORT_NAME conformance)
+target_link_libraries(kv_conformance INTERFACE kv_cli_check kv_properties)
+list(APPEND KVCHECK_conformance_LAYERS conformance)
 
 get_property(rooms GLOBAL PROPERTY KVCHECK_ROOMS)
-set(exported base traces policies sim model properties reports)
-list(TRANSFORM exported PREPEND kv_)
-foreach(room IN LISTS rooms)
-  kv_target_names(name ${room})
-  list(APPEND exported kv_${name})
-  if(NOT room MATCHES "^cli")
-    install(DIRECTORY ${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${room}
-            FILES_MATCHING PATTERN "*.h" PATTERN "*_detail.h" EXCLUDE)
-  endif()
+foreach(component IN LISTS KVCHECK_COMPONENTS)
+  set(targets ${KVCHECK_${component}_LAYERS})
+  list(TRANSFORM targets PREPEND kv_)
+  foreach(pattern IN LISTS KVCHECK_${component}_ROOMS)
+    foreach(room IN LISTS rooms)
+      if(room MATCHES "^${pattern}$")
+        kv_target_names(name ${room})
+        list(APPEND targets kv_${name})
+      endif()
+    endforeach()
+  endforeach()
+  install(TARGETS ${targets} EXPORT kvcheck-${component}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
+  install(EXPORT kvcheck-${component} NAMESPACE kvcheck::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)
 endforeach()
-install(TARGETS ${exported} EXPORT kvcheck-targets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
+
 install(TARGETS kvcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(header IN LISTS KVCHECK_PUBLIC_HEADERS)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${folder})
+endforeach()
 install(FILES "${PROJECT_BINARY_DIR}/generated/kvcheck/base/version.h"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
 install(FILES python/kvcheck.py python/kvcheck_tensors.py
@@ -27,7 +44,6 @@ install(FILES LICENSE README.md CHANGELOG.md traces/FORMAT.md reports/SCHEMA.md
               properties/ABI.md properties/PROTOCOL.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
-install(EXPORT kvcheck-targets NAMESPACE kvcheck:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)
 configure_package_config_file(
   cmake/kvcheck-config.cmake.in "${PROJECT_BINARY_DIR}/kvcheck-config.cmake"
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)
@@ -35,5 +51,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvcheck-config-version.c
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/kvcheck-config.cmake"
               "${PROJECT_BINARY_DIR}/kvcheck-config-version.cmake"
-              cmake/kvcheck_discover_tests.cmake cmake/kvcheck_list_tests.cmake
+              cmake/kvcheck_components.cmake cmake/kvcheck_discover_tests.cmake
+              cmake/kvcheck_list_tests.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)

@@ -1,11 +1,11 @@
 // The way in for a cache in C++: derive, register, run. Ten lines, CMake included:
 //
-//   find_package(kvcheck REQUIRED)
+//   find_package(kvcheck REQUIRED COMPONENTS conformance)
 //   add_executable(my_laws my_laws.cpp)
 //   target_link_libraries(my_laws PRIVATE kvcheck::conformance)
 //   kvcheck_discover_tests(my_laws)
 //
-//   #include "properties/conformance.h"
+//   #include "kvcheck/properties/conformance.h"
 //   class MyCache : public kv::properties::SimpleCache { ... };
 //   KVCHECK_SUBJECT(MyCache)
 //   int main(int argc, char** argv) { return kv::properties::kvcheck_main(argc, argv); }

@@ -13,44 +13,44 @@
 #include "kvcheck/properties/law.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
-namespace kv {
+namespace kv::properties {
 namespace {
 
 constexpr int bad_usage = 2;
 constexpr int not_run = 77;  // what CTest's SKIP_RETURN_CODE is set to
 
 int list_tests(std::ostream& out) {
-  for (const properties::RegisteredSubject& subject : properties::registered_subjects()) {
-    for (const properties::Law& law : properties::laws())
+  for (const RegisteredSubject& subject : registered_subjects()) {
+    for (const Law& law : laws())
       out << subject.name << " " << law.id << "\n";
   }
   return 0;
 }
 
 bool is_registered(const std::string& word) {
-  for (const properties::RegisteredSubject& subject : properties::registered_subjects()) {
+  for (const RegisteredSubject& subject : registered_subjects()) {
     if (subject.name == word) return true;
   }
   return false;
 }
 
 int one_law(const std::string& subject, const std::string& law, cli::Streams& streams) {
-  if (properties::find_law(law) == nullptr) {
-    streams.err << "error: " << properties::unknown_law(law) << "\n";
+  if (find_law(law) == nullptr) {
+    streams.err << "error: " << unknown_law(law) << "\n";
     return bad_usage;
   }
   const std::string command =
       cli::shell_quoted(cli::registering_program()) + " " + cli::shell_quoted(subject);
-  const properties::LawVerdict verdict = properties::check_law(subject, law, {}, command);
+  const LawVerdict verdict = check_law(subject, law, {}, command);
   streams.out << verdict.text;
-  if (verdict.outcome == properties::LawVerdict::Outcome::not_run) return not_run;
-  return verdict.outcome == properties::LawVerdict::Outcome::holds ? 0 : 1;
+  if (verdict.outcome == LawVerdict::Outcome::not_run) return not_run;
+  return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
 }
 
 // Of kvcheck check, but for those that bring a subject.
 std::string help_text() {
   std::vector<std::string> names;
-  for (const properties::RegisteredSubject& subject : properties::registered_subjects())
+  for (const RegisteredSubject& subject : registered_subjects())
     names.push_back(subject.name);
   std::vector<cli::Option> options;
   for (const cli::Option& option : cli::check_command.options) {
@@ -92,7 +92,7 @@ int run(std::vector<std::string> arguments, cli::Streams& streams) {
     streams.out << help_text();
     return 0;
   }
-  const auto subjects = properties::registered_subjects();
+  const auto subjects = registered_subjects();
   if (subjects.empty()) {
     streams.err << "error: no subject is registered; see KVCHECK_SUBJECT\n";
     return bad_usage;
@@ -102,7 +102,7 @@ int run(std::vector<std::string> arguments, cli::Streams& streams) {
     if (subjects.size() > 1) {
       std::vector<std::string> names;
       names.reserve(subjects.size());
-      for (const properties::RegisteredSubject& subject : subjects) names.push_back(subject.name);
+      for (const RegisteredSubject& subject : subjects) names.push_back(subject.name);
       const bool wrong = !arguments.empty() && !arguments[0].starts_with('-');
       const std::vector<std::string_view> known(names.begin(), names.end());
       streams.err << "error: "
@@ -135,4 +135,4 @@ int kvcheck_main(int count, char** arguments) {
   return status;
 }
 
-}  // namespace kv
+}  // namespace kv::properties

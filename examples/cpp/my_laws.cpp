@@ -5,19 +5,21 @@
 
 #include "kvcheck/properties/conformance.h"
 
-class SinkWindow : public kv::properties::SimpleCache {
+using kv::properties::Setup;
+using kv::properties::SimpleCache;
+using kv::properties::Token;
+
+class SinkWindow : public SimpleCache {
  public:
-  explicit SinkWindow(const kv::properties::Setup& setup)
-      : sinks_(setup.sinks), budget_(setup.budget) {
+  explicit SinkWindow(const Setup& setup) : sinks_(setup.sinks), budget_(setup.budget) {
     if (setup.budget < setup.sinks + std::max(setup.recent, 1U)) {
       throw std::invalid_argument("the budget leaves no room for a window");
     }
   }
 
-  std::vector<std::vector<kv::properties::Token>> append(
-      std::span<const kv::properties::Token> tokens) override {
-    std::vector<std::vector<kv::properties::Token>> seen;
-    for (const kv::properties::Token token : tokens) {
+  std::vector<std::vector<Token>> append(std::span<const Token> tokens) override {
+    std::vector<std::vector<Token>> seen;
+    for (const Token token : tokens) {
       held_.push_back(token);
       if (held_.size() > budget_) held_.erase(held_.begin() + sinks_);
       seen.push_back(kept());
@@ -25,7 +27,7 @@ class SinkWindow : public kv::properties::SimpleCache {
     return seen;
   }
 
-  std::vector<kv::properties::Token> kept() const override { return {held_.begin(), held_.end()}; }
+  std::vector<Token> kept() const override { return {held_.begin(), held_.end()}; }
 
   std::optional<std::size_t> size() const override { return held_.size(); }
 
@@ -40,7 +42,7 @@ class SinkWindow : public kv::properties::SimpleCache {
  private:
   std::ptrdiff_t sinks_;
   std::size_t budget_;
-  std::deque<kv::properties::Token> held_;
+  std::deque<Token> held_;
 };
 
 KVCHECK_SUBJECT(SinkWindow)

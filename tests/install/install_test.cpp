@@ -1,8 +1,10 @@
 // Installs into an empty prefix, then builds and runs a project that knows only that prefix.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/base/version.h"
@@ -13,6 +15,8 @@ namespace kv {
 namespace {
 
 namespace fs = std::filesystem;
+
+const std::string cmake = "'" KVCHECK_CMAKE "'";
 
 class Install : public testing::Test {
  protected:
@@ -31,6 +35,15 @@ class Install : public testing::Test {
     return testing::AssertionFailure() << command << "\n" << output();
   }
 
+  [[nodiscard]] std::string prefix() const { return folder_ + "/prefix"; }
+
+  [[nodiscard]] testing::AssertionResult installs() const {
+    return runs(cmake + " --install '" KVCHECK_BINARY_DIR "' --prefix '" + prefix() + "'");
+  }
+
+  [[nodiscard]] testing::AssertionResult builds(const std::string& project,
+                                                const std::string& settings = {});
+
   [[nodiscard]] std::string log() const { return folder_ + "/log"; }
 
   [[nodiscard]] std::string output() const {
@@ -42,33 +55,80 @@ class Install : public testing::Test {
   std::string folder_;
 };
 
+// Configures and builds a project of tests/install against the prefix; `settings` are more words
+// for cmake.
+testing::AssertionResult Install::builds(const std::string& project, const std::string& settings) {
+  const std::string build = folder_ + "/" + project;
+  auto configured = runs(cmake + " -S '" KVCHECK_SOURCE_DIR "/tests/install/" + project + "' -B '" +
+                         build + "' -G Ninja -DCMAKE_PREFIX_PATH='" + prefix() + "' " + settings);
+  return configured ? runs(cmake + " --build '" + build + "'") : configured;
+}
+
 TEST_F(Install, AnotherProjectFindsBuildsAndRuns) {
-  const std::string cmake = "'" KVCHECK_CMAKE "'";
-  const std::string prefix = folder_ + "/prefix";
-  const std::string build = folder_ + "/build";
-  ASSERT_TRUE(runs(cmake + " --install '" KVCHECK_BINARY_DIR "' --prefix '" + prefix + "'"));
-  ASSERT_TRUE(runs(cmake + " -S '" KVCHECK_SOURCE_DIR "/tests/install/consumer' -B '" + build +
-                   "' -G Ninja -DCMAKE_PREFIX_PATH='" + prefix + "'"));
-  ASSERT_TRUE(runs(cmake + " --build '" + build + "'"));
-  ASSERT_TRUE(runs("'" + build + "/consumer'"));
+  ASSERT_TRUE(installs());
+  ASSERT_TRUE(builds("consumer"));
+  ASSERT_TRUE(runs("'" + folder_ + "/consumer/consumer'"));
   EXPECT_EQ(output(), "version " + std::string(version) + "\npolicies " +
                           std::to_string(policy_registry().size()) + "\ndraw " +
-                          std::to_string(Rng(1).below(1000, 2)) + "\ntop-k 16\ntrace missing\n");
+                          std::to_string(Rng(1).below(1000, 2)) +
+                          "\ntop-k 16\ntrace missing\nown 6\n");
 
-  EXPECT_TRUE(runs("'" + prefix + "/bin/kvcheck' --version"));
+  EXPECT_TRUE(runs("'" + prefix() + "/bin/kvcheck' --version"));
   for (const char* file : {"LICENSE", "README.md"}) {
-    EXPECT_TRUE(fs::exists(prefix + "/share/doc/kvcheck/" + file)) << file;
+    EXPECT_TRUE(fs::exists(prefix() + "/share/doc/kvcheck/" + file)) << file;
   }
-  EXPECT_FALSE(fs::exists(prefix + "/include/kvcheck/cli")) << "the command line is no library";
-  EXPECT_FALSE(fs::exists(prefix + "/include/kvcheck/base/kernels/kernels_detail.h"));
+  EXPECT_FALSE(fs::exists(prefix() + "/include/kvcheck/cli")) << "the command line is no library";
+  EXPECT_FALSE(fs::exists(prefix() + "/include/kvcheck/base/kernels/kernels_detail.h"));
+}
+
+TEST_F(Install, OneSourceCanIncludeEveryPublicHeader) {
+  ASSERT_TRUE(installs());
+  std::vector<std::string> headers;
+  for (const auto& entry : fs::recursive_directory_iterator(prefix() + "/include")) {
+    if (entry.path().extension() != ".h") continue;
+    headers.push_back(fs::relative(entry.path(), prefix() + "/include").generic_string());
+  }
+  ASSERT_GT(headers.size(), 80U);
+  std::ranges::sort(headers);
+  const std::string source = folder_ + "/all_headers.cpp";
+  std::ofstream text(source);
+  for (const std::string& header : headers) text << "#include \"" << header << "\"\n";
+  text << "int main() {}\n";
+  text.close();
+  EXPECT_TRUE(builds("all_headers", "-DHEADERS_SOURCE='" + source + "'"));
+}
+
+TEST_F(Install, ConformanceNeedsNoSqliteNoLibzipAndNoIcu) {
+  ASSERT_TRUE(installs());
+  const std::string laws = " -DLAWS_SOURCE='" KVCHECK_SOURCE_DIR "/examples/cpp/my_laws.cpp'";
+  const std::string bare =
+      "-DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON "
+      "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON" +
+      laws;
+  ASSERT_TRUE(builds("conformance_only", bare));
+  EXPECT_TRUE(runs("'" + folder_ + "/conformance_only/laws' SinkWindow --filter visible.sinks"));
+  EXPECT_FALSE(runs("ldd '" + folder_ + "/conformance_only/laws' | grep -E 'sqlite|libzip|libicu'"))
+      << output();
+  // The same machine cannot find what does need them.
+  EXPECT_FALSE(builds("all_headers", bare));
+}
+
+TEST_F(Install, AnUnknownComponentIsNamed) {
+  ASSERT_TRUE(installs());
+  const std::string project = folder_ + "/project";
+  fs::create_directory(project);
+  std::ofstream(project + "/CMakeLists.txt")
+      << "cmake_minimum_required(VERSION 3.23)\nproject(x LANGUAGES CXX)\n"
+         "find_package(kvcheck REQUIRED COMPONENTS simulator)\n";
+  EXPECT_FALSE(runs(cmake + " -S '" + project + "' -B '" + folder_ + "/x' -DCMAKE_PREFIX_PATH='" +
+                    prefix() + "'"));
+  EXPECT_THAT(output(), testing::HasSubstr("there is no component 'simulator'"));
 }
 
 TEST_F(Install, NothingInstalledNamesTheSourceTree) {
-  const std::string prefix = folder_ + "/prefix";
-  ASSERT_TRUE(
-      runs("'" KVCHECK_CMAKE "' --install '" KVCHECK_BINARY_DIR "' --prefix '" + prefix + "'"));
+  ASSERT_TRUE(installs());
   EXPECT_FALSE(runs("grep -rl --include='*.cmake' --include='*.h' -F '" KVCHECK_SOURCE_DIR "' '" +
-                    prefix + "'"))
+                    prefix() + "'"))
       << output();
 }
 
