@@ -1,8 +1,8 @@
 // How positions turn vectors, for those who know neither models nor traces: policies.
 //
 // Rotary position embedding turns pairs of a head's channels, each by an angle of its own that
-// grows with the position (sim/cache/rope.h). Who brings keys and queries before rotation brings this
-// too.
+// grows with the position (sim/cache/rope.h). Who brings keys and queries before rotation brings
+// this too.
 #pragma once
 
 #include <cstddef>

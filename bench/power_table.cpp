@@ -25,8 +25,9 @@
 namespace {
 
 using namespace kv;
+using namespace kv::properties;
 
-constexpr properties::Shape shape = {.n = 16, .k = 4};
+constexpr Shape shape = {.n = 16, .k = 4};
 constexpr double level = 1e-6;
 constexpr std::uint64_t drift_streams = 400000;
 
@@ -36,18 +37,18 @@ struct State {
 };
 
 // Says which slot the t-th token (from 1) takes, or k: none.
-using properties::Step = std::function<std::uint32_t(const State&, Draws&, std::uint32_t t)>;
-using MakeStep = std::function<properties::Step()>;  // fresh for each stream
+using Step = std::function<std::uint32_t(const State&, Draws&, std::uint32_t t)>;
+using MakeStep = std::function<Step()>;  // fresh for each stream
 
-class SlotSampler final : public properties::Sampler {
+class SlotSampler final : public Sampler {
  public:
   explicit SlotSampler(MakeStep make) : make_(std::move(make)) {}
 
-  [[nodiscard]] const properties::Shape& shape() const override { return ::shape; }
+  [[nodiscard]] const Shape& shape() const override { return ::shape; }
 
-  Result<void> sample(std::uint64_t seed, properties::Replicate& out) override {
+  Result<void> sample(std::uint64_t seed, Replicate& out) override {
     CounterDraws draws{Rng(seed)};
-    const properties::Step step = make_();
+    const Step step = make_();
     State state;
     state.slots.resize(::shape.k);
     std::iota(state.slots.begin(), state.slots.end(), 0U);
@@ -115,15 +116,15 @@ class AlgorithmL {
     if (next_ == 0) begin(draws, t);
     if (t < next_) return shape.k;
     const std::uint32_t slot = any_slot(draws, t + 1000);
-    if (slip_ != Slip::never) w_ *= properties::shrink(draws, t, 2);
+    if (slip_ != Slip::never) w_ *= shrink(draws, t, 2);
     next_ = t + 1 + gap(draws, t, 3);
     return slot;
   }
 
  private:
   void begin(Draws& draws, std::uint32_t t) {
-    w_ = slip_ == Slip::starts_at_u ? draws.uniform(t, 0) : properties::shrink(draws, t, 0);
-    if (slip_ == Slip::early) w_ *= properties::shrink(draws, t, 7);
+    w_ = slip_ == Slip::starts_at_u ? draws.uniform(t, 0) : shrink(draws, t, 0);
+    if (slip_ == Slip::early) w_ *= shrink(draws, t, 7);
     next_ = t + gap(draws, t, 1) + (slip_ == Slip::first_gap ? 1U : 0U);
   }
 
@@ -152,7 +153,7 @@ struct Row {
   std::string published;  // T1, trend, T2, TA, TE of the table that is reproduced
 };
 
-std::vector<properties::Row> rows() {
+std::vector<Row> rows() {
   const double k = shape.k;
   return {
       {"accept k/(t-1)", bounded([](std::uint32_t t) { return std::uint64_t{t} - 1; }),
@@ -186,44 +187,38 @@ std::vector<properties::Row> rows() {
 
 struct Named {
   const char* name;
-  std::function<std::optional<properties::ChanceTest>(const properties::Counts&)> test;
+  std::function<std::optional<ChanceTest>(const Counts&)> test;
 };
 
 std::vector<Named> tests() {
-  return {{"T1",
-           [](const properties::Counts& c) {
-             return properties::inclusion_test(c, properties::ChanceLaw::uniform);
-           }},
-          {"trend", [](const properties::Counts& c) { return properties::trend_test(c); }},
-          {"T2", [](const properties::Counts& c) { return properties::pair_test(c); }},
-          {"TA",
-           [](const properties::Counts& c) {
-             return properties::acceptance_test(c, properties::ChanceLaw::uniform);
-           }},
-          {"TE", [](const properties::Counts& c) { return properties::age_rank_test(c); }}};
+  return {{"T1", [](const Counts& c) { return inclusion_test(c, ChanceLaw::uniform); }},
+          {"trend", [](const Counts& c) { return trend_test(c); }},
+          {"T2", [](const Counts& c) { return pair_test(c); }},
+          {"TA", [](const Counts& c) { return acceptance_test(c, ChanceLaw::uniform); }},
+          {"TE", [](const Counts& c) { return age_rank_test(c); }}};
 }
 
-properties::Counts counts_of(const MakeStep& make, std::uint64_t root, std::uint64_t streams) {
+Counts counts_of(const MakeStep& make, std::uint64_t root, std::uint64_t streams) {
   SlotSampler sampler(make);
-  properties::Counts counts(shape, {.pairs = true});
-  if (!properties::collect(sampler, root, 0, streams, counts)) std::abort();
+  Counts counts(shape, {.pairs = true});
+  if (!collect(sampler, root, 0, streams, counts)) std::abort();
   return counts;
 }
 
 // Streams needed, or 0: blind.
-double needed(const properties::ChanceTest& test) {
-  const properties::Statistic& statistic = test.statistic;
+double needed(const ChanceTest& test) {
+  const Statistic& statistic = test.statistic;
   const double drift = statistic.freedom > 0 ? statistic.value - statistic.freedom
                                              : statistic.value * statistic.value - 1;
   const double noise = std::sqrt(2 * std::max(1.0, statistic.freedom));
   if (drift < 6 * noise) return 0;
   const double each = drift / static_cast<double>(drift_streams);
-  return properties::noncentrality(statistic.freedom, level, 0.99) / each;
+  return noncentrality(statistic.freedom, level, 0.99) / each;
 }
 
 std::string text_of(double streams) {
   if (streams <= 0) return "-";
-  return streams < 10 ? "<10" : properties::number_text(streams);
+  return streams < 10 ? "<10" : number_text(streams);
 }
 
 void print_power() {
@@ -232,14 +227,14 @@ void print_power() {
       "in %llu streams\n\n| sampler | T1 | trend | T2 | TA | TE | expected |"
       " TA or T1 at that number |\n|---|---|---|---|---|---|---|---|\n",
       static_cast<unsigned long long>(drift_streams));
-  for (const properties::Row& row : rows()) {
-    const properties::Counts counts = counts_of(row.make, 1, drift_streams);
+  for (const Row& row : rows()) {
+    const Counts counts = counts_of(row.make, 1, drift_streams);
     std::string line = "| " + row.name + " |";
     double spot = 0;
     std::size_t by = 0;
     for (std::size_t i = 0; i < tests().size(); ++i) {
       const double streams = needed(*tests()[i].test(counts));
-      line += " " + properties::text_of(streams) + " |";
+      line += " " + text_of(streams) + " |";
       if (streams >= 15 && (spot <= 0 || streams < spot)) {
         spot = streams;
         by = i;
@@ -248,14 +243,14 @@ void print_power() {
     int rejected = 0;
     constexpr int runs = 200;
     for (int run = 0; run < runs && spot > 0; ++run) {
-      const properties::Counts some = counts_of(row.make, 100 + static_cast<std::uint64_t>(run),
-                                                static_cast<std::uint64_t>(std::ceil(spot)));
-      const std::optional<properties::ChanceTest> test = tests()[by].test(some);
+      const Counts some = counts_of(row.make, 100 + static_cast<std::uint64_t>(run),
+                                    static_cast<std::uint64_t>(std::ceil(spot)));
+      const std::optional<ChanceTest> test = tests()[by].test(some);
       rejected += test && test->statistic.p < level ? 1 : 0;
     }
     std::printf("%s %s | %s |\n", line.c_str(), row.published.c_str(),
                 spot > 0 ? (std::string(tests()[by].name) + " " +
-                            properties::number_text(rejected / static_cast<double>(runs)))
+                            number_text(rejected / static_cast<double>(runs)))
                                .c_str()
                          : "");
     std::fflush(stdout);
@@ -267,10 +262,10 @@ void print_false_alarms(std::uint64_t batteries) {
   std::uint64_t families = 0;
   std::vector<std::uint64_t> single(6);
   for (std::uint64_t b = 0; b < batteries; ++b) {
-    const properties::Counts counts = counts_of(algorithm_r(), 1000000 + b, 1000);
+    const Counts counts = counts_of(algorithm_r(), 1000000 + b, 1000);
     std::vector<double> p;
     for (const Named& test : tests()) p.push_back(test.test(counts)->statistic.p);
-    p.push_back(properties::largest_test(counts).statistic.p);
+    p.push_back(largest_test(counts).statistic.p);
     bool alarm = false;
     for (std::size_t i = 0; i < p.size(); ++i) {
       single[i] += p[i] < 0.01 ? 1U : 0U;
@@ -279,17 +274,16 @@ void print_false_alarms(std::uint64_t batteries) {
     families += alarm ? 1 : 0;
   }
   const auto total = static_cast<double>(batteries);
-  const properties::Bounds bounds = properties::exact_bounds(families, batteries, 0.05);
+  const Bounds bounds = exact_bounds(families, batteries, 0.05);
   std::printf(
       "\n%llu batteries of 1000 streams of Algorithm R, family error 1e-2 over 6 tests: "
       "%llu alarms, %s (%s to %s)\nsingle tests at 1e-2:",
       static_cast<unsigned long long>(batteries), static_cast<unsigned long long>(families),
-      properties::percent_text(static_cast<double>(families) / total).c_str(),
-      properties::percent_text(bounds.low).c_str(), properties::percent_text(bounds.high).c_str());
+      percent_text(static_cast<double>(families) / total).c_str(), percent_text(bounds.low).c_str(),
+      percent_text(bounds.high).c_str());
   const char* const names[] = {"T1", "trend", "T2", "TA", "TE", "largest"};
   for (std::size_t i = 0; i < single.size(); ++i) {
-    std::printf(" %s %s", names[i],
-                properties::percent_text(static_cast<double>(single[i]) / total).c_str());
+    std::printf(" %s %s", names[i], percent_text(static_cast<double>(single[i]) / total).c_str());
   }
   std::printf("\n");
 }

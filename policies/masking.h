@@ -1,8 +1,8 @@
 // Masking: a policy some of whose victims are hidden instead of freed.
 //
-// The cache (sim/cache/unit_cache.h) asks once. Victims below the position are evicted like all others,
-// never seen again and no residents any more; but their rows stay stored for good, beside the
-// budget.
+// The cache (sim/cache/unit_cache.h) asks once. Victims below the position are evicted like all
+// others, never seen again and no residents any more; but their rows stay stored for good, beside
+// the budget.
 #pragma once
 
 #include <cstddef>

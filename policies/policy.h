@@ -1,8 +1,8 @@
 // A policy: decides which tokens of one unit's cache go. Nothing else.
 //
-// The cache (sim/cache/unit_cache.h) owns protection, budget, timing, visibility, positions and order, so
-// that one piece of code holds every policy to the same budget. A policy knows no tensors' storage,
-// no mask and no clock; chance comes in through Draws.
+// The cache (sim/cache/unit_cache.h) owns protection, budget, timing, visibility, positions and
+// order, so that one piece of code holds every policy to the same budget. A policy knows no
+// tensors' storage, no mask and no clock; chance comes in through Draws.
 //
 // Residents are numbered by rank, their index in stream order: first the sinks, then the middle,
 // then the recent tokens. Only the middle may be evicted. A token becomes a candidate when it
@@ -15,8 +15,8 @@
 //   evict     when the middle holds more than its capacity: names those who go
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
-// Where the units of a layer share their budget (sim/cache/cache_group.h), scores() is called in place of
-// evict: of every unit's policy at every decision, and the lowest of all go.
+// Where the units of a layer share their budget (sim/cache/cache_group.h), scores() is called in
+// place of evict: of every unit's policy at every decision, and the lowest of all go.
 //
 // One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
 #pragma once

@@ -1,7 +1,7 @@
 // Rotating: a policy that looks at keys and queries as they stand after rotation.
 //
-// Observations bring vectors before rotation (policies/policy.h). A policy that is a Rotating too is
-// told, before it observes anything, how a place turns them: see base/rotation.h. A place is a
+// Observations bring vectors before rotation (policies/policy.h). A policy that is a Rotating too
+// is told, before it observes anything, how a place turns them: see base/rotation.h. A place is a
 // token's position in the stream, or, in a cache that closes the gaps of evictions, its rank.
 #pragma once
 

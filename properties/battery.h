@@ -33,9 +33,10 @@ struct BatteryOptions {
 enum class Status {
   held,
   broken,
-  not_run,         // it applies, but what it must see never happened, or time ran out: says why
-  not_applicable,  // it does not apply, under the contract or as the subject rightly refuses what the law
-                   // needs, or does not tell it: says why
+  not_run,  // it applies, but what it must see never happened, or time ran out: says why
+  // Under the contract it does not apply; or the subject rightly refuses what the law needs, or does
+  // not report it. Says why.
+  not_applicable,
 };
 
 struct LawResult {

@@ -14,7 +14,7 @@ struct Layout {
 };
 
 // The term, then the text beside it, broken at spaces; a term that reaches the column stands on a
-// line of its own. Arguments too long for a line are left whole. Ends with a newline.
+// line of its own. Words too long for a line are left whole. Ends with a newline.
 std::string definition(std::string_view term, std::string_view text, const Layout& layout = {});
 
 }  // namespace kv::cli

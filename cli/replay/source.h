@@ -8,8 +8,8 @@
 
 namespace kv::cli {
 
-// `synthetic:GENERATOR[:field=value,...]` makes a synthetic stream (traces/synthetic/synthetic.h); any other
-// word is the path of a trace file. Errors are those of parse_synthetic and open_trace.
+// `synthetic:GENERATOR[:field=value,...]` makes a synthetic stream (traces/synthetic/synthetic.h);
+// any other word is the path of a trace file. Errors are those of parse_synthetic and open_trace.
 Result<Trace> open_source(const std::string& word);
 
 }  // namespace kv::cli

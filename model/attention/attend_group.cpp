@@ -1,5 +1,5 @@
-// One query's attention over rows of one kv-head: the part of model/attention/cached_attention.h that
-// computes.
+// One query's attention over rows of one kv-head: the part of model/attention/cached_attention.h
+// that computes.
 #include <cmath>
 
 #include "kvcheck/model/attention/cached_attention.h"

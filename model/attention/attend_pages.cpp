@@ -1,4 +1,5 @@
-// Queries that choose pages: the part of model/attention/cached_attention.h for visibility=top-pages.
+// Queries that choose pages: the part of model/attention/cached_attention.h for
+// visibility=top-pages.
 #include <algorithm>
 
 #include "kvcheck/model/attention/cached_attention.h"

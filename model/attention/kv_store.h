@@ -1,7 +1,8 @@
 // The vectors of one kv-head's residents, each in the slot that the cache gave it.
 //
-// Where the newest or the first tokens are stored otherwise than the rest (model/attention/kv_format.h), a
-// token comes in full precision, and settle() quantises it when it has left the newest.
+// Where the newest or the first tokens are stored otherwise than the rest
+// (model/attention/kv_format.h), a token comes in full precision, and settle() quantises it when it
+// has left the newest.
 #pragma once
 
 #include <cstddef>

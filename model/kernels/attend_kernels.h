@@ -2,11 +2,13 @@
 //
 // Several vectors (the query heads that share a kv-head; in a prompt, of several tokens) go over
 // the same rows, tile by tile of 16 ranks; per vector and tile
-//   logits    scale * (query . key): sixteen lanes as in model/kernels/model_kernels.h, products fused;
+//   logits    scale * (query . key): sixteen lanes as in model/kernels/model_kernels.h, products
+// fused;
 //             times the key's own scale where it is int8 (and a weight times the value's)
 //   most      the largest logit so far; when it grows, sums and output are scaled by
 //             exp(old - new), which is 0 at first
-//   weights   exp(logit - most), the exponential of base/kernels/kernels.h; rank r is added to lane r mod
+//   weights   exp(logit - most), the exponential of base/kernels/kernels.h; rank r is added to lane
+// r mod
 //   16 out       weights times values, rows in order, products fused
 // and at the end out is multiplied by 1 / (the sum of the lanes, in the fixed tree). So a result
 // depends neither on the machine nor on which vectors go together, and the tables agree bit by bit.

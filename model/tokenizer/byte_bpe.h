@@ -14,8 +14,8 @@
 
 namespace kv::model {
 
-// Also of a WordLevel model, for which see model/tokenizer/word_tokenizer.h. Errors name the file and what in
-// it is missing, contradicts itself, or is not supported.
+// Also of a WordLevel model, for which see model/tokenizer/word_tokenizer.h. Errors name the file
+// and what in it is missing, contradicts itself, or is not supported.
 Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path);
 
 // vocab.json and merges.txt of a folder. <|endoftext|> is special, if the vocabulary has it.

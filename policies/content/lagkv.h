@@ -17,7 +17,7 @@
 // Who has no score yet stays while others can go, and goes oldest first. So a cache should hold
 // three pieces: choose lag by the budget.
 //
-// Source: "LagKV: Lag-Relative Information of the KV Cache ReportsWhat Which
+// Source: "LagKV: Lag-Relative Information of the KV Cache Tells Which
 // Tokens Are Important", arXiv:2504.04704; code AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and
 // NVIDIA/kvpress, LagKVPress, whose scores `ranked` and `scored` (cross_scoring there) are.
 // Differs: by default every token has a reference of its own, and the middle is thinned as a whole.

@@ -8,7 +8,8 @@
 //                    probability (k/(k+1))^a: geometric in age, half of it gone after 0.69 k
 //   in bulk of m     one decision leaves k of k + m: the law depends on the chunk size
 //
-// Only a single bulk is uniform. The formulas of the same paper (policies/sampling/reservoir.h) are.
+// Only a single bulk is uniform. The formulas of the same paper (policies/sampling/reservoir.h)
+// are.
 //
 // Source: Pan, Weng, Huang, Pan and Zhao, "An Experiment of Implementing Reservoir Sampling to
 // StreamingLLM", figure 2 (reservoir_sampling) as figure 3 calls it.

@@ -2,8 +2,8 @@
 //
 // Each token draws a key ln(u) / weight when it first may go; the k largest stay. That is drawing
 // without replacement, one after another, each time in proportion to the weights: heavy tokens are
-// favoured, but inclusion is not in proportion to weight (policies/sampling/reservoir_chao.h is). With equal
-// weights it is a uniform reservoir. A weight is fixed together with the key.
+// favoured, but inclusion is not in proportion to weight (policies/sampling/reservoir_chao.h is).
+// With equal weights it is a uniform reservoir. A weight is fixed together with the key.
 //
 // Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir", Information
 // Processing Letters 97(5), 2006, algorithm A-ES, there with the keys u^(1/weight), whose logarithm

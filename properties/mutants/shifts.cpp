@@ -62,7 +62,9 @@ class ShiftsTheOtherWay final : public ShiftWrong {
 class ShiftsTwice final : public ShiftWrong {
   using ShiftWrong::ShiftWrong;
 
-  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override { return 2 * delta; }
+  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override {
+    return 2 * delta;
+  }
 };
 
 class OnlyRelabels final : public ShiftWrong {

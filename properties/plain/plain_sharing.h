@@ -1,4 +1,5 @@
-// A plain cache whose layers share their budgets by score, written apart from sim/cache/cache_group.h.
+// A plain cache whose layers share their budgets by score, written apart from
+// sim/cache/cache_group.h.
 #pragma once
 
 #include <span>

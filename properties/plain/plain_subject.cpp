@@ -118,7 +118,7 @@ void PlainSubject::feed_group(PlainGroup& group, const Feed& feed, Facts& facts)
   report_state(group, facts);
 }
 
-// ReportsWhat the rows that attention is given.
+// The rows that attention is given.
 std::vector<std::size_t> PlainSubject::begin_attention(PlainGroup& group,
                                                        const Feed& feed,
                                                        Facts& facts) {

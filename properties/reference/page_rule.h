@@ -1,5 +1,6 @@
-// visibility=top-pages as an executable specification, written apart from sim/cache/page_selection.h: no
-// bounds are kept, every product is made anew, and pages are sorted whole.
+// visibility=top-pages as an executable specification, written apart from
+// sim/cache/page_selection.h: no bounds are kept, every product is made anew, and pages are sorted
+// whole.
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,8 @@ class RemoteFamily final : public Family {
   [[nodiscard]] bool in_process() const override { return false; }
 
  private:
-  // ReportsWhat no event where the process died or fell out of step: a whole case is one request, and
-  // where in it that was cannot be seen.
+  // Names no event where the process died or fell out of step: a whole case is one request,
+  // and where in it that was cannot be seen.
   void try_run(const RunOptions& options, History& history) {
     auto conversation = pool_->take();
     if (!conversation) {

@@ -1,5 +1,6 @@
-// Queries that choose pages: the part of properties/subjects/spec_caches.h for visibility=top-pages. Keys and
-// queries are those that tokens bring, as they are: rotation is not what is tried here.
+// Queries that choose pages: the part of properties/subjects/spec_caches.h for
+// visibility=top-pages. Keys and queries are those that tokens bring, as they are: rotation is not
+// what is tried here.
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/properties/subjects/spec_caches.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {

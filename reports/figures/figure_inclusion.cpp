@@ -3,7 +3,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/numbers/inclusion.h"
 
 namespace kv::reports {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
 
 namespace kv::reports {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/tables/loss_log.h"
 
 namespace kv::reports {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/figures/legend.h"
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/legend.h"
+#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/numbers/labels.h"
 
 namespace kv::reports {

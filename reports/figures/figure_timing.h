@@ -1,7 +1,7 @@
 // The figure of timings.
 #pragma once
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/sim/replay/timing.h"
 
 namespace kv::reports {

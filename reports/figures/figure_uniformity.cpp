@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
 
 namespace kv::reports {

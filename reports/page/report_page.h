@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
 #include "kvcheck/reports/tables/loss_log.h"

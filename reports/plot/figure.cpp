@@ -1,4 +1,4 @@
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 
 #include <cmath>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "kvcheck/base/file.h"
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 
 // POSIX leaves this declaration to the program; glibc happens to make it too.
 extern char** environ;  // NOLINT(readability-redundant-declaration)

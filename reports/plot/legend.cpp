@@ -1,4 +1,4 @@
-#include "kvcheck/reports/figures/legend.h"
+#include "kvcheck/reports/plot/legend.h"
 
 #include <algorithm>
 

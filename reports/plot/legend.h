@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/plot_text.h"
 
 namespace kv::reports {
 

@@ -1,4 +1,4 @@
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/plot_text.h"
 
 #include <algorithm>
 #include <cmath>

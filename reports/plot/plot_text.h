@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
 
 namespace kv::reports {

@@ -1,9 +1,9 @@
-#include "kvcheck/reports/figures/position_plot.h"
+#include "kvcheck/reports/plot/position_plot.h"
 
 #include <algorithm>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/figures/plot_text.h"
+#include "kvcheck/reports/plot/plot_text.h"
 
 namespace kv::reports {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/figures/figure.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 

@@ -1,8 +1,8 @@
 // Caches that decide together: those of a layer that shares its budget, or any other cache alone.
 //
 // What differs from one cache is only when decisions fall. All caches of the group first release
-// what their timing says; then the lowest of all middles go (sim/cache/pooled_scores.h); then rows are
-// freed. Each is then a cache like any other, with a middle of its own size. Between decisions
+// what their timing says; then the lowest of all middles go (sim/cache/pooled_scores.h); then rows
+// are freed. Each is then a cache like any other, with a middle of its own size. Between decisions
 // nothing is shared, so a group has no state: it may be made anew whenever caches have moved.
 #pragma once
 

@@ -70,8 +70,8 @@ class UnitCache {
   // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
-  // ReportsWhat the policy, if it wants to know (policies/rotating.h), how places turn keys and queries;
-  // not told, nothing turns. `rotation` is to outlive the cache and its forks.
+  // Gives the policy, if it asks for it (policies/rotating.h), how places turn keys and
+  // queries; not told, nothing turns. `rotation` is to outlive the cache and its forks.
   void rotate_by(const Rotation* rotation);
 
   // Whether it decides together with the others of its layer. Then only a CacheGroup may call

@@ -58,8 +58,8 @@ struct UnitResult {
 };
 
 // What caches of one unit could have retained: means over queries of the mean over the unit's query
-// heads, as retained_mass. sim/oracle/oracle.h says of which caches. They hold for absolute and in-cache
-// positions alike, since retained_mass does not depend on them.
+// heads, as retained_mass. sim/oracle/oracle.h says of which caches. They hold for absolute and
+// in-cache positions alike, since retained_mass does not depend on them.
 struct UnitBounds {
   std::size_t layer = 0;  // of its first head
   std::size_t head = 0;   // its first query head

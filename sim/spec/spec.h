@@ -13,12 +13,12 @@
 // Always sinks + recent <= budget. visibility=window needs recent >= 1: a query sees its own key.
 //
 // visibility=top-pages:ATTENDED/PAGE/DENSE evicts nothing and lets each query attend to few pages
-// (sim/cache/page_selection.h): at most ATTENDED tokens, in whole pages of PAGE (16 if left out), in all but
-// the first DENSE layers (2 if left out). It needs a policy that keeps everything (dense),
-// positions=absolute, ATTENDED a multiple of PAGE, and units that do not span layers.
+// (sim/cache/page_selection.h): at most ATTENDED tokens, in whole pages of PAGE (16 if left out),
+// in all but the first DENSE layers (2 if left out). It needs a policy that keeps everything
+// (dense), positions=absolute, ATTENDED a multiple of PAGE, and units that do not span layers.
 //
-// budgets=... deals the budget over layers and heads (sim/spec/budgets.h); adaptive:0.2 lets the heads
-// of a layer share it by score.
+// budgets=... deals the budget over layers and heads (sim/spec/budgets.h); adaptive:0.2 lets the
+// heads of a layer share it by score.
 //
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).

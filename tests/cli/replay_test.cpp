@@ -37,7 +37,7 @@ class ReplayCommand : public testing::Test {
   std::string trace_ = folder_ / "even.npy";
 };
 
-std::vector<boost::json::object> reports::json_lines(const std::string& text) {
+std::vector<boost::json::object> json_lines(const std::string& text) {
   std::vector<boost::json::object> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
@@ -73,10 +73,10 @@ TEST_F(ReplayCommand, PutsNothingButJsonOnStandardOutputWhenAsked) {
       replay_with({"--policy", "all", "--budget", "8,16", "--seeds", "3", "--json", "-"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   std::map<std::string, int> cells;
-  for (const auto& line : reports::json_lines(ran.out)) {
-    if (properties::text_of(line, "type") != "cell") continue;
-    EXPECT_EQ(properties::text_of(line, "loop"), "open");
-    ++cells[properties::text_of(line, "policy")];
+  for (const auto& line : json_lines(ran.out)) {
+    if (text_of(line, "type") != "cell") continue;
+    EXPECT_EQ(text_of(line, "loop"), "open");
+    ++cells[text_of(line, "policy")];
   }
   EXPECT_EQ(cells["dense"], 1);
   EXPECT_EQ(cells["window"], 2);
@@ -90,7 +90,7 @@ TEST_F(ReplayCommand, MeasuresWhatAWindowKeepsOfEvenAttention) {
   // 1/(t+1) of the mass.
   double expected = 0;
   for (int t = 0; t < 32; ++t) expected += std::min(1.0, 9.0 / (t + 1)) / 32;
-  const auto lines = reports::json_lines(ran.out);
+  const auto lines = json_lines(ran.out);
   ASSERT_FALSE(lines.empty());
   EXPECT_NEAR(lines[0].at("retained_mass").to_number<double>(), expected, 1e-5);
 }
@@ -102,15 +102,15 @@ TEST_F(ReplayCommand, SaysWhichShareOfTheOptimumAPolicyKeeps) {
   EXPECT_THAT(table.out, HasSubstr("of optimum"));
   EXPECT_THAT(table.out, HasSubstr("1.0000"));
   const Ran ran = replay_with({"--policy", "window", "--budget", "8", "--oracle", "--json", "-"});
-  const auto line = reports::json_lines(ran.out).front();
+  const auto line = json_lines(ran.out).front();
   EXPECT_NEAR(line.at("optimum_share").to_number<double>(), 1, 1e-6);
   EXPECT_NEAR(line.at("optimum").to_number<double>(), line.at("retained_mass").as_double(), 1e-6);
   const Ran longer = replay_with(
       {"--policy", "window", "--budget", "8", "--oracle", "--oracle-tokens", "31", "--json", "-"});
-  EXPECT_TRUE(reports::json_lines(longer.out).front().at("optimum").is_null());
-  EXPECT_FALSE(reports::json_lines(longer.out).front().at("per_step_bound").is_null());
+  EXPECT_TRUE(json_lines(longer.out).front().at("optimum").is_null());
+  EXPECT_FALSE(json_lines(longer.out).front().at("per_step_bound").is_null());
   const Ran without = replay_with({"--policy", "window", "--budget", "8", "--json", "-"});
-  EXPECT_TRUE(reports::json_lines(without.out).front().at("per_step_bound").is_null());
+  EXPECT_TRUE(json_lines(without.out).front().at("per_step_bound").is_null());
   const Ran all = replay_with({"--budget", "8", "--oracle"});
   EXPECT_THAT(all.out, HasSubstr("\nunit=kv-head;timing=attend-then-trim       8   "));
   EXPECT_THAT(all.out, HasSubstr("\nh2o "));
@@ -123,9 +123,8 @@ TEST_F(ReplayCommand, AddsALinePerHeadWhenAsked) {
   const Ran ran = replay_with({"--policy", "window", "--budget", "8", "--json", "-", "--per-head"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   std::vector<std::int64_t> heads;
-  for (const auto& line : reports::json_lines(ran.out)) {
-    if (properties::text_of(line, "type") == "head")
-      heads.push_back(line.at("head").to_number<std::int64_t>());
+  for (const auto& line : json_lines(ran.out)) {
+    if (text_of(line, "type") == "head") heads.push_back(line.at("head").to_number<std::int64_t>());
   }
   EXPECT_THAT(heads, ElementsAre(0, 1));
 }
@@ -175,8 +174,8 @@ TEST_F(ReplayCommand, ReplaysEveryTrace) {
   std::vector<std::string> json = arguments;
   json.insert(json.end(), {"--json", "-"});
   std::vector<std::string> names;
-  for (const auto& line : reports::json_lines(replay_with(json).out))
-    names.push_back(properties::text_of(line, "trace"));
+  for (const auto& line : json_lines(replay_with(json).out))
+    names.push_back(text_of(line, "trace"));
   EXPECT_THAT(names, ElementsAre("even.npy", "other.npy"));
 
   std::vector<std::string> csv = arguments;

@@ -19,13 +19,13 @@ class SweepPlan : public testing::Test {
     if (!test::can_replay()) GTEST_SKIP() << "policies are not in this build";
   }
 
-  static std::vector<Cell> planned(const reports::Sweep& sweep) {
+  static std::vector<Cell> planned(const Sweep& sweep) {
     std::vector<Cell> cells;
     for (const PlannedCell& planned : plan_cells(sweep).value()) cells.push_back(planned.cell);
     return cells;
   }
 
-  static Error refused(const reports::Sweep& sweep) {
+  static Error refused(const Sweep& sweep) {
     const Result<std::vector<PlannedCell>> cells = plan_cells(sweep);
     return cells ? Error{Error::Kind::io, "accepted"} : cells.error();
   }
@@ -102,7 +102,7 @@ TEST_F(SweepPlan, RefusesMoreCellsThanItCouldMean) {
 }
 
 // What check_fit says of the sweep's cells and a trace of 100 tokens.
-std::string fit(const reports::Sweep& sweep) {
+std::string fit(const Sweep& sweep) {
   TraceInfo trace;
   trace.name = "x";
   trace.tokens = 100;
@@ -112,9 +112,7 @@ std::string fit(const reports::Sweep& sweep) {
 
 TEST_F(SweepPlan, LeavesOutOfAllWhatATraceHasNoFactsFor) {
   const Trace rows = attention_trace({}, [](auto, auto, auto, auto) { return 1.0; });
-  const auto names = [&](const reports::Sweep& sweep) {
-    return unserved(*plan_cells(sweep), rows);
-  };
+  const auto names = [&](const Sweep& sweep) { return unserved(*plan_cells(sweep), rows); };
   const auto of_all = names({{"all"}, {16, 32}, {1, 2}, 0});
   EXPECT_THAT(*of_all, testing::IsSupersetOf({"key-norm", "expected-attention", "separators"}));
   EXPECT_THAT(*of_all, testing::Not(testing::Contains("h2o")));

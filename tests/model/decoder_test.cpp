@@ -28,7 +28,7 @@ std::vector<float> logits_of(const LanguageModel& model,
                              const std::string& spec,
                              std::size_t chunk,
                              const DecoderOptions& options = {}) {
-  return test::logits_in_chunks(model, spec, some_tokens(50), chunk, options);
+  return logits_in_chunks(model, spec, some_tokens(50), chunk, options);
 }
 
 TEST(Decoder, DenseGivesTheSameBitsWhateverTheChunk) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-namespace kv::test {
+namespace kv::model {
 
 std::vector<float> logits_in_chunks(const LanguageModel& model,
                                     const std::string& spec,
@@ -22,4 +22,4 @@ std::vector<float> logits_in_chunks(const LanguageModel& model,
   return all;
 }
 
-}  // namespace kv::test
+}  // namespace kv::model

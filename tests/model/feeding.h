@@ -7,7 +7,7 @@
 
 #include "kvcheck/model/run/decoder.h"
 
-namespace kv::test {
+namespace kv::model {
 
 // The logits of every token of the text under the spec, fed by `chunk` tokens at a time.
 std::vector<float> logits_in_chunks(const LanguageModel& model,
@@ -16,4 +16,4 @@ std::vector<float> logits_in_chunks(const LanguageModel& model,
                                     std::size_t chunk,
                                     const DecoderOptions& options = {});
 
-}  // namespace kv::test
+}  // namespace kv::model

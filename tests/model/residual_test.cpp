@@ -111,7 +111,7 @@ std::vector<float> logits_of(const LanguageModel& model,
   DecoderOptions options;
   options.storage = parse_kv_format(storage).value();
   options.keys = keys;
-  return test::logits_in_chunks(model, spec, some_tokens(50), chunk, options);
+  return logits_in_chunks(model, spec, some_tokens(50), chunk, options);
 }
 
 TEST(Residual, DoesNotDependOnTheChunk) {

@@ -34,7 +34,7 @@ std::vector<float> logits_of(const LanguageModel& model,
                              const std::string& spec,
                              const DecoderOptions& options = {}) {
   const std::size_t chunk = parse_spec(spec).value().chunk;
-  return test::logits_in_chunks(model, spec, some_tokens(text_tokens), chunk, options);
+  return logits_in_chunks(model, spec, some_tokens(text_tokens), chunk, options);
 }
 
 std::vector<DecoderOptions> storages() {

@@ -9,8 +9,6 @@
 namespace kv::properties {
 namespace {
 
-using test::Fault;
-
 BatteryOptions few(std::uint32_t cases = 40) {
   BatteryOptions options;
   options.cases = cases;
@@ -25,7 +23,7 @@ const LawResult* result_of(const BatteryResult& report, std::string_view id) {
 }
 
 TEST(Battery, HoldsOfARightSubject) {
-  const auto family = test::make_faulty(Fault::none);
+  const auto family = make_faulty(Fault::none);
   const auto report = run_battery(*family, few());
   ASSERT_TRUE(report);
   for (const LawResult& result : report->laws) {
@@ -37,7 +35,7 @@ TEST(Battery, HoldsOfARightSubject) {
 }
 
 TEST(Battery, BreaksWithAShrunkCaseThatReproduces) {
-  const auto family = test::make_faulty(Fault::blind);
+  const auto family = make_faulty(Fault::blind);
   const auto report = run_battery(*family, few());
   ASSERT_TRUE(report);
   ASSERT_GT(report->count(Status::broken), 0U);
@@ -55,7 +53,7 @@ TEST(Battery, BreaksWithAShrunkCaseThatReproduces) {
 }
 
 TEST(Battery, GivesTheSameReportWhenItIsRunAgain) {
-  const auto family = test::make_faulty(Fault::blind);
+  const auto family = make_faulty(Fault::blind);
   const auto first = run_battery(*family, few());
   const auto second = run_battery(*family, few());
   ASSERT_TRUE(first && second);
@@ -69,7 +67,7 @@ TEST(Battery, GivesTheSameReportWhenItIsRunAgain) {
 
 TEST(Battery, SaysWhatALawNeverSaw) {
   // One case only: few laws see all that they must.
-  const auto family = test::make_faulty(Fault::none);
+  const auto family = make_faulty(Fault::none);
   const auto report = run_battery(*family, few(1));
   ASSERT_TRUE(report);
   std::size_t unseen = 0;
@@ -137,7 +135,7 @@ LawResult tried(Family& family, const std::string& law) {
 // A family that claims something that no law asks for.
 class Claims final : public Family {
  public:
-  Claims() : family_(test::make_faulty(Fault::none)) {}
+  Claims() : family_(make_faulty(Fault::none)) {}
 
   [[nodiscard]] std::string name() const override { return "dreamer"; }
 
@@ -215,7 +213,7 @@ TEST(Battery, EveryLawIsTriedOrSparedWithAReason) {
 }
 
 TEST(Battery, StopsWhenTimeRunsOut) {
-  const auto family = test::make_faulty(Fault::none);
+  const auto family = make_faulty(Fault::none);
   BatteryOptions options = few();
   double time = 0;
   options.clock = [&] { return time += 1; };
@@ -231,7 +229,7 @@ TEST(Battery, StopsWhenTimeRunsOut) {
 }
 
 TEST(Battery, TriesWhatTheFilterNames) {
-  const auto family = test::make_faulty(Fault::none);
+  const auto family = make_faulty(Fault::none);
   BatteryOptions options = few();
   options.filter = {"surv*"};
   const auto report = run_battery(*family, options);
@@ -247,7 +245,7 @@ TEST(Battery, TriesWhatTheFilterNames) {
 }
 
 TEST(Battery, TellsItsProgress) {
-  const auto family = test::make_faulty(Fault::none);
+  const auto family = make_faulty(Fault::none);
   BatteryOptions options = few();
   std::size_t reported = 0;
   options.progress = [&](double share, std::string_view what) {

@@ -138,8 +138,8 @@ TEST(Death, OfEveryCaseIsGivenUp) {
 
 // In this process, where a child is forked for the subject.
 TEST(Death, OfTheForkedChildIsNotTheEndOfTheBattery) {
-  for (const auto fault : {test::Fault::dies, test::Fault::hangs}) {
-    const auto family = test::make_faulty(fault);
+  for (const auto fault : {Fault::dies, Fault::hangs}) {
+    const auto family = make_faulty(fault);
     BatteryOptions options;
     options.cases = 30;
     options.case_seconds = 0.2;
@@ -148,15 +148,14 @@ TEST(Death, OfTheForkedChildIsNotTheEndOfTheBattery) {
     ASSERT_TRUE(report);
     const LawResult& result = survival(*report);
     ASSERT_EQ(result.status, Status::broken);
-    EXPECT_EQ(where_of(result),
-              fault == test::Fault::dies ? "in call 1, feed 4" : "in call 1, feed 7");
+    EXPECT_EQ(where_of(result), fault == Fault::dies ? "in call 1, feed 4" : "in call 1, feed 7");
     EXPECT_EQ(report->count(Status::broken), 1U);
     for (const LawResult& other : report->laws) {
       if (&other == &result) continue;
       EXPECT_TRUE(other.cases > 0 || !other.why.empty()) << other.law->id;
     }
     EXPECT_TRUE(std::ranges::any_of(report->laws, [&](const LawResult& other) {
-      return &other != &result && other.cases > (fault == test::Fault::dies ? 5U : 0U);
+      return &other != &result && other.cases > (fault == Fault::dies ? 5U : 0U);
     }));
   }
 }

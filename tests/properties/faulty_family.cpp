@@ -6,7 +6,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv::test {
+namespace kv::properties {
 namespace {
 
 class FaultySubject final : public Subject {
@@ -70,4 +70,4 @@ std::unique_ptr<Family> make_faulty(Fault fault) {
   return std::make_unique<FaultyFamily>(fault);
 }
 
-}  // namespace kv::test
+}  // namespace kv::properties

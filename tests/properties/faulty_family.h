@@ -5,7 +5,7 @@
 
 #include "kvcheck/properties/family.h"
 
-namespace kv::test {
+namespace kv::properties {
 
 enum class Fault {
   none,
@@ -19,4 +19,4 @@ enum class Fault {
 // Streaming with 1 sink, 3 recent and a budget of 4, attend-then-trim, visibility=window.
 std::unique_ptr<Family> make_faulty(Fault fault);
 
-}  // namespace kv::test
+}  // namespace kv::properties

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace kv::test {
+namespace kv::properties {
 namespace {
 
 void hide(std::vector<Row>& rows) {
@@ -105,4 +105,4 @@ std::unique_ptr<Family> make_hiding(std::unique_ptr<Family> family) {
   return std::make_unique<HidingFamily>(std::move(family));
 }
 
-}  // namespace kv::test
+}  // namespace kv::properties

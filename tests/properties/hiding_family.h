@@ -6,8 +6,8 @@
 
 #include "kvcheck/properties/family.h"
 
-namespace kv::test {
+namespace kv::properties {
 
 std::unique_ptr<Family> make_hiding(std::unique_ptr<Family> family);
 
-}  // namespace kv::test
+}  // namespace kv::properties

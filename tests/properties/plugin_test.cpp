@@ -17,8 +17,8 @@ class Plugin : public testing::Test {
   std::string built(const std::string& source, const std::string& flags) {
     std::string library = folder_ / "plugin.so";
     const std::string command = "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC " + flags +
-                                " -I'" KVCHECK_SOURCE_DIR "' '" KVCHECK_SOURCE_DIR "/" + source +
-                                "' -o '" + library + "'";
+                                " -I'" KVCHECK_BINARY_DIR "/include' '" KVCHECK_SOURCE_DIR "/" +
+                                source + "' -o '" + library + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     return library;
   }

@@ -17,7 +17,7 @@ template <typename All>
 std::unique_ptr<Family> hiding(const All& all, std::string_view name) {
   const auto found = std::ranges::find_if(all, [&](const auto& each) { return each.name == name; });
   EXPECT_NE(found, all.end()) << name;
-  return test::make_hiding(found->make());
+  return make_hiding(found->make());
 }
 
 BatteryResult battery(Family& family, std::vector<std::string> filter, std::uint32_t cases) {

@@ -5,13 +5,13 @@ namespace kv::properties {
 namespace {
 
 std::string error_of(std::string_view text) {
-  const auto family = test::make_faulty(test::Fault::none);
+  const auto family = make_faulty(Fault::none);
   const auto report = reproduce(*family, text);
   return report ? "" : report.error().message;
 }
 
 TEST(Reproduce, TriesOneLawOnOneCase) {
-  const auto family = test::make_faulty(test::Fault::none);
+  const auto family = make_faulty(Fault::none);
   const auto report =
       reproduce(*family, "survives/sinks=1,recent=2,budget=3;stream=ties;calls=f3,f1,f9");
   ASSERT_TRUE(report);

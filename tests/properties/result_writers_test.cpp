@@ -14,8 +14,8 @@
 namespace kv::properties {
 namespace {
 
-BatteryResult report_of(test::Fault fault) {
-  const auto family = test::make_faulty(fault);
+BatteryResult report_of(Fault fault) {
+  const auto family = make_faulty(fault);
   BatteryOptions options;
   options.cases = 40;
   auto report = run_battery(*family, options);
@@ -24,7 +24,7 @@ BatteryResult report_of(test::Fault fault) {
 }
 
 TEST(ReportWriters, TextShowsBrokenLawsFirst) {
-  const BatteryResult report = report_of(test::Fault::blind);
+  const BatteryResult report = report_of(Fault::blind);
   std::ostringstream out;
   write_text(report, "kvcheck check 'a subject'", out);
   const std::string text = out.str();
@@ -41,7 +41,7 @@ TEST(ReportWriters, TextShowsBrokenLawsFirst) {
 }
 
 TEST(ReportWriters, TheTableCutsNothing) {
-  const BatteryResult report = report_of(test::Fault::none);
+  const BatteryResult report = report_of(Fault::none);
   std::ostringstream plain;
   write_text(report, "nobody", plain);
   std::ostringstream narrow;
@@ -61,7 +61,7 @@ TEST(ReportWriters, TheTableCutsNothing) {
 }
 
 TEST(ReportWriters, JsonHoldsEveryLaw) {
-  const BatteryResult report = report_of(test::Fault::blind);
+  const BatteryResult report = report_of(Fault::blind);
   std::ostringstream out;
   write_json(report, out);
   const auto object = boost::json::parse(out.str()).as_object();
@@ -78,7 +78,7 @@ TEST(ReportWriters, JsonHoldsEveryLaw) {
 }
 
 TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
-  BatteryResult report = report_of(test::Fault::blind);
+  BatteryResult report = report_of(Fault::blind);
   report.subject = "a<b>&\"c\"\x01";
   for (LawResult& result : report.laws) {
     if (result.finding) result.finding->seen = "1 < 2 && \"x\"\n\x1b";
@@ -104,7 +104,7 @@ TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
 
 // What a subject says is shown, and neither obeyed nor let out of its column.
 TEST(ReportWriters, ForeignTextIsShownAndNotObeyed) {
-  BatteryResult report = report_of(test::Fault::blind);
+  BatteryResult report = report_of(Fault::blind);
   report.subject = "na\x1b[31mme\nBROKEN  nothing";
   for (LawResult& result : report.laws) {
     if (result.finding) result.finding->seen = "red \x1b[2J\nthe answer was: \x07\xff";
@@ -146,7 +146,7 @@ TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsTold) {
 }
 
 TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
-  const BatteryResult report = report_of(test::Fault::throws);
+  const BatteryResult report = report_of(Fault::throws);
   ASSERT_GT(report.count(Status::broken), 1U);
   std::ostringstream out;
   write_text(report, "nobody", out);

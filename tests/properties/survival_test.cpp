@@ -5,10 +5,8 @@
 namespace kv::properties {
 namespace {
 
-using test::Fault;
-
 BatteryResult report_of(Fault fault, double case_seconds = 20) {
-  const auto family = test::make_faulty(fault);
+  const auto family = make_faulty(fault);
   BatteryOptions options;
   options.cases = 30;
   options.case_seconds = case_seconds;
@@ -36,7 +34,7 @@ TEST(Survival, FindsACrashWithTheSmallestCase) {
     if (&other == &result) continue;
     EXPECT_NE(other.status, Status::broken) << other.law->id;
   }
-  const auto family = test::make_faulty(Fault::dies);
+  const auto family = make_faulty(Fault::dies);
   const auto again = reproduce(*family, result.reproduce);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->laws.front().status, Status::broken);

@@ -6,7 +6,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/reports/figures/figure_loss_log.h"
-#include "kvcheck/reports/figures/position_plot.h"
+#include "kvcheck/reports/plot/position_plot.h"
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/model/small_models.h"

@@ -22,8 +22,8 @@ MemoryShape narrow() {
           .layers = 1,
           .query_heads = 4,
           .kv_heads = 2,
-          .head_dim = input_dim,
-          .rope = {RopeLayout::interleaved, input_dim, 10000}};  // as input_rotation()
+          .head_dim = properties::input_dim,
+          .rope = {RopeLayout::interleaved, properties::input_dim, 10000}};  // as input_rotation()
 }
 
 void append(std::vector<float>& into, const std::vector<double>& vector) {
@@ -52,16 +52,16 @@ std::vector<std::uint32_t> kept_by_model(const Trace& trace, const Spec& spec) {
   const bool whole = spec.unit == Unit::layer;
   std::vector<std::uint32_t> kept(trace.info().tokens);
   for (std::size_t unit = 0; unit < (whole ? 1U : 2U); ++unit) {
-    properties::Model model(spec, std::make_shared<CounterDraws>(Rng(1)));
+    properties::ReferenceCache reference(spec, std::make_shared<CounterDraws>(Rng(1)));
     const properties::MassOf no_mass = [](const auto& visible, Position) {
       return std::vector<float>(visible.size());
     };
     for (std::size_t fed = 0; fed < kept.size(); fed += spec.chunk) {
       const std::size_t chunk = std::min<std::size_t>(spec.chunk, kept.size() - fed);
-      static_cast<void>(model.feed(
+      static_cast<void>(reference.feed(
           chunk, no_mass, [&](Position token) { return inputs_of(trace, whole, unit, token); }));
     }
-    for (const Position position : model.residents()) ++kept[position];
+    for (const Position position : reference.residents()) ++kept[position];
   }
   return kept;
 }

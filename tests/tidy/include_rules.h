@@ -1,5 +1,5 @@
-// Rules about #include: rooms use only what they name, no cycles, own header first, libraries stay at
-// home.
+// Rules about #include: rooms use only what they name, no cycles, own header first, libraries stay
+// at home.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace kv::tidy {
 
-// An include of ours is written from the root with the project's name, "kvcheck/sim/spec/spec.h", and
-// names the file's own room or one that the room uses; tests/ and bench/ may use all. An include of
-// a library must be one that the folder may use.
+// An include of ours is written from the root with the project's name, "kvcheck/sim/spec/spec.h",
+// and names the file's own room or one that the room uses; tests/ and bench/ may use all. An
+// include of a library must be one that the folder may use.
 Findings include_homes(const SourceFile& file, const Rooms& rooms);
 
 // The first include of x.cpp is x.h, when there is one.

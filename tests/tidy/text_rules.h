@@ -18,7 +18,8 @@ Findings banned_words(const SourceFile& file);
 // A header in policies/ that makes a Policy says Source:, Differs and Cost.
 Findings policy_headers(const SourceFile& file);
 
-// Of every header in policies/ that tells policies' entries, policies/registry/registry.cpp lists each.
+// Of every header in policies/ that tells policies' entries, policies/registry/registry.cpp lists
+// each.
 Findings unregistered_policies(const std::vector<SourceFile>& files);
 
 // A relative link in Markdown names a file that is there.

@@ -158,10 +158,8 @@ TEST(TidyRule, FindsRoomsThatPointUpOrInACircle) {
 }
 
 TEST(TidyRule, FindsACrowdedFolder) {
-  std::set<std::string> paths = {"sim", "sim/cache"};
+  std::set<std::string> paths = {"sim", "sim/cache", "sim/cache/a.h"};
   for (int i = 0; i < 30; ++i) paths.insert("sim/" + std::to_string(i) + ".h");
-  EXPECT_THAT(crowded_folders(paths), IsEmpty());
-  paths.insert("sim/cache/a.h");
   EXPECT_THAT(crowded_folders(paths), IsEmpty());
   paths.insert("sim/README.md");
   EXPECT_THAT(crowded_folders(paths), ElementsAre("sim: 31 files; at most 30"));

@@ -3,8 +3,8 @@
 // A generator is a rule for logits of low rank. Query t and key j have the logit q(t) . k(j); its
 // causal softmax is the attention row. So every generator makes both kinds of trace: `attention`
 // stores the rows, `qkv` stores the factors, and their rows agree but for float rounding
-// (traces/SYNTHETIC.md gives the bounds). Everything is drawn by base/random/rng.h, so a row does not
-// depend on the order of generation, and a longer stream starts with the rows of a shorter one.
+// (traces/SYNTHETIC.md gives the bounds). Everything is drawn by base/random/rng.h, so a row does
+// not depend on the order of generation, and a longer stream starts with the rows of a shorter one.
 //
 // Plants are drawn for each layer and kv-head and shared by the query heads of that kv-head; each
 // query head has noise of its own.

@@ -15,7 +15,7 @@ bool differs(double a, double b) {
   return !std::isnan(a) && !std::isnan(b) && std::abs(a - b) > position_slack;
 }
 
-// ReportsWhat a finding's own run, which is not the case's.
+// Gives a finding's own run, which is not the case's.
 Judgement in_run(Judgement judgement, const History& history) {
   if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
   return judgement;
