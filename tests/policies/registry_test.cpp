@@ -128,5 +128,14 @@ TEST(Options, StartWithDefaultsAndTakeLegalWordsOnly) {
   EXPECT_DEATH((void)options.at("algorithms"), "found");
 }
 
+TEST(Registry, EntriesNameSourceDifferencesAndCost) {
+  ASSERT_FALSE(policy_registry().empty());
+  for (const PolicyEntry& entry : policy_registry()) {
+    EXPECT_NE(entry.source, "") << entry.name;
+    EXPECT_NE(entry.differs, "") << entry.name;
+    EXPECT_NE(entry.cost, "") << entry.name;
+  }
+}
+
 }  // namespace
 }  // namespace kv

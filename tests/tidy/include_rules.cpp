@@ -114,6 +114,22 @@ Findings include_homes(const SourceFile& file, const Rooms& rooms) {
   return findings;
 }
 
+Findings unused_homes(const std::vector<SourceFile>& files) {
+  std::set<std::string_view> used;
+  for (const SourceFile& file : files) {
+    for (const Include& include : includes_of(file)) {
+      for (const auto& [prefix, folders] : homes) {
+        if (include.target.starts_with(prefix)) used.insert(prefix);
+      }
+    }
+  }
+  Findings findings;
+  for (const auto& [prefix, folders] : homes) {
+    if (!used.contains(prefix)) findings.push_back("no file includes " + std::string(prefix));
+  }
+  return findings;
+}
+
 Findings own_header_first(const SourceFile& file, const std::set<std::string>& paths) {
   if (!file.path.ends_with(".cpp")) return {};
   const std::string header = file.path.substr(0, file.path.size() - 4) + ".h";

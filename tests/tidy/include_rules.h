@@ -14,6 +14,9 @@ namespace kv::tidy {
 // include of a library must be one that the folder may use.
 Findings include_homes(const SourceFile& file, const Rooms& rooms);
 
+// Every library that has a home is included somewhere.
+Findings unused_homes(const std::vector<SourceFile>& files);
+
 // The first include of x.cpp is x.h, when there is one.
 Findings own_header_first(const SourceFile& file, const std::set<std::string>& paths);
 
