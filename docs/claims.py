@@ -1,10 +1,10 @@
-"""Measures the claims of the five documents that kvcheck started from; prints docs/claims.md.
+"""Measures the claims of the five documents that kvcheck started from, and prints docs/claims.md.
 
     python3 docs/claims.py build/release/kvcheck > docs/claims.md     (./dev claims does it)
 
-Every number comes from a run of kvcheck made now, and every verdict is computed from the numbers by
-the rule that stands beside it: nothing is written down in advance but the claims. How they are
-measured is in claims_quality.py and claims_cost.py.
+Every number comes from a new run of kvcheck, and every verdict is computed from the numbers by the
+rule beside it. Only the claims are written down in advance. claims_quality.py and claims_cost.py hold
+the measurements.
 """
 import datetime
 import sys
@@ -29,13 +29,14 @@ class Claim:
 
 
 CLAIMS = [
-    Claim("reservoir", "By the formula, every token that left the recent ones is kept with equal "
+    Claim("reservoir", "The formula keeps every token that has left the recent window with equal "
           "probability.", quality.uniform_formula),
-    Claim("reservoir", "So it is by the printed code.", quality.uniform_printed),
+    Claim("reservoir", "The printed code does so too.", quality.uniform_printed),
     Claim("reservoir", "Larger samples reduce the variance.", quality.variance),
-    Claim("reservoir", "At equal budget a reservoir remembers more than sinks + recent: recall.",
+    Claim("reservoir", "At equal budget a reservoir recalls more than sinks + recent.",
           quality.reservoir_recall),
-    Claim("reservoir", "The same: perplexity.", quality.reservoir_perplexity),
+    Claim("reservoir", "At equal budget a reservoir has a lower perplexity than sinks + recent.",
+          quality.reservoir_perplexity),
     Claim("reservoir", "Memory is constant.", cost.constant_memory),
     Claim("blog", "Dense attention costs O(T^2).", cost.dense_complexity),
     Claim("blog", "Window attention costs O(TL).", cost.bounded_complexity("window")),
@@ -46,16 +47,17 @@ CLAIMS = [
     Claim("blog", "Four initial tokens suffice.", quality.four_suffice),
     Claim("blog", "Positions must be those in the cache, not those in the text.", quality.in_cache_needed),
     Claim("pythia", "A slack of 64 makes copies tens of times rarer.", cost.lazy),
-    Claim("pythia", "Attention time per token is constant, while that of dense grows.",
+    Claim("pythia", "Attention time per token is constant, while the time of dense attention grows.",
           cost.constant_attention),
-    Claim("pythia", "A window of 256 is too small and one of 512 nearly dense: more is better.",
-          quality.window_sizes),
+    Claim("pythia", "A window of 256 is too small, and a window of 512 is nearly as good as dense: larger "
+          "is better.", quality.window_sizes),
     Claim("pythia", "Semantic blocks beat a plain window of the same size.", quality.semantic_blocks),
     Claim("pythia", "H2O with sinks beats sinks + recent.", quality.h2o_against_streaming),
-    Claim("ring", "Shuffling keys and values alike changes nothing but rounding.", quality.permutation),
-    Claim("ring", "Discarding half amortises re-evaluation; discarding one token re-evaluates all "
-          "the time.", cost.amortised),
-    Claim("ring", "Shifting keys costs less than a tenth.", cost.shifting_cost),
+    Claim("ring", "Shuffling keys and values in the same way changes nothing but rounding.",
+          quality.permutation),
+    Claim("ring", "Discarding half of the cache amortises re-evaluation; discarding one token at a time "
+          "re-evaluates constantly.", cost.amortised),
+    Claim("ring", "Shifting keys adds less than a tenth to the time.", cost.shifting_cost),
     Claim("ring", "Shifted keys equal fresh ones up to minor differences.", quality.shifted_equal),
     Claim("gpt2", "The earliest tokens are doing most of the work of self-attention.",
           quality.first_tokens_work),
@@ -65,22 +67,27 @@ CLAIMS = [
 
 HEAD = """# What the sources claim, measured
 
-Made by `./dev claims` on {date}; it runs `docs/claims.py`, which holds the claims and the rules of
-their verdicts.
+`./dev claims` made this page on {date}. It runs `docs/claims.py`, which holds the claims and the rules
+of their verdicts.
 
-Quality is that of the bundled small model ([model/data](../model/data/README.md)) on
-its held-out text, and of attention recorded from another one
-([traces/data](../traces/data/README.md)): a verdict is about these. "The stream" is that text uncut, its
-4,096 tokens through one cache; in windows of 256 each begins with an empty one. "a + b" is a cache of a
-sinks and b recent tokens. Times are ratios and exponents within one run on one machine, which others may
-have used at the same time; exponents are of the best of five runs each.
+Quality is measured with the bundled small model ([model/data](../model/data/README.md)) on its held-out
+text, and on attention recorded from another model ([traces/data](../traces/data/README.md)). Every
+verdict is about these models and texts. "The stream" is the uncut text, whose 4,096 tokens pass through
+one cache. In windows of 256 tokens, each window begins with an empty cache. "a + b" is a cache of a
+sinks and b recent tokens. Times are ratios and exponents within one run on one machine, which may have
+run other work at the same time. Exponents use the best of five runs at each point.
 
-What the fourth source says of learned positions (a token's changes at every step) has no claim here: both
-models rotate, none has learned positions. Its example of seven slots is a test.
+The fourth source says that the learned position of a token changes at every step. No claim here covers
+this, because both models use rotary positions and neither has learned ones. The source's example of
+seven slots is a test.
 
 | | claim | verdict |
 | --- | --- | --- |
 """
+
+
+def sentence(words):
+    return words[0].upper() + words[1:] + "."
 
 
 def main():
@@ -91,8 +98,8 @@ def main():
         measured, verdict, rule = claim.measure(Runner(claim))
         head += f"| [{number}](#claim-{number}) | {claim.text} | **{verdict}** |\n"
         body.append(f"## Claim {number}\n\n{claim.text} *({SOURCES[claim.source]})*\n\n"
-                    f"**{verdict[0].upper() + verdict[1:]}.** Measured: {measured}.\n\n"
-                    f"Rule: {rule}.\n\n```sh\n" + "\n".join(claim.commands) + "\n```\n")
+                    f"**{sentence(verdict)}** {sentence(measured)}\n\n"
+                    f"Rule: {sentence(rule)}\n\n```sh\n" + "\n".join(claim.commands) + "\n```\n")
     print(head + "\n" + "\n".join(body), end="")
 
 

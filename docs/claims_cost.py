@@ -1,13 +1,13 @@
-"""How docs/claims.py measures what is claimed of memory and time."""
+"""How docs/claims.py measures the claims about memory and time."""
 from claims_runs import CONDITION, FAILS, HOLDS, UNDECIDED, exponent, quoted
 from measuring import median
 
 SIZES = "sinks=4,recent=28,budget=64"
 
-# Order statistics of so many runs that enclose their median with 96 % (binomial).
+# Of 25 sorted runs, those after the 7th from either end enclose the median with 96 % (binomial).
 REPEATS, OUTSIDE = 25, 7
 
-# Runs whose best time is taken.
+# The number of runs of which the best time is used.
 BEST_OF = 5
 
 
@@ -20,13 +20,13 @@ def constant_memory(run):
     constant = all(len(set(sizes)) == 1 for name, sizes in held.items() if name != "dense")
     text = "; ".join(f"{name} " + ", ".join(f"{b / 1024:.0f}" for b in sizes)
                      for name, sizes in held.items())
-    return (f"KiB of keys and values after 256, 1,024 and 4,096 tokens: {text}",
-            HOLDS if constant else FAILS, "the bounded ones do not grow")
+    return (f"keys and values take these KiB after 256, 1,024 and 4,096 tokens: {text}",
+            HOLDS if constant else FAILS, "the claim holds if the bounded caches do not grow")
 
 
 def best(run, words, key):
-    """The rows of a command; of BEST_OF runs each with the shortest time, as neighbours on the machine
-    can only make it longer."""
+    """The rows of a command, each with the shortest time of BEST_OF runs, because other work on the
+    machine can only make it longer."""
     runs = [run.speed(words)] + [run.speed(words, fresh=True) for _ in range(BEST_OF - 1)]
     return [min(same, key=lambda row: row[key]) for same in zip(*runs)]
 
@@ -41,7 +41,7 @@ def slope_of(rows):
 
 
 def steps_of(rows):
-    """How many times longer the next token's attention takes, from length to length."""
+    """By how much the attention time of the next token grows from each length to the next."""
     return [b["attention_s"] / a["attention_s"] for a, b in zip(rows, rows[1:])]
 
 
@@ -68,12 +68,13 @@ def linear(slope):
 def dense_complexity(run):
     rows = attention_over(run, "dense;chunk=64", LENGTHS)
     slope, before_last = slope_of(rows), slope_of(rows[:-1])
-    text = (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}; at each "
-            f"doubling {many(steps_of(rows))} times, from {rows[0]['kv_bytes'] / 2**20:.0f} MiB of keys and "
-            f"values to {rows[-1]['kv_bytes'] / 2**20:.0f}")
+    text = (f"attention per token grows as T^{slope:.2f}, so T tokens cost T^{1 + slope:.2f}; successive "
+            f"doublings multiply it by {many(steps_of(rows))}, while keys and values grow from "
+            f"{rows[0]['kv_bytes'] / 2**20:.0f} to {rows[-1]['kv_bytes'] / 2**20:.0f} MiB")
     verdict = HOLDS if linear(slope) else CONDITION if linear(before_last) else FAILS
-    return text, verdict, ("the exponent per token is within 1 +- 0.25; the condition: only before the last "
-                           "doubling, after which keys and values may be more than the processor's caches hold")
+    return text, verdict, ("the claim holds if the exponent per token is within 1 ± 0.25; it holds with a "
+                           "condition if this is so only before the last doubling, after which keys and values "
+                           "may be larger than the processor's caches")
 
 
 def bounded_complexity(spec):
@@ -81,9 +82,10 @@ def bounded_complexity(spec):
         over_t = slope_of(attention_over(run, spec + ";chunk=64", LENGTHS))
         over_l = token_exponent(run, spec, BUDGETS, "attention_s")
         good = abs(over_t) < 0.15 and linear(over_l)
-        return (f"attention per token grows as T^{over_t:.2f} and L^{over_l:.2f}: T tokens cost "
+        return (f"attention per token grows as T^{over_t:.2f} and L^{over_l:.2f}, so T tokens cost "
                 f"T^{1 + over_t:.2f} L^{over_l:.2f}",
-                HOLDS if good else FAILS, "exponents within 0 +- 0.15 and 1 +- 0.25")
+                HOLDS if good else FAILS,
+                "the claim holds if the exponent per token is within 0 ± 0.15 for T and 1 ± 0.25 for L")
     return measure
 
 
@@ -97,12 +99,14 @@ def recompute_complexity(run):
     rows = best(run, "--policy '@window-recompute' --budget 128 --length 256,512,1024 --chunk 64 --tokens 24",
                 "token_s")
     over_t = exponent([(row["length"], row["token_s"]) for row in rows])
-    text = (f"a token costs T^{over_t:.2f}, and L^{short:.2f} from L = 128 to 1,024, L^{long:.2f} from 2,048 to "
-            "4,096: the products with weights are linear in L, attention is quadratic")
+    text = (f"the cost of a token grows as T^{over_t:.2f}; it grows as L^{short:.2f} for L from 128 to 1,024 and "
+            f"as L^{long:.2f} for L from 2,048 to 4,096, because the products with weights are linear in L and "
+            "attention is quadratic")
     constant = abs(over_t) < 0.15
     verdict = HOLDS if constant and short > 1.5 else CONDITION if constant and long > 1.5 else FAILS
-    return text, verdict, ("the exponent of T is within 0 +- 0.15 and that of L nearer to 2 than to 1; the "
-                           "condition: only where L is so long that attention outweighs the weights")
+    return text, verdict, ("the claim holds if the exponent of T is within 0 ± 0.15 and that of L is nearer to "
+                           "2 than to 1; it holds with a condition if the exponent of L is that high only "
+                           "where L is so long that attention outweighs the weights")
 
 
 def lazy(run):
@@ -110,9 +114,9 @@ def lazy(run):
     rows = run.replay(quoted([base, base + ";timing=lazy:64"]))
     eager, lazily = rows
     ratio = eager["moved"] / lazily["moved"]
-    return (f"rows moved {eager['moved']:,} against {lazily['moved']:,}: {ratio:.0f} times fewer; "
-            f"trims {eager['trims']:,} against {lazily['trims']:,}",
-            HOLDS if ratio > 20 else FAILS, "at least 20 times fewer rows are moved")
+    return (f"without slack {eager['moved']:,} rows are moved in {eager['trims']:,} trims, and with it "
+            f"{lazily['moved']:,} rows in {lazily['trims']:,} trims, which is {ratio:.0f} times fewer rows",
+            HOLDS if ratio > 20 else FAILS, "the claim holds if at least 20 times fewer rows are moved")
 
 
 def constant_attention(run):
@@ -121,11 +125,13 @@ def constant_attention(run):
                      f"--length {','.join(map(str, lengths))} --tokens 64", "attention_s")
     dense = [row["attention_s"] for row in rows if row["spec"].startswith("dense")]
     stream = [row["attention_s"] for row in rows if row["spec"].startswith("streaming")]
-    text = ("microseconds per token after 1,024, 2,048 and 8,192 tokens: sinks + recent "
+    text = ("attention takes these microseconds per token after 1,024, 2,048 and 8,192 tokens: sinks + recent "
             + ", ".join(f"{s * 1e6:.0f}" for s in stream) + "; dense "
             + ", ".join(f"{s * 1e6:.0f}" for s in dense))
     good = max(stream) < 1.25 * min(stream) and dense[-1] > 4 * dense[0]
-    return text, HOLDS if good else FAILS, "within 25 %, while dense grows at least 4 times"
+    return text, HOLDS if good else FAILS, \
+        "the claim holds if the time of sinks + recent varies by less than 25 % and that of dense grows more " \
+        "than 4 times"
 
 
 def amortised(run):
@@ -136,14 +142,16 @@ def amortised(run):
              "vectors=re-evaluated"]
     rows = run.speed(f"{quoted(specs)} --chunk 1 --length 768 --tokens 1")
     kept, discard, recompute = [row["first_token_s"] for row in rows]
-    text = (f"768 tokens one by one, context {budget}: discarding half {discard / kept:.1f} times "
-            f"sinks + recent, recomputing at every token {recompute / kept:.0f} times")
+    text = (f"for 768 tokens one by one and a context of {budget}, discarding half takes {discard / kept:.1f} "
+            f"times as long as sinks + recent, and recomputing at every token takes {recompute / kept:.0f} times "
+            "as long")
     return text, HOLDS if discard < 3 * kept and recompute > 5 * discard else FAILS, \
-        "discarding costs below 3 times, recomputing at least 5 times as much as discarding"
+        "the claim holds if discarding half takes less than 3 times as long as sinks + recent, and recomputing " \
+        "takes more than 5 times as long as discarding half"
 
 
 def shifting_ratios(run, storage, budget):
-    """What shifting adds, of runs side by side: one of each kind at a time, REPEATS times."""
+    """The share of time that shifting adds, from REPEATS pairs of runs made one after the other."""
     base = f"streaming:sinks=4,budget={budget};timing=trim-then-attend"
     words = (f"{quoted([base + ';positions=in-cache', base + ';positions=shifted'])} "
              f"--chunk 1 --length 2048 --tokens 1 --storage {storage}")
@@ -164,24 +172,26 @@ def shifting_cost(run):
             below[budget] = below.get(budget, True) and high < 0.1
             above[budget] = above.get(budget, False) or low > 0.1
             words.append(f"{median(ratios):+.1%} with {storage} keys (96 % interval {low:+.1%} to {high:+.1%})")
-        text.append(f"of {budget} residents " + ", ".join(words))
+        text.append(f"for {budget} residents " + ", ".join(words))
     verdict = HOLDS if below[256] and below[128] else CONDITION if above[256] and below[128] else \
         FAILS if above[128] else UNDECIDED
-    return (f"2,048 tokens one by one, against turning the query once per run and no key ever; the median of "
-            f"{REPEATS} pairs of runs: " + "; ".join(text), verdict,
-            "the whole interval lies below a tenth, of 256 and of 128 residents, for both storages; the "
-            "condition: of 128 it does and of 256 it lies above; with 128 one number turns per 24 weights, as "
-            "by its sizes in a model of 7 billion weights with 2,048 residents; an interval that encloses a "
-            "tenth decides nothing")
+    return (f"for 2,048 tokens one by one, shifting adds this share of time, compared with rotating the query "
+            f"once per run of residents and never a key (median of {REPEATS} pairs of runs): " + "; ".join(text),
+            verdict,
+            "the claim holds if, for both storages, the whole interval lies below a tenth with 256 and with 128 "
+            "residents; it holds with a condition if both intervals lie below a tenth with 128 residents and at "
+            "least one lies above it with 256. With 128 residents one number is rotated per 24 weights, which is "
+            "the ratio in a model of 7 billion weights with 2,048 residents. An interval that encloses a tenth "
+            "decides nothing")
 
 
 def exponential(run):
     rows = attention_over(run, "dense;chunk=64", LENGTHS)
     sizes = [b["kv_bytes"] / a["kv_bytes"] for a, b in zip(rows, rows[1:])]
     steps = steps_of(rows)
-    text = (f"dense, from {LENGTHS[0]:,} to {LENGTHS[-1]:,} tokens: at each doubling bytes grow {many(sizes)} "
-            f"times and the attention time of the next token {many(steps)} times")
+    text = (f"for dense attention from {LENGTHS[0]:,} to {LENGTHS[-1]:,} tokens, successive doublings multiply the "
+            f"bytes by {many(sizes)} and the attention time of the next token by {many(steps)}")
     grows = [factors[-1] > factors[0] ** 2 for factors in (sizes, steps)]
     return text, HOLDS if all(grows) else FAILS, \
-        ("of both, the factor of the last doubling is above the square of the first's: an exponential squares it at "
-         "every doubling, a power of T has the same at each")
+        ("the claim holds if, for both, the factor of the last doubling is above the square of the factor of the "
+         "first; an exponential squares the factor at every doubling, and a power of T has the same factor at each")

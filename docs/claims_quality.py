@@ -1,4 +1,4 @@
-"""How docs/claims.py measures what is claimed of what a cache keeps, and of what a model makes of it."""
+"""How docs/claims.py measures the claims about what a cache keeps and about the model that runs on it."""
 import math
 
 from claims_runs import CONDITION, FAILS, HOLDS, UNMEASURED, listed, quoted, share, some_of
@@ -6,8 +6,10 @@ from measuring import deviation, mean, recalled
 
 SIZES = "sinks=4,recent=28,budget=64"
 
-# What the source lost with 8 + 512 over 1,000 tokens: perplexity 7.72 against 6.97 of dense.
+# The source's ratio with 8 + 512 over 1,000 tokens: a perplexity of 7.72 against 6.97 for dense.
 NEARLY = 1.11
+
+UNIFORM = "the claim holds if no statistic rejects uniformity"
 
 
 def uniform_formula(run):
@@ -15,17 +17,17 @@ def uniform_formula(run):
         row = run.lines(f"uniformity reservoir:{SIZES},algorithm={algorithm} --tokens 256 "
                         "--trials 20000 --json -")[0]
         if not row["uniform"]:
-            return row["sentence"], FAILS, "a rejected statistic"
+            return row["sentence"], FAILS, UNIFORM
     detectable = row["statistics"][0]["detectable"]
-    return (f"not rejected over 20,000 streams for algorithms r, l and bottom-k (family error "
-            f"{row['family_error']:g}; inclusion off by {detectable:.1%} of k/n would have been seen)",
-            HOLDS, "no statistic rejects")
+    return ("no statistic rejects uniformity over 20,000 streams for the algorithms r, l and bottom-k (family "
+            f"error {row['family_error']:g}; the test would have detected an inclusion that is wrong by "
+            f"{detectable:.1%} of k/n)", HOLDS, UNIFORM)
 
 
 def uniform_printed(run):
     row = run.lines(f"uniformity reservoir-as-printed:{SIZES} --tokens 256 --trials 20000 --json -",
                     status=(0, 1))[0]
-    return row["sentence"], HOLDS if row["uniform"] else FAILS, "no statistic rejects"
+    return row["sentence"], HOLDS if row["uniform"] else FAILS, UNIFORM
 
 
 def variance(run):
@@ -35,12 +37,12 @@ def variance(run):
                       + ",".join(map(str, budgets)))
     spread = []
     for budget in budgets:
-        brought = [row["retained_mass"] - alone for row in rows if row["budget"] == budget]
-        spread.append((f"k = {budget - 32}:", deviation(brought) / mean(brought)))
+        added = [row["retained_mass"] - alone for row in rows if row["budget"] == budget]
+        spread.append((f"k = {budget - 32}", deviation(added) / mean(added)))
     falls = all(a[1] > b[1] for a, b in zip(spread, spread[1:]))
-    return ("standard deviation over 40 seeds of the attention mass that the sample brings, relative "
-            "to that mass: " + listed(spread, "{:.1%}"),
-            HOLDS if falls else FAILS, "it falls at every step")
+    return ("the attention mass that the sample adds has, over 40 seeds, a relative standard deviation of "
+            + listed(spread, "{:.1%}", " with "),
+            HOLDS if falls else FAILS, "the claim holds if the deviation falls at every step")
 
 
 def recall_and_perplexity(run):
@@ -59,21 +61,22 @@ def reservoir_recall(run):
     gain = mean(far) - recalled(stream, 64, 256)
     error = deviation(far) / math.sqrt(len(far))
     loss = recalled(stream, 32, 64) - mean(near)
-    text = (f"facts told 64 to 256 tokens ago: {mean(far):.3f} ({error:.3f} over 5 seeds) against "
-            f"{recalled(stream, 64, 256):.3f} for sinks + recent; 32 to 64 ago: {mean(near):.3f} "
-            f"against {recalled(stream, 32, 64):.3f}")
+    text = (f"of the facts stated 64 to 256 tokens ago, the reservoir recalls {mean(far):.3f} (standard error "
+            f"{error:.3f} over 5 seeds) and sinks + recent {recalled(stream, 64, 256):.3f}; of those stated 32 to "
+            f"64 tokens ago, they recall {mean(near):.3f} and {recalled(stream, 32, 64):.3f}")
+    rule = "the claim holds if far recall is better by two standard errors"
     if gain < 2 * error:
-        return text, FAILS, "far recall is better by two standard errors"
+        return text, FAILS, rule
     return text, CONDITION if loss > 0.02 else HOLDS, \
-        "far recall is better by two standard errors; the condition: near recall is worse"
+        rule + "; it holds with a condition if near recall is worse"
 
 
 def reservoir_perplexity(run):
     _, _, perplexity, stream = recall_and_perplexity(run)
     better = mean(perplexity) < stream["perplexity"]
-    return (f"{mean(perplexity):.3f} ({deviation(perplexity):.3f} between 5 seeds) against "
-            f"{stream['perplexity']:.3f} for sinks + recent",
-            HOLDS if better else FAILS, "perplexity is lower")
+    return (f"the reservoir has a perplexity of {mean(perplexity):.3f} (standard deviation "
+            f"{deviation(perplexity):.3f} over 5 seeds), and sinks + recent has {stream['perplexity']:.3f}",
+            HOLDS if better else FAILS, "the claim holds if the reservoir's perplexity is lower")
 
 
 def first_tokens(run):
@@ -81,9 +84,9 @@ def first_tokens(run):
     specs = [f"streaming:sinks={n},budget=64;positions=in-cache" for n in counts]
     rows = run.evaluate(f"{quoted(specs)} --windows 0")
     values = {n: row["perplexity"] for n, row in zip(counts, rows)}
-    text = f"perplexity at a budget of 64 with {listed(values.items(), '{:.2f}')} sinks"
+    text = f"perplexity at a budget of 64 is {listed(values.items(), '{:.2f}', ' with ')} sinks"
     return text, HOLDS if values[0] > 1.5 * values[1] else FAILS, \
-        "without a sink perplexity is at least 1.5 times that with one"
+        "the claim holds if perplexity without a sink is more than 1.5 times that with one sink"
 
 
 def in_cache_needed(run):
@@ -91,13 +94,16 @@ def in_cache_needed(run):
              "window:budget=64", "window:budget=64;positions=in-cache"]
     rows = run.evaluate(f"{quoted(specs)} --windows 0")
     absolute, ranked, window, window_ranked = [row["perplexity"] for row in rows]
-    text = (f"over 4,096 tokens (trained on 256): sinks + recent {absolute:.2f} absolute, "
-            f"{ranked:.2f} in-cache; window {window:.2f} and {window_ranked:.2f}")
+    text = (f"over 4,096 tokens, with a model trained on 256, the perplexity of sinks + recent is "
+            f"{absolute:.2f} at absolute and {ranked:.2f} at in-cache positions; that of a window is "
+            f"{window:.2f} and {window_ranked:.2f}")
     if absolute < 1.03 * ranked:
-        return text, FAILS, "absolute positions cost at least 3 % more perplexity"
+        return text, FAILS, \
+            "the claim holds, at least with a condition, if absolute positions cost at least 3 % more perplexity"
     return text, HOLDS if absolute > 1.5 * ranked else CONDITION, \
-        ("absolute positions cost at least half more perplexity; the condition: better with in-cache "
-         "ones, but not broken without, where rotation carries on beyond the trained length")
+        ("the claim holds if absolute positions raise perplexity by more than a half; it holds with a condition "
+         "if in-cache positions are better but absolute ones still work, because rotation continues beyond the "
+         "trained length")
 
 
 def permutation(run):
@@ -106,9 +112,9 @@ def permutation(run):
     laws = [law for row in rows for law in row.get("laws", [])]
     states = {law["law"]: law["status"] for law in laws}
     state = states.get("attention.permutation", "not tried")
-    return (f"the law attention.permutation (a row's weight does not depend on its slot) over "
-            f"{rows[0]['cases']} cases: {state}", HOLDS if state == "held" else FAILS,
-            "the law holds")
+    return (f"the status of the law attention.permutation (a row's weight does not depend on its slot) after "
+            f"{rows[0]['cases']} cases is \"{state}\"", HOLDS if state == "held" else FAILS,
+            "the claim holds if the law holds")
 
 
 def shifted_equal(run):
@@ -124,11 +130,12 @@ def shifted_equal(run):
         off = rows[-1]["perplexity"] / fresh - 1
         name = storage if keys == "rotated" else "f16 in f16 arithmetic"
         worst[name] = abs(off)
-        text.append(f"{name} {off:+.3%}")
+        text.append(f"{off:+.3%} in {name}")
     good = [name for name, off in worst.items() if off < 0.001]
     verdict = HOLDS if len(good) == len(worst) else CONDITION if good else FAILS
-    return ("perplexity with shifted against unshifted keys, 256 residents: " + ", ".join(text),
-            verdict, "all differ by less than 0.1 %; the condition: the storage is fine enough")
+    return ("with 256 residents, shifting the keys changes perplexity by " + ", ".join(text), verdict,
+            "the claim holds if all differences are below 0.1 %; it holds with a condition if only storage "
+            "with enough precision achieves this")
 
 
 def four_suffice(run):
@@ -140,17 +147,18 @@ def four_suffice(run):
     masses = [row["retained_mass"] for row in run.replay(quoted(
         ["streaming:sinks=4,recent=60", "streaming:sinks=8,recent=60", "streaming:sinks=4,recent=64"]))]
     by_sinks, by_recents = masses[1] - masses[0], masses[2] - masses[0]
-    text = ("60 recent tokens and 1, 4, 8, 16 sinks: perplexity on the stream "
-            f"{listed(stream.items(), '{:.2f}')}; in windows of 256 {listed(windows.items(), '{:.2f}')}. On "
-            f"the recorded attention, beside 4 + 60, four more sinks bring {by_sinks:+.4f} of the mass, "
-            f"four more recent tokens {by_recents:+.4f}")
+    text = ("beside 60 recent tokens, perplexity on the stream is "
+            f"{listed(stream.items(), '{:.2f}', ' with ')} sinks; in windows of 256 it is "
+            f"{listed(windows.items(), '{:.2f}', ' with ')} sinks. On the recorded attention, four more sinks "
+            f"than 4 + 60 retain {by_sinks:+.4f} of the mass, and four more recent tokens {by_recents:+.4f}")
     if stream[1] < 1.03 * stream[4]:
-        text += ("; one is enough for the bundled model, whose texts all begin with the token that it was "
-                 "trained to rest on")
+        text += (". One sink is enough for the bundled model, because all of its texts begin with the token "
+                 "that it was trained to use as a sink")
     better = [all(v[4] < 1.03 * min(v[8], v[16]) for v in (stream, windows)), by_sinks <= by_recents]
     return text, some_of(better), \
-        ("at equal recent tokens perplexity with 4 is at most 3 % above that with 8 and 16, and beyond 4 a "
-         "place does no better as a sink than as a recent token; the condition: only one of the two")
+        ("the claim holds if, at equal recent tokens, perplexity with 4 sinks is less than 3 % above that with 8 "
+         "and 16, and if a place beyond 4 sinks retains no more as a sink than as a recent token; it holds with "
+         "a condition if only one of the two is so")
 
 
 def window_sizes(run):
@@ -159,16 +167,19 @@ def window_sizes(run):
     dense, eighth, quarter = [row["perplexity"] for row in rows if row["window"] == 256][:3]
     whole = [row["perplexity"] for row in rows if row["window"] == 0]
     masses = run.replay(quoted([f"streaming:sinks=8,recent={n}" for n in (64, 128, 256)]))
-    text = ("scaled to a model that was trained on 256 tokens, as the source's on 2,048, and read that "
-            f"far: dense {dense:.3f}, 8 + 32 {eighth:.3f} ({eighth / dense - 1:+.1%}), 8 + 64 {quarter:.3f} "
-            f"({quarter / dense - 1:+.1%}). At the literal sizes, on the stream of 4,096 tokens, far beyond "
-            f"what it was trained on: dense {whole[0]:.2f}, 8 + 256 {whole[3]:.2f}, 8 + 512 {whole[4]:.2f}. "
-            "Retained mass of 512 recorded tokens, of a model trained on as many: "
-            + listed(zip(("8 + 64", "8 + 128", "8 + 256"), (row["retained_mass"] for row in masses)),
-                     "{:.3f}"))
-    rule = (f"scaled, the smaller window is more than {NEARLY - 1:.0%} above dense and the larger one at "
-            "most that (the source's own 8 + 512 was: 7.72 against 6.97), and at the literal sizes the "
-            "larger one is better; the condition: a cache no longer than what the model was trained on")
+    scaled = [("dense", f"{dense:.3f}"), ("8 + 32", f"{eighth:.3f} ({eighth / dense - 1:+.1%})"),
+              ("8 + 64", f"{quarter:.3f} ({quarter / dense - 1:+.1%})")]
+    literal = [("dense", whole[0]), ("8 + 256", whole[3]), ("8 + 512", whole[4])]
+    retained = zip(("8 + 64", "8 + 128", "8 + 256"), (row["retained_mass"] for row in masses))
+    text = ("the source's model was trained on 2,048 tokens, the bundled one on 256. With sizes scaled to that, "
+            f"in windows of 256, perplexity is {listed(scaled, '{}', ' for ')}. At the literal sizes, on the "
+            "stream of 4,096 tokens, far beyond the trained length, it is "
+            f"{listed(literal, '{:.2f}', ' for ')}. On 512 recorded tokens of a model trained on as many, the "
+            f"retained mass is {listed(retained, '{:.3f}', ' for ')}")
+    rule = (f"the claim holds if, at the scaled sizes, the smaller window is more than {NEARLY - 1:.0%} above "
+            "dense and the larger one at most that (the source's 8 + 512 had 7.72 against 6.97), and if the "
+            "larger one is better at the literal sizes; without the latter, it holds on the condition that the "
+            "cache is no longer than the trained length")
     if eighth <= NEARLY * dense or quarter > NEARLY * dense:
         return text, FAILS, rule
     return text, HOLDS if whole[4] < whole[3] else CONDITION, rule
@@ -185,17 +196,20 @@ def semantic_blocks(run):
         loop = run.evaluate(f"{quoted([spec + ';positions=in-cache' for spec in specs])} --windows 0")
         perplexity = [row["perplexity"] for row in loop]
         if masses[1] == masses[2] or perplexity[1] == perplexity[2]:
-            return (f"at budget {budget} cosine and dot product keep the same: no score decides",
-                    UNMEASURED, "cosine and dot product differ, else nothing was chosen")
-        text.append(f"{size.replace(',', ', ')}: perplexity {perplexity[1]:.3f} against "
-                    f"{perplexity[0]:.3f} for sinks + recent, retained mass {masses[1]:.4f} against "
-                    f"{masses[0]:.4f} (by dot product instead of cosine {perplexity[2]:.3f} "
-                    f"and {masses[2]:.4f}, and of rotated keys, as the source's code has it, "
-                    f"{perplexity[3]:.3f} and {masses[3]:.4f}: the score decides)")
+            return (f"at budget {budget} cosine and dot product keep the same tokens, so no score decides",
+                    UNMEASURED, "the claim is measured only if cosine and dot product differ, because otherwise "
+                    "no score selects anything")
+        text.append(f"with {size.replace(',', ', ')}, perplexity is {perplexity[1]:.3f} against "
+                    f"{perplexity[0]:.3f} for sinks + recent, and retained mass is {masses[1]:.4f} against "
+                    f"{masses[0]:.4f} (by dot product instead of cosine {perplexity[2]:.3f} and "
+                    f"{masses[2]:.4f}; by dot product of rotated keys, as in the source's code, "
+                    f"{perplexity[3]:.3f} and {masses[3]:.4f})")
         better += [perplexity[i] < perplexity[0] for i in (1, 3)]
-    return ("; ".join(text) + ". 24 tokens of the middle are 6 blocks of 4, the source's 128 are 8 of 16",
-            some_of(better), "perplexity, which the source tells, is lower in all four: at both sizes, by cosine "
-            "of raw keys and as its code has it; the condition: only at a size, or by a score")
+    return ("; ".join(text) + ". The score matters, as cosine and dot product keep different tokens. The middle of "
+            "24 tokens has 6 blocks of 4, and that of the source, 128 tokens, has 8 blocks of 16", some_of(better),
+            "the claim holds if perplexity, which the source reports, is lower in all four cases: at both sizes, by "
+            "cosine of raw keys and by the score of its code; it holds with a condition if it is lower only at one "
+            "size, or by one score")
 
 
 def h2o_against_streaming(run):
@@ -205,18 +219,18 @@ def h2o_against_streaming(run):
     stream, windows = ([row for row in rows if row["window"] == w] for w in (0, 256))
     masses = [row["retained_mass"] for row in run.replay(quoted([spec.split(";")[0] for spec in specs]))]
 
-    def told(pair):
-        return (f"perplexity {pair[1]['perplexity']:.3f} against {pair[0]['perplexity']:.3f}, recall "
+    def compared(pair):
+        return (f"perplexity is {pair[1]['perplexity']:.3f} against {pair[0]['perplexity']:.3f} and recall is "
                 f"{share(pair[1]):.3f} against {share(pair[0]):.3f}")
 
     better = [pair[1]["perplexity"] < pair[0]["perplexity"] for pair in (windows, stream)]
-    text = (f"in windows of 256 tokens, each with an empty cache, {told(windows)} for sinks + recent; on the "
-            f"stream of 4,096 tokens {told(stream)}; retained mass on recorded attention {masses[1]:.3f} "
-            f"against {masses[0]:.3f}")
-    rule = "perplexity is lower in windows and on the stream"
+    text = (f"compared with sinks + recent in windows of 256 tokens, each with an empty cache, {compared(windows)}; "
+            f"on the stream of 4,096 tokens, {compared(stream)}; retained mass on recorded attention is "
+            f"{masses[1]:.3f} against {masses[0]:.3f}")
+    rule = "the claim holds if perplexity is lower both in windows and on the stream"
     if any(better) and not all(better):
-        rule += "; the condition: "
-        rule += "a text that is short, as a prompt is" if better[0] else "a long stream"
+        rule += "; it holds with a condition because it is lower only "
+        rule += "on a short text, such as a prompt" if better[0] else "on a long stream"
     return text, some_of(better), rule
 
 
@@ -227,8 +241,9 @@ def first_tokens_work(run):
     shares = []
     for rows in (run.replay(words), run.replay(words, "SCRATCH/bundled.safetensors")):
         shares.append(rows[0]["retained_mass"] - rows[1]["retained_mass"])
-    text = (f"the first four tokens get {shares[0]:.1%} of all attention in the recorded one, "
-            f"{shares[1]:.1%} in that of the bundled model, which was trained to rest on the first (the "
-            "difference of two caches, with and without them)")
+    text = (f"the first four tokens get {shares[0]:.1%} of all attention in the recorded trace and "
+            f"{shares[1]:.1%} in the bundled model, which was trained to use the first token as a sink (the share "
+            "is the difference between two caches, with and without these tokens)")
     return text, some_of([s > 0.5 for s in shares]), \
-        "more than half in both models; the condition: a model that has learned to rest there"
+        ("the claim holds if they get more than half in both models; it holds with a condition if they do so only "
+         "in a model that has learned to use a sink")

@@ -1,4 +1,4 @@
-"""What the measurements of docs/claims.py share: the verdicts' words, and runs that are remembered."""
+"""What the measurements of docs/claims.py share: the words of verdicts, and runs with a memory."""
 import math
 
 from measuring import MODEL, TRACE, mean, run_lines, run_text
@@ -11,8 +11,8 @@ UNMEASURED = "not measured"
 
 
 class Runner:
-    """Runs kvcheck, remembers the commands as a reader would type them. Claims that ask for the same
-    numbers get those of one run, unless they ask for a fresh one."""
+    """Runs kvcheck and records the commands as a reader would type them. Claims that need the same
+    numbers share one run, unless they request a fresh one."""
 
     done = {}
 
@@ -31,7 +31,7 @@ class Runner:
         return self.done[words]
 
     def make(self, words):
-        """A run for the file that it writes."""
+        """A run whose result is the file that it writes."""
         self.show(words)
         run_text(words)
 
@@ -52,22 +52,23 @@ def quoted(specs):
 
 
 def exponent(points):
-    """The slope of the straight line through the logarithms."""
+    """The slope of the straight line through the logarithms of the points."""
     xs = [math.log(x) for x, _ in points]
     ys = [math.log(y) for _, y in points]
     mx, my = mean(xs), mean(ys)
     return sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / sum((x - mx) ** 2 for x in xs)
 
 
-def listed(pairs, form="{:.3g}"):
-    return ", ".join(f"{name} {form.format(value)}" for name, value in pairs)
+def listed(pairs, form, link):
+    """Values with their names: "3.00 with 1, 3.13 with 4" for the link " with "."""
+    return ", ".join(f"{form.format(value)}{link}{name}" for name, value in pairs)
 
 
 def share(row):
-    """Of all questions, those that were answered."""
+    """The share of all questions that were answered."""
     return sum(b["right"] for b in row["recall"]) / sum(b["asked"] for b in row["recall"])
 
 
 def some_of(better):
-    """The verdict of several comparisons."""
+    """The verdict on several comparisons: all of them must be better, or some for a condition."""
     return HOLDS if all(better) else CONDITION if any(better) else FAILS
