@@ -128,7 +128,7 @@ def shifted_equal(run):
         if keys == "rotated":
             fresh = rows[0]["perplexity"]
         off = rows[-1]["perplexity"] / fresh - 1
-        name = storage if keys == "rotated" else "f16 in f16 arithmetic"
+        name = storage if keys == "rotated" else "f16 with f16 arithmetic"
         worst[name] = abs(off)
         text.append(f"{off:+.3%} in {name}")
     good = [name for name, off in worst.items() if off < 0.001]

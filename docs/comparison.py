@@ -1,10 +1,10 @@
-"""Compares every policy and preset on the same texts, budget and convention; prints docs/comparison.md.
+"""Compares every policy and preset on the same texts, budget and convention, and prints docs/comparison.md.
 
     python3 docs/comparison.py build/release/kvcheck > docs/comparison.md     (./dev comparison)
 
-Also writes docs/images/comparison.svg with gnuplot. Every number comes from a run made now. What is run
-is in comparison_runs.py (closed loop) and comparison_open.py, the tests are in comparison_stats.py, the
-known shapes in comparison_shapes.py.
+It also writes docs/images/comparison.svg with gnuplot. Every number comes from a new run. The runs are in
+comparison_runs.py (closed loop) and comparison_open.py (open loop), the tests in comparison_stats.py, and
+the known effects in comparison_shapes.py.
 """
 import concurrent.futures
 import datetime
@@ -27,7 +27,7 @@ def number(value, form):
 
 
 def share(row):
-    """Of the optimum; where only a bound of it is known, the share is no less than what is shown."""
+    """The share of the optimum. If only a bound of the optimum is known, the share is at least the one shown."""
     shares = row.open["shares"]
     if row.open["bound"]:
         return f"≥ {row.share():.3f}"
@@ -52,56 +52,60 @@ def cells_of(row, p, dense):
 
 
 def idle_cells(row):
-    return line([f"`{row.name}`", row.why, number(row.microseconds(), "{:.0f}"),
+    return line([f"`{row.name}`", f"{row.why[0].upper()}{row.why[1:]}.", number(row.microseconds(), "{:.0f}"),
                  number(row.get("elsewhere", "stored_peak"), "{:.0f}"),
                  number(row.get("elsewhere", "retained_mass"), "{:.3f}")])
 
 
 HEAD = """# Every policy and preset, compared
 
-Made by `./dev comparison` on {date} (`docs/comparison.py`). Each policy runs at its defaults, each preset
-with its own timing, positions and unit, at a budget of {budget} tokens where they can. Both loops read the
-same tokens: {texts} texts that the bundled model never saw, the held-out one and more by the same program,
-{tokens:,} tokens each. They are cut into windows as `eval --windows {window}` cuts them: the begin token and
-as many whole lines as fit; {windows} windows, and {read:,} tokens with theirs. Every window begins with an
-empty cache.
+`./dev comparison` made this page on {date} (`docs/comparison.py`). Each policy runs at its defaults. Each preset
+runs with its own timing, positions and unit. The budget is {budget} tokens wherever it can be set. Both loops
+read the same tokens: {texts} texts that the bundled model never saw, which are the held-out text and others
+by the same program, with {tokens:,} tokens each. The texts are cut into windows as `eval --windows {window}` cuts
+them: a window holds the begin token and as many whole lines as fit. This gives {windows} windows and {read:,} tokens,
+begin tokens included. Every window begins with an empty cache.
 
-* **Stored**: the most rows that any head held at once in any window. Rows that store no more than the budget,
-  and the newest token while it attends, stand in the first table. All others (slack before a trim, a prompt
-  in chunks, uneven budgets) are in the second and hold more. Compare within the first table; in the second
-  each row is a case of its own. What evicts nothing in windows of {window} tokens says nothing on quality
-  here, and stands in the third.
-* **Open loop**: the bundled model's dense run over each window, recorded and replayed. *Mass* is the
-  retained attention mass, the mean over tokens and over all layers and heads, as `eval --open-loop` gives it
-  (checked in the making). *Of optimum*: its share of the most that any cache of the same sizes could have
-  kept; after ≥ only a bound of that most is known (heads that share a budget, queries that choose pages), and
-  the share is no less ([oracle.md](oracle.md)). *Error* is that of the attention output; *KiB* is the most
-  that keys and values took; *moved* are the rows that contiguous storage would have moved, a token, all heads
-  together.
-* **Closed loop**: the model itself goes on with what is left. Perplexity over all texts; *÷ dense* its ratio
-  to dense. Then the share of facts recalled, by the tokens since they were told: {asked}
-  questions. A share of so many is known to {widths} at worst (95 %).
-* **±** is the half width of a 95 % interval over the {texts} texts (Student), in both loops: what other texts
-  by the same program would change, and nothing else. Another model may turn any order here round. Layers and
-  heads are those of one model, no sample. Rows that draw are the mean of seeds 1 to {seeds}, the same in
-  every window; other seeds could move their mass by up to {of_seeds} more (95 %, the worst of them).
-* **p** is a paired test of mass against the next row, over the {windows} windows: random sign flips, each
-  window by its tokens, corrected for all {tests} pairs of both tables (Holm). {flips:,} flips and {tests}
-  pairs cannot show less than {floor}: "< {floor}" says that not one flip was as extreme. "same": equal in
-  every window, but for rounding. Neighbouring windows can share a story: the correlation of a difference with
-  that in the next window is {follow:+.2f}, the median of all pairs, so values near .05 are rather too small.
-  The order was found in the same windows: a small p says that two rows differ, not that their places hold
-  elsewhere.
-* **µs** is the attention time of a token after 1,024, one thread, bookkeeping included: the median of
-  {rounds} rounds over all rows. Others may have used the machine; compare within this page only, and roughly.
-* **Mass elsewhere** is of **another model and another text**: `{trace}`,
-  TinyStories-2M, 512 tokens at once. It is there to show how far the column *mass* depends on the model.
-  **Do not read it across** with perplexity or recall, nor with *stored* and *moved*. The bundled model was
-  trained with a sink-forming term ([model.md](model.md)): who drops the first token loses more than half of
+* **Stored** is the largest number of rows that any head held at once in any window. The first table has the
+  policies that store at most the budget and, while it attends, the newest token. The second table has the
+  policies that store more, because of slack before a trim, a prompt in chunks, or uneven budgets. Compare
+  policies within the first table; each line of the second table is a case of its own. The third table has
+  what evicts nothing in windows of {window} tokens, which shows nothing about quality here.
+* **Open loop**: the dense run of the bundled model over each window is recorded and replayed. *Mass* is the
+  retained attention mass, as a mean over tokens, layers and heads. It is the same as `eval --open-loop` prints,
+  which the program checks. *Of optimum* is its share of the most that any cache of the same sizes could have
+  kept. After ≥ only a bound of this optimum is known, because heads share a budget or queries select pages; the
+  share is then at least the one shown ([oracle.md](oracle.md)). *Error* is the error of the attention output.
+  *KiB* is the peak of keys and values. *Moved* is the number of rows that contiguous storage would have moved,
+  per token and for all heads together.
+* **Closed loop**: the model itself continues on what the policy kept. The columns are perplexity over all texts,
+  its ratio to dense (*÷ dense*), and the shares of facts recalled, by the number of tokens since the fact was
+  stated. These columns have {asked} questions, so their shares are known to
+  {widths} at worst (95 %).
+* **±** is the half width of a 95 % interval over the {texts} texts (Student), in both loops. It covers what other
+  texts by the same program would change, and nothing else. The ranking may be different for another model.
+  Layers and heads belong to one model and are not a sample. A policy that draws is shown with the mean of the
+  seeds 1 to {seeds}, which are the same in every window. Other seeds could change its mass by up to {of_seeds}
+  more (95 %, for the policy with the widest interval).
+* **p** is the p-value of a paired test of mass against the next row, over the {windows} windows. The test flips
+  signs at random, weights each window by its tokens, and is corrected for all {tests} pairs of both tables
+  (Holm). With {flips:,} flips and {tests} pairs, the smallest value that it can show is {floor}; "< {floor}"
+  means that no flip was as extreme. "same" means that two rows are equal in every window, except for rounding.
+  Neighbouring windows can share a story. The correlation of a difference with the difference in the next window
+  is {follow:+.2f} (the median of all pairs), so values near 0.05 are somewhat too small. The order of the rows
+  was found in the same windows. A small p therefore means that two rows differ; it does not mean that they
+  would rank the same elsewhere.
+* **µs** is the attention time of one token after 1,024 tokens on one thread, bookkeeping included. It is the
+  median of {rounds} rounds over all rows. Other work may have used the machine, so compare these times only
+  within this page, and only roughly.
+* **Mass elsewhere** comes from **another model and another text**: `{trace}`,
+  TinyStories-2M, with 512 tokens in one stream. It shows how far the column *mass* depends on the model.
+  **Do not compare it** with perplexity or recall, nor with *stored* and *moved*. The bundled model was trained
+  with a sink-forming term ([model.md](model.md)), so a cache that drops the first token loses more than half of
   the mass here, and little there.
 
-Retained mass is first order: what a policy keeps does not react on what is computed. Where the two loops
-disagree, the closed one is what a user gets.
+Retained mass is a first-order measure: the evictions do not change what the model computes. Where the two loops
+disagree, the closed loop shows what a user gets.
 """
 
 
@@ -120,15 +124,15 @@ def table(title, columns, rows):
 COLUMNS = ["policy", "stored", "mass", "of optimum", "p", "error", "perplexity", "÷ dense", "≤32", "32–64",
            "64–128", "128–256", "KiB", "moved", "µs", "mass elsewhere"]
 TITLES = ["At the common budget", "More than the budget"]
-IDLE = "Evicts nothing in a window"
-IDLE_COLUMNS = ["policy", "its sizes", "µs", "stored elsewhere", "mass elsewhere"]
+IDLE = "No evictions in a window"
+IDLE_COLUMNS = ["policy", "note", "µs", "stored elsewhere", "mass elsewhere"]
 
 TAIL = """
 ![Share of the optimum, perplexity and recall of every policy and preset](images/comparison.svg)
 
-The figure has the rows of the first two tables in their order. Bars are 95 % intervals over the texts, as in
-the tables; a triangle is a share that only a bound is known for: it lies there or to the right. What lies
-outside of a panel is printed at its edge.
+The figure shows the rows of the first two tables in the same order. Bars are 95 % intervals over the texts, as
+in the tables. A triangle marks a share for which only a bound is known; the share lies there or to the right.
+Values outside a panel are printed at its edge.
 
 ## Where the loops disagree
 
@@ -136,7 +140,8 @@ outside of a panel is printed at its edge.
 
 ## Repeat one row
 
-For the held-out text and `{name}`; the other texts are `text.py`'s seeds {second} to {last}:
+These commands repeat the row of `{name}` for the held-out text. The other texts are those of `text.py` with the
+seeds {second} to {last}.
 
 ```sh
 python3 model/training/text.py {second} {tokens} > another.txt
@@ -156,34 +161,34 @@ kvcheck replay {trace} --policy '{spec}' --seeds {seeds}
 
 {drawing}
 
-Rows that are not `NAME:budget={budget}`:
+The specs of these rows differ from `NAME:budget={budget}`:
 
 {variants}
 
 In `semantic-blocks` {blocks}.
 
-## Shapes that the field knows
+## Effects known from the literature
 
-"Reproduced" is said where the 95 % interval of the difference, over the {texts} texts, leaves no doubt of its
-sign; of old tokens, where lives beyond the least are below a tenth of those with sums divided by age. All but
-that one are judged on the texts above.
+An effect is called "Reproduced" if the 95 % interval of the difference over the {texts} texts leaves no doubt about
+its sign. The bias to old tokens is judged on a synthetic stream instead: it is reproduced if the lifetimes above
+the least possible one are below a tenth of those with sums divided by age.
 
 {shapes}
 """
 
 
 def blocks(row, windows):
-    """Whether a score decided, said in words."""
+    """A sentence about semantic-blocks: whether its score matters."""
     other = windows.replayed(f"{row.spec},likeness=dot")["retained_mass"]
     mine = row.get("open", "retained_mass")
     if other == mine:
-        return "no score decided: cosine and dot product keep the same mass"
-    return (f"the score decides: by cosine, its default, it keeps {mine:.5f} of the mass, by dot product "
-            f"{other:.5f}")
+        return "the score does not matter: cosine and dot product retain the same mass"
+    return (f"the score matters: with the cosine, its default, it retains {mine:.5f} of the mass, and with the dot "
+            f"product {other:.5f}")
 
 
 def apart(rows, by_mass, by_perplexity, many=4):
-    """The rows whose two ranks differ most, in words."""
+    """The names of the rows whose two ranks differ most, each with its ranks."""
     gaps = sorted(zip(rows, by_mass, by_perplexity), key=lambda each: -abs(each[1] - each[2]))
     return ", ".join(f"`{row.name}` ({mass:g} and {perplexity:g})" for row, mass, perplexity in gaps[:many])
 
@@ -194,20 +199,20 @@ def loops(rows):
     recall = spearman(mass, [row.recall(64, 128) for row in rows])
     there = spearman(mass, [row.get("elsewhere", "retained_mass") for row in rows])
     return paragraph(
-        f"Over the {len(rows)} rows of the first table, which read the same tokens in both loops, Spearman's "
+        f"The {len(rows)} rows of the first table read the same tokens in both loops. Over these rows, Spearman's "
         f"rank correlation is {spearman(mass, kept):.2f} between mass and perplexity, {recall:.2f} between "
-        "mass and the share of facts recalled that were told 64 to 128 tokens ago, and "
-        f"{there:.2f} between mass here and mass elsewhere. Furthest apart in their places by mass and by "
-        f"perplexity: {apart(rows, ranks(mass), ranks(kept))}.")
+        "mass and the share recalled of facts stated 64 to 128 tokens ago, and "
+        f"{there:.2f} between mass here and mass elsewhere. The ranks by mass and by perplexity differ most for "
+        f"{apart(rows, ranks(mass), ranks(kept))}.")
 
 
 def drawing(rows):
     names = ", ".join(f"`{row.name}`" for row in rows)
     return paragraph(
-        f"Rows that draw ({names}) repeat `eval` with `--seed 1` to `--seed {SEEDS}`; `replay` does so by "
-        "itself. A text's mass is the mean over its windows, each weighted by its tokens (`eval --open-loop` "
-        "prints it); its optimum likewise, and its share is the one by the other. What a table shows is the "
-        "mean over seeds and texts, of perplexity the geometric one.")
+        f"For policies that draw ({names}), repeat `eval` with `--seed 1` to `--seed {SEEDS}`; `replay` runs all "
+        "seeds by itself. The mass of a text is the mean over its windows, each weighted by its tokens; `eval "
+        "--open-loop` prints it. The optimum of a text is computed in the same way, and its share is the ratio of "
+        "the two. The tables show means over seeds and texts; the mean of perplexity is geometric.")
 
 
 def measure(rows, paths, windows):
@@ -217,13 +222,13 @@ def measure(rows, paths, windows):
         row.closed = row.attempt(evaluated, paths, row.draws())
         print(f"{row.spec}", file=sys.stderr)
 
-    # Several rows at once; what they cost is timed afterwards, one by one.
+    # Several rows run at once. Their times are measured afterwards, one row after the other.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(quality, rows))
     dense = rows[0]
     for row in rows:
         if row.closed and row.name not in ("dense", "@dense"):
-            row.closed["tells"] = row.closed["logs"] != dense.closed["logs"]
+            row.closed["differs"] = row.closed["logs"] != dense.closed["logs"]
     for _ in range(ROUNDS):
         for row in rows:
             seconds = row.attempt(timed)

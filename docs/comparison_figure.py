@@ -9,14 +9,15 @@ RECALLED = (64, 128)
 LEFT, WIDTH, TOP, BOTTOM, LINE, GAP = 220, 1000, 50, 40, 15, 30
 BLUE, RED, GREY = "#2166ac", "#b2182b", "#555555"
 
-# Title, range and tics of each panel. What few rows have outside is printed at the edge.
+# Title, range and tics of each panel. The few values outside a range are printed at the edge.
 PANELS = [("share of the optimum", 0.86, 1.005, "0.88, 0.04"),
           ("perplexity ÷ dense", 0.99, 1.2, "1, 0.05"),
-          ("recalled, told 64 to 128 tokens ago", 0, 0.85, "0, 0.2")]
+          ("recalled, stated 64 to 128 tokens ago", 0, 0.85, "0, 0.2")]
 
 
 def values(row, dense):
-    """Of each panel the number and half its interval, which is None of a bound; None where it did not run."""
+    """For each panel the value and half of its interval, or None if it was not measured. The half is None if
+    the value is a bound."""
     bound = row.open["bound"]
     found = [(row.share(), None if bound else half_width(row.open["shares"])), None, None]
     if row.closed:
@@ -26,7 +27,7 @@ def values(row, dense):
 
 
 def dots(points, low, high):
-    """The data of a panel: dots with bars, bounds, and labels for what lies outside."""
+    """The data of a panel: dots with bars, bounds, and labels for the values outside the panel."""
     bars, bounds, labels = [], [], ""
     for place, point in points:
         if point is None:
@@ -49,8 +50,8 @@ def block(name, rows):
 
 
 def places(tables):
-    """(heading, its place) of each table, (row, its place) of each row, and how many places there are. A
-    heading takes a place, and one stands empty before it but for the first."""
+    """(heading, its place) of each table, (row, its place) of each row, and the number of places. A heading
+    takes one place, and leaves one empty before it except for the first."""
     place = sum(len(rows) + 2 for _, rows in tables) - 1
     most, headings, lines = place, [], []
     for title, rows in tables:
@@ -61,11 +62,11 @@ def places(tables):
 
 
 def draw(tables, dense):
-    """A dot plot: a line per row of the tables, a panel per measure."""
+    """Draws a dot plot with a line per row of the tables and a panel per measure."""
     headings, lines, most = places(tables)
     height = TOP + BOTTOM + LINE * (most + 1)
     step = (WIDTH - LEFT) / len(PANELS)
-    # Above each table but the first a line, from panel to panel.
+    # A rule above each table except the first, through all panels.
     rules = "".join(f"set arrow from graph 0, first {place + 1} to graph {step / (step - GAP)}, "
                     f"first {place + 1} nohead front lc rgb '{GREY}'\n" for _, place in headings[1:])
     titles = "".join(f"set arrow from screen 0.01, first {place + 1} to graph 0, first {place + 1} nohead "

@@ -1,5 +1,5 @@
-"""The open loop of docs/comparison.md: dense runs of the bundled model over the very windows that
-`kvcheck eval --windows` reads, recorded and replayed."""
+"""The open loop of docs/comparison.md: it records and replays dense runs of the bundled model over the same
+windows that `kvcheck eval --windows` reads."""
 import concurrent.futures
 import os
 import sys
@@ -9,7 +9,7 @@ from measuring import TRACE, deviation, half_width, in_scratch, mean, model_on, 
 
 
 def cut(text):
-    """A text as eval cuts it: the begin token, which stands in no file, then whole lines that fit."""
+    """A text cut into windows as eval cuts it: the begin token, which no file holds, then whole lines that fit."""
     windows = []
     tokens = WINDOW
     for line in text.splitlines(keepends=True):
@@ -55,16 +55,16 @@ class Windows:
                  f"-o SCRATCH/{name}.safetensors")
 
     def by_text(self, values):
-        """Of a figure by window, the mean in each text, where every token counts the same."""
+        """The mean over the windows of each text, weighted so that every token counts the same."""
         return [sum(self.weights[name] * values[name] for name in windows) for windows in self.of_text]
 
     def parts(self, values):
-        """What each window adds to the mean over all texts; in the order of the texts."""
+        """What each window adds to the mean over all texts, in the order of the texts."""
         return [[self.weights[name] * values[name] / len(self.of_text) for name in windows]
                 for windows in self.of_text]
 
     def replayed(self, spec):
-        """Figures by window, averaged over seeds, and what they come to."""
+        """The results of a replay by window, averaged over seeds, and their means."""
         rows = [row for row in run_lines(f"replay {self.traces} --policy '{spec}' --seeds {SEEDS} "
                                          "--oracle --json -") if row["type"] == "cell"]
         cells = {}
@@ -75,7 +75,7 @@ class Windows:
             return {name: mean([cell[key] for cell in cells[name]]) for name in self.weights}
 
         mass = figure("retained_mass")
-        # Where heads share a budget, or queries choose pages, only a bound of the optimum is known.
+        # If heads share a budget or queries select pages, only a bound of the optimum is known.
         most = next(key for key in ("optimum", "per_step_bound") if rows[0][key] is not None)
         result = {"parts": self.parts(mass), "by_text": self.by_text(mass),
                   "bound": rows[0]["optimum_share"] is None,
@@ -93,7 +93,7 @@ class Windows:
         return result
 
     def check(self, path):
-        """These windows are those of eval: the same number of tokens, and the same mass retained."""
+        """Stops unless these windows are those of eval: as many of them, with the same retained mass."""
         spec = f"h2o:budget={BUDGET}"
         theirs = run_lines(f"eval {model_on(path)} --windows {WINDOW} --weights f32 --open-loop "
                            f"--policy '{spec}' --json -")[0]
@@ -103,7 +103,7 @@ class Windows:
 
 
 def elsewhere(spec):
-    """Mass by head and the rows stored on a trace of another model and text."""
+    """The mass by head and the rows stored, on a trace of another model and text."""
     rows = run_lines(f"replay {TRACE} --policy '{spec}' --seeds {SEEDS} --per-head --json -")
     cells = [row for row in rows if row["type"] == "cell"]
     heads = {}
@@ -116,7 +116,7 @@ def elsewhere(spec):
 
 
 def correlation(a, b):
-    """Pearson's; NaN where either is the same throughout."""
+    """Pearson's correlation; NaN if the values of either list are all equal."""
     spread = deviation(a) * deviation(b)
     if spread == 0:
         return NAN

@@ -1,4 +1,4 @@
-"""The tests of docs/comparison.md."""
+"""The statistical tests of docs/comparison.md."""
 import math
 import random
 
@@ -6,7 +6,7 @@ from comparison_open import correlation
 from measuring import median
 
 FLIPS = 100000
-ROUNDING = 1e-7  # caches that keep the same rows may add them up in another order
+ROUNDING = 1e-7  # caches that keep the same rows may sum them in another order
 
 
 def flat(parts):
@@ -14,8 +14,8 @@ def flat(parts):
 
 
 def paired(differences):
-    """The p-value of a paired test by random sign flips, two-sided; draws are always the same. Sums of
-    eight differences at a time are looked up by their eight signs."""
+    """The p-value of a two-sided paired test by random sign flips, with the same draws in every call. The
+    sum of eight differences is looked up by their eight signs."""
     tables = []
     for first in range(0, len(differences), 8):
         sums = [0.0]
@@ -30,8 +30,8 @@ def paired(differences):
 
 
 def holm(values):
-    """The p-values corrected for their number, by Holm's method: any below .05 at all is an error in at
-    most one of twenty such sets."""
+    """The p-values corrected for their number by Holm's method: with a threshold of 0.05, at most one in
+    twenty such sets has any false positive."""
     adjusted, largest = {}, 0.0
     for rank, key in enumerate(sorted(values, key=values.get)):
         largest = max(largest, min(1.0, (len(values) - rank) * values[key]))
@@ -40,7 +40,7 @@ def holm(values):
 
 
 def short(p, up=False):
-    """One digit of a small number, two decimals of a larger; rounded up if asked."""
+    """A small number with one digit, a larger one with two decimals; rounded up if `up` is set."""
     if p >= 0.005:
         return f"{p:.2f}"
     exponent = math.floor(math.log10(p))
@@ -49,7 +49,7 @@ def short(p, up=False):
 
 
 class Neighbours:
-    """Of each row, the corrected p-value against the next in its table, as shown."""
+    """For each row, the text of the corrected p-value against the next row of its table."""
 
     def __init__(self, tables):
         values, follow = {}, []
@@ -73,7 +73,7 @@ class Neighbours:
 
 
 def ranks(values):
-    """From 1, the greatest first; equal values share the mean of their ranks."""
+    """Ranks from 1 for the greatest value; equal values share the mean of their ranks."""
     return [sum(v > value for v in values) + (1 + sum(v == value for v in values)) / 2 for value in values]
 
 

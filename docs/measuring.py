@@ -1,4 +1,4 @@
-"""What docs/claims.py and docs/comparison.py share: where the numbers come from, and how they run."""
+"""What docs/claims.py and docs/comparison.py share: runs of kvcheck, texts and simple statistics."""
 import atexit
 import functools
 import json
@@ -19,16 +19,16 @@ atexit.register(_scratch.cleanup)
 
 
 class Refused(Exception):
-    """kvcheck refused; what it said."""
+    """kvcheck refused to run; the text is its message."""
 
 
 def in_scratch(words):
-    """The words with the true name of SCRATCH, a folder that goes with the process."""
+    """The words with the path of SCRATCH, a folder that is removed when the process ends."""
     return words.replace("SCRATCH", _scratch.name)
 
 
 def run_text(words, status=(0,)):
-    """What kvcheck prints for these words; SCRATCH/ may stand in them."""
+    """What kvcheck prints for these words, which may contain SCRATCH/."""
     words = in_scratch(words)
     done = subprocess.run(f"{PROGRAM} {words}", shell=True, capture_output=True, text=True)
     if done.returncode not in status:
@@ -42,7 +42,7 @@ def run_lines(words, status=(0,)):
 
 
 def more_text(seed):
-    """Another text like the held-out one, from the program that wrote it; its path for run_text."""
+    """Writes another text with the program of the held-out text; returns its path for run_text."""
     done = subprocess.run([sys.executable, "model/training/text.py", str(seed), str(TEXT_TOKENS)],
                           capture_output=True, text=True, check=True)
     with open(f"{_scratch.name}/text-{seed}.txt", "w", encoding="utf-8") as file:
@@ -73,10 +73,10 @@ def deviation(values):
 
 
 def inside(t, degrees):
-    """How likely Student's t lies between -t and t: a finite sum for whole degrees of freedom."""
+    """The probability that Student's t lies between -t and t, as a finite sum for whole degrees of freedom."""
     angle = math.atan(t / math.sqrt(degrees))
     square = math.cos(angle) ** 2
-    first = degrees % 2  # the sum goes over odd or even powers of the cosine
+    first = degrees % 2  # the sum runs over odd or even powers of the cosine
     term = math.cos(angle) if first else 1.0
     total = 0.0
     for power in range(first, degrees - 1, 2):
@@ -97,17 +97,17 @@ def student(degrees):
 
 
 def half_width(values):
-    """Of a 95 % interval of the mean, by Student's t."""
+    """Half the width of a 95 % interval of the mean, by Student's t."""
     return student(len(values) - 1) * deviation(values) / math.sqrt(len(values))
 
 
 def counted(evaluations, first, last):
-    """(right, asked) over several evaluations, of facts that were told so many tokens before."""
+    """(right, asked) over several evaluations, for facts stated `first` to `last` tokens before."""
     bins = [b for row in evaluations for b in row["recall"] if first <= b["first"] and b["last"] <= last]
     return sum(b["right"] for b in bins), sum(b["asked"] for b in bins)
 
 
 def recalled(evaluation, first, last):
-    """The share of facts recalled that were told so many tokens before."""
+    """The share recalled of the facts stated `first` to `last` tokens before."""
     right, asked = counted([evaluation], first, last)
     return right / asked if asked else float("nan")
