@@ -1,9 +1,9 @@
-"""Sets the benchmark's rates beside the read bound and the straightforward NumPy loop.
+"""Compares the rates of the benchmark with the read bound and with a straightforward NumPy loop.
 
-Usage: compare.py kvcheck_bench [MIN_TIME]     (./dev bench runs it where NumPy is there)
+Usage: compare.py kvcheck_bench [MIN_TIME]     (./dev bench runs it if NumPy is installed)
 
-The NumPy loop measures the retained mass only; kvcheck also checks each row, measures KL and the
-top-16 overlap, and keeps series, lifetimes and residency. Prints a Markdown table.
+The NumPy loop measures only retained mass. kvcheck also checks each row, measures KL and top-16
+overlap, and records series, lifetimes and residency. The script prints a Markdown table.
 """
 import json
 import subprocess
@@ -17,7 +17,8 @@ TOKENS, BUDGET, SINKS = 1024, 512, 4
 
 
 def rows_of_one_head(rng):
-    """[tokens, tokens] f16: some keys stay heavy, recent ones are heavier; as bench/bench_trace.h."""
+    """[tokens, tokens] f16: some keys have a large weight throughout, and recent keys have a larger one, as in
+    bench/bench_trace.h."""
     weight = 1 / rng.uniform(0.001, 1, TOKENS)
     distance = np.arange(TOKENS)[:, None] - np.arange(TOKENS)[None, :]
     rows = np.where(distance >= 0, weight / (np.maximum(distance, 0) + 8), 0)

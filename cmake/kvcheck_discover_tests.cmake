@@ -1,8 +1,8 @@
 # kvcheck_discover_tests(<target> [PROPERTIES <name> <value>...])
 #
-# One test of CTest for each law and each subject that <target> registers (KVCHECK_SUBJECT), named
-# <target>.<subject>.<law>. The program is asked once it is built. A law that does not apply to a
-# subject is skipped.
+# Adds one CTest test for each law and each subject that <target> registers with KVCHECK_SUBJECT.
+# Its name is <target>.<subject>.<law>. The program lists its tests after it is built. A law that is
+# not applicable to a subject is reported as skipped.
 set(_kvcheck_list_tests "${CMAKE_CURRENT_LIST_DIR}/kvcheck_list_tests.cmake")
 
 function(kvcheck_discover_tests target)
@@ -13,7 +13,7 @@ function(kvcheck_discover_tests target)
     COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${target}>" "-DTARGET=${target}"
             "-DFILE=${file}" "-DPROPERTIES=${ARG_PROPERTIES}" -P "${_kvcheck_list_tests}"
     VERBATIM)
-  # Read by CTest; until the target is built there is one test that says so.
+  # CTest reads this file. Until the target is built, it has a single test that fails with its name.
   set(include "${CMAKE_CURRENT_BINARY_DIR}/${target}_laws_include.cmake")
   file(WRITE "${include}"
        "if(EXISTS \"${file}\")\n  include(\"${file}\")\nelse()\n"

@@ -1,4 +1,4 @@
-# Run by kvcheck_discover_tests: asks PROGRAM for its tests and writes them to FILE.
+# kvcheck_discover_tests runs this script. It makes PROGRAM list its tests and writes them to FILE.
 execute_process(COMMAND "${PROGRAM}" --list-tests
                 OUTPUT_VARIABLE lines RESULT_VARIABLE status ERROR_VARIABLE words)
 if(NOT status EQUAL 0)

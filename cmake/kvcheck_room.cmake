@@ -1,19 +1,20 @@
 # kv_room(USES <rooms...> [LIBRARIES <imported targets...>] [PRIVATE_LIBRARIES <targets...>])
 #
-# One static library of the sources in the current folder (not of those below it, and without
-# main.cpp), so a new file needs no line anywhere. The room sim/cache becomes the target
-# kv_sim_cache, exported as kvcheck::sim_cache. USES is the architecture: a room may include and link
-# the rooms that it names and no others, and tests/tidy reads these lists and holds every #include to
-# them.
+# Adds one static library with the sources of the current folder, except main.cpp and the sources of
+# folders below it. A new file therefore needs no line in any list. The room sim/cache becomes the
+# target kv_sim_cache, exported as kvcheck::sim_cache. USES is the architecture: a room may include
+# and link only the rooms that it names. tests/tidy reads these lists and checks every #include
+# against them.
 #
-# Includes are written from the root with the project's name ("kvcheck/sim/cache/slots.h"), in the
-# tree as in an installation, so that they never meet a user's folder of the same name. In the tree
-# the name is a link in the build folder.
+# Includes are written from the root with the project's name ("kvcheck/sim/cache/slots.h"), both in
+# the tree and in an installation, so that they cannot find a user's folder of the same name. In the
+# tree, this name is a link in the build folder.
 
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/include/kvcheck" SYMBOLIC)
 
-# Without -Wrestrict: on g++ 12 it takes string concatenation for overlapping copies (GCC bug 105651).
+# -Wrestrict is off because g++ 12 mistakes string concatenation for overlapping copies
+# (GCC bug 105651).
 add_library(kv_warnings INTERFACE)
 target_compile_options(kv_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
@@ -28,7 +29,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# The same bytes out on every machine: no fused multiply-add where the source says multiply, add.
+# The output must be the same on every machine, so the compiler may not fuse a multiplication and an
+# addition of the source into one instruction.
 add_compile_options(-ffp-contract=off)
 
 find_program(KVCHECK_CCACHE ccache)
@@ -42,7 +44,7 @@ function(kv_room)
   kv_target_names(name "${room}")
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  # Loops of the plain kernels are for the compiler to unroll and to take several at once.
+  # The compiler should unroll and vectorise the loops of the scalar kernels.
   set(plain ${sources})
   list(FILTER plain INCLUDE REGEX "_scalar\\.cpp$")
   set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS -O3)
@@ -62,8 +64,8 @@ function(kv_room)
   set_property(GLOBAL APPEND PROPERTY KVCHECK_ROOMS ${room})
 endfunction()
 
-# The targets of rooms, without kv_: sim_cache of sim/cache, and base_root of base, so that kv_base
-# can be the whole layer.
+# The target names of rooms without the prefix kv_: sim_cache for sim/cache, and base_root for base,
+# so that kv_base can be the whole layer.
 function(kv_target_names result)
   set(names)
   foreach(room IN LISTS ARGN)
@@ -76,8 +78,8 @@ function(kv_target_names result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# kv_layers(): a target kv_<layer>, exported as kvcheck::<layer>, for each top folder with rooms: all
-# of them together.
+# kv_layers(): adds a target kv_<layer>, exported as kvcheck::<layer>, for each top folder with
+# rooms. It links all rooms of that folder.
 function(kv_layers)
   get_property(rooms GLOBAL PROPERTY KVCHECK_ROOMS)
   foreach(room IN LISTS rooms)
