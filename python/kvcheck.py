@@ -1,4 +1,4 @@
-"""Turns a Python key/value cache into a subject of kvcheck.
+"""Makes a Python key/value cache a subject of kvcheck.
 
     import kvcheck
 
@@ -6,36 +6,37 @@
         def __init__(self, budget):
             self.budget, self.ids = budget, []
 
-        def append(self, tokens):           # gives, for each token, the ids that it sees
+        def append(self, tokens):           # returns, for each token, the ids that it sees
             seen = []
             for token in tokens:
                 self.ids = (self.ids + [token])[-self.budget:]
                 seen.append(list(self.ids))
             return seen
 
-        def kept(self):                     # the ids that are stored, in slot order
+        def kept(self):                     # returns the ids that are stored, in slot order
             return self.ids
 
     kvcheck.serve(Window)
 
-and then:  kvcheck check --exec 'python3 window.py'
+Then run:  kvcheck check --exec 'python3 window.py'
 
-One object is made for each sequence, layer and kv-head. Its constructor takes, by name, any of
-sinks, recent, budget, seed, draws, sequence, layer, head, group; a ValueError there refuses the
-sizes. Methods beyond append and kept are optional, and what is missing is refused:
+kvcheck makes one object for each sequence, layer and kv head. The constructor takes any of these
+arguments by name: sinks, recent, budget, seed, draws, sequence, layer, head, group. It raises a
+ValueError to refuse sizes. Only append and kept are required. The other methods are optional, and a
+call of a method that is missing is refused:
 
-    append(tokens, attention)   the same, told what attention the tokens pay (class Attention)
-    reset()                     forgets everything
-    fork()                      gives an independent copy
-    truncate(length)            takes back all but the first `length` tokens
-    shift(begin, delta)         moves rotary positions; declare shifts if it always can
-    snapshot(), restore(state)  a round trip through any value
-    positions()                 the rotary positions of kept()
-    __len__()                   how many rows the cache says it holds
+    append(tokens, attention)   receives also the attention that the tokens pay (class Attention)
+    reset()                     forgets all tokens
+    fork()                      returns an independent copy
+    truncate(length)            removes all but the first `length` tokens
+    shift(begin, delta)         moves rotary positions; declare `shifts` if the cache always can
+    snapshot(), restore(state)  save and restore the cache through any value
+    positions()                 returns the rotary positions of kept()
+    __len__()                   returns the number of rows that the cache reports
 
-Raise Refused("why") from any of them to refuse, having changed nothing. For caches of tensors see
-kvcheck_tensors.serve. PROTOCOL.md specifies the messages. Needs nothing but the standard
-library.
+Any method may raise Refused("why") to refuse a call; it must not have changed anything then. For
+caches of tensors see kvcheck_tensors.serve. PROTOCOL.md specifies the messages. This module needs
+only the standard library.
 """
 
 import inspect
@@ -51,20 +52,20 @@ __all__ = ["Attention", "Draws", "Facts", "Refused", "position_of", "serve", "se
 
 
 class Refused(Exception):
-    """The cache does not do this, and nothing has changed."""
+    """The cache refuses a call, and nothing has changed."""
 
 
 def position_of(token):
-    """Where a token stands in its stream. Ids of what was taken back and fed anew differ."""
+    """The position of a token in its stream. Truncated tokens get new ids when fed anew."""
     return token % IDS_PER_VARIANT
 
 
 class Facts:
-    """What an append did, where lists of visible ids do not say enough.
+    """What an append did, for caches that lists of visible ids do not describe completely.
 
     returned   the ids of the rows given to attention, in slot order
-    visible    for each query, for each returned row, whether it may be attended to
-    others     fields of a unit in the protocol: positions, query_positions, weights, ...
+    visible    for each query and each returned row, whether the query may attend to the row
+    others     other fields of a unit in the protocol: positions, query_positions, weights, ...
     """
 
     def __init__(self, returned, visible, **others):
@@ -84,7 +85,7 @@ class Facts:
 
 
 def _fields_of_seen(seen):
-    """The union of lists of visible ids, in stream order, and the mask over it."""
+    """The union of the lists of visible ids, in stream order, and the mask over it."""
     returned = sorted(set().union(*seen), key=position_of) if seen else []
     visible = []
     for ids in seen:
@@ -94,9 +95,9 @@ def _fields_of_seen(seen):
 
 
 class Attention:
-    """What the tokens of one append pay, before anything is hidden.
+    """The attention that the tokens of one append pay, before anything is masked.
 
-    rows[h][i][p] is the logit of query i for the token at position p, by the h-th of the query
+    rows[h][i][p] is the logit of query i for the token at position p, in the h-th of the query
     heads that share the cache.
     """
 
@@ -117,7 +118,7 @@ class Attention:
 
 
 def philox(counter, key):
-    """Philox 4x32-10: four 32-bit words of counter and two of key to four random words."""
+    """Philox 4x32-10: maps a counter of four 32-bit words and a key of two to four random words."""
     a, b, c, d = counter
     k, m = key
     for _ in range(10):
@@ -129,9 +130,9 @@ def philox(counter, key):
 
 
 class Draws:
-    """Random numbers addressed by position and index, as kvcheck's own policies draw them.
+    """Random numbers addressed by position and index, as the policies of kvcheck draw them.
 
-    Name truthfully on whose behalf you draw: `position` is the token's, `index` counts its draws.
+    `position` must be the position of the token for which you draw, and `index` counts its draws.
     """
 
     def __init__(self, seed, unit, ask=None):
@@ -163,7 +164,7 @@ class Draws:
 
 
 def _takes(function):
-    """The names that a function can be called with; None: any."""
+    """The names of the arguments that a function takes, or None if it takes any."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
@@ -176,14 +177,14 @@ def _call_with(function, words):
 
 
 class _Units:
-    """One branch of a case: a cache for each set of residents, from a class that knows ids."""
+    """One branch of a case: a cache for each set of residents, made from a class that knows ids."""
 
     def __init__(self, server, setup, contract, ask):
         self.server, self.setup, self.contract, self.ask = server, setup, contract, ask
         shared = contract.get("unit", "kv-head")
         self.heads = setup["kv_heads"] * (setup["group"] if shared == "head" else 1)
-        self.owner = []  # of each unit, the index of its cache
-        self.payers = []  # of each cache, the query heads that pay from it
+        self.owner = []  # for each unit, the index of its cache
+        self.payers = []  # for each cache, the query heads that attend to it
         self.caches = []
         places = {}
         query_heads = setup["kv_heads"] * setup["group"]
@@ -273,12 +274,12 @@ class _Units:
 
 
 class _Server:
-    """Answers the host's requests, one line each."""
+    """Answers each request of the host with one line."""
 
     def __init__(self, model, hello, contract, defaults):
         self.model, self.hello, self.declared, self.defaults = model, hello, contract, defaults
         self.read, self.write = sys.stdin, sys.stdout
-        sys.stdout = sys.stderr  # what caches print is no answer
+        sys.stdout = sys.stderr  # what a cache prints must not mix with the answers
         self.branches = []
 
     def run(self):
@@ -319,7 +320,7 @@ class _Server:
             return {"contract": contract}
         except (Refused, ValueError) as refused:
             return {"refused": str(refused) or "these sizes are not possible"}
-        except Exception:  # the run will fail of it, and be told
+        except Exception:  # the run will raise it too, and report it
             return {"contract": contract}
 
     def on_run(self, request):
@@ -328,7 +329,7 @@ class _Server:
         ask = self._draw if request["draws"] == "ask" else None
         try:
             self.branches = [self.model(setup, self.contract_of(setup), ask)]
-        except Exception:  # whatever a cache raises is the host's to judge
+        except Exception:  # the host judges whatever a cache raises
             return {"events": [], "failure": traceback.format_exc(limit=-3)}
         return self.on_more(request)
 
@@ -368,17 +369,17 @@ class _Server:
 
 
 def serve_model(model, hello, contract, defaults=()):
-    """Serves subjects of your own making: model(setup, contract, ask) gives a branch, an object
-    with feed(call), look(), fork(), truncate(), reset(), reorder(), shift() and snapshot()."""
+    """Serves subjects that you implement yourself. model(setup, contract, ask) returns a branch with
+    feed(call), look(), fork(), truncate(), reset(), reorder(), shift() and snapshot()."""
     _Server(model, hello, contract, dict(defaults)).run()
 
 
 def serve(cache, contract=None, name=None, wanted=None):
-    """Serves a class of caches that know token ids, until the host goes.
+    """Serves a class of caches that know token ids, until the host closes the connection.
 
-    contract   what the cache declares (properties/PROTOCOL.md), or a function of the setup that
-               gives it; what is left out is held to the strictest reading
-    wanted     the sizes to ask about, as {"sinks": 4, "recent": 8, "budget": 16}
+    contract   what the cache declares (properties/PROTOCOL.md), or a function that returns it for a
+               setup; a field that is missing has its strictest reading
+    wanted     the sizes that laws request, such as {"sinks": 4, "recent": 8, "budget": 16}
     """
     server = type("Ids", (), {})()
     server.cache = cache

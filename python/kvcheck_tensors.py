@@ -1,24 +1,26 @@
-"""Caches of real tensors as subjects of kvcheck: the rows that come back tell whose they are.
+"""Makes caches of real tensors subjects of kvcheck. The rows that a cache returns carry tags, which
+show the token that each row belongs to.
 
     import kvcheck_tensors
 
     class Cache:
         def __init__(self, layers, sinks, budget): ...
-        def update(self, keys, values, layer):   # gives keys, values and, if it hides any, a mask
+        def update(self, keys, values, layer):   # returns keys, values and optionally a mask
             ...
-        def stored(self, layer):                 # gives keys, values
+        def stored(self, layer):                 # returns keys, values
             ...
 
     kvcheck_tensors.serve(Cache)                 # torch tensors
     kvcheck_tensors.serve(Cache, lists=True)     # nested lists
 
-Shapes: keys [sequences, kv_heads, tokens, 24], values [sequences, kv_heads, tokens, 12], float32.
-What update gives may have more rows. A mask is [tokens, rows] or [sequences, kv_heads, tokens,
-rows], true or 1 where a query may look; without one, query i of n sees all rows but the last
-n - 1 - i. Keys come rotated for their place in the stream, as a model hands them to its cache: 12
-pairs (i, i + 12), base 10000. Optional methods: length(layer), reset(), fork(), truncate(length),
-reorder(sequences), shift(begin, delta), snapshot() and restore(state). Raise kvcheck.Refused to
-refuse.
+The shapes are [sequences, kv_heads, tokens, 24] for keys and [sequences, kv_heads, tokens, 12] for
+values, both float32. update may return more rows than it receives. A mask is [tokens, rows] or
+[sequences, kv_heads, tokens, rows]; it is true or 1 where a query may attend to a row. Without a
+mask, query i of n sees all rows except the last n - 1 - i. Keys arrive rotated for their position
+in the stream, as a model passes them to its cache, in 12 pairs (i, i + 12) with base 10000. The
+optional methods are length(layer), reset(), fork(), truncate(length), reorder(sequences),
+shift(begin, delta), snapshot() and restore(state). Any method may raise kvcheck.Refused to refuse a
+call.
 """
 
 import functools
@@ -30,8 +32,8 @@ PAIRS = 12
 KEY_SIZE, VALUE_SIZE = 2 * PAIRS, PAIRS
 SPEEDS = [10000.0 ** (-i / PAIRS) for i in range(PAIRS)]  # radians a position
 
-# A tag is twelve digits, each carried by the length of a rotary pair (plus 1), and plainly by a
-# value: position (4, lowest first), variant (2), sequence, layer, head, two check sums, 7.
+# A tag has twelve digits: position (4, lowest first), variant (2), sequence, layer, head, two check
+# sums, and 7. A digit plus 1 is the length of a rotary pair of a key, and a number of a value.
 _CONSTANT = 7
 
 
@@ -51,7 +53,7 @@ def _digits(token, place):
 
 @functools.lru_cache(1 << 16)
 def encode_key(token, place, position):
-    """Place is (sequence, layer, head)."""
+    """The key with the tag of a token, rotated for a position. Place is (sequence, layer, head)."""
     digits = _digits(token, place)
     return ([(d + 1) * math.cos(position * s) for d, s in zip(digits, SPEEDS)]
             + [(d + 1) * math.sin(position * s) for d, s in zip(digits, SPEEDS)])
@@ -78,19 +80,19 @@ def _token(digits):
 
 
 def read_value(value):
-    """The token and its place; -1 for what is no tag."""
+    """The token and its place. The token is -1 if the value holds no tag."""
     digits = _read_digits(value)
     return (_token(digits), digits[6:9]) if digits else (-1, [0, 0, 0])
 
 
 def read_key(key):
-    """The token, its place, the position it is rotated for, and how far off the key is."""
+    """The token, its place, the position that the key is rotated for, and its relative error."""
     lengths = [math.hypot(key[i], key[i + PAIRS]) for i in range(PAIRS)]
     digits = _read_digits(lengths)
     if not digits:
         return -1, [0, 0, 0], None, 1.0
     position = 0.0
-    for i in reversed(range(PAIRS)):  # the slow pairs tell it coarsely, the fast ones refine it
+    for i in reversed(range(PAIRS)):  # the slow pairs give it coarsely, the fast ones refine it
         off = math.atan2(key[i + PAIRS], key[i]) - position * SPEEDS[i]
         position += math.remainder(off, 2 * math.pi) / SPEEDS[i]
     if abs(position - round(position)) < 0.25:
@@ -101,12 +103,12 @@ def read_key(key):
     return token, place, position, error
 
 
-_read_keys, _read_values = {}, {}  # what rows say that were read before, by their floats
+_read_keys, _read_values = {}, {}  # the tags of rows that were read before, by their numbers
 _MOST_READ = 1 << 16
 
 
 def _columns(keys, values):
-    """Lists of rows as columns of the protocol."""
+    """The tags of lists of rows, as columns of the protocol."""
     if len(keys) != len(values):
         raise ValueError("%d keys and %d values" % (len(keys), len(values)))
     if len(_read_keys) > _MOST_READ or len(_read_values) > _MOST_READ:
@@ -232,13 +234,14 @@ class _Model:
 
 
 def serve(cache, contract=None, name=None, wanted=None, lists=False):
-    """Serves a class of caches of tensors, until the host goes. Words as for kvcheck.serve."""
+    """Serves a class of caches of tensors until the host closes the connection. The arguments are
+    those of kvcheck.serve; `lists` passes nested lists instead of torch tensors."""
     hello = {"name": name or cache.__name__}
     if wanted:
         hello["wanted"] = wanted
     if not lists:
         import torch
-        torch.set_num_threads(1)  # tensors this small gain nothing from more
+        torch.set_num_threads(1)  # more threads gain nothing for tensors this small
         torch.set_grad_enabled(False)
     kvcheck.serve_model(lambda setup, declared, ask: _Model(cache, lists, setup, declared), hello,
                         contract)
