@@ -1,20 +1,20 @@
-/* A cache in C behind kvcheck's C interface: the first tokens stay, and a window of the newest. It
- * holds keys and values, so that kvcheck sees whose they really are.
+/* A cache in C behind the C interface of kvcheck. It keeps the first tokens and a window of the
+ * newest. It stores keys and values, so kvcheck can see which token each row belongs to.
  *
  *   cc -shared -fPIC -I<prefix>/include sink_window.c -o sink_window.so
  *   kvcheck check --plugin ./sink_window.so
  *
- * With -DBROKEN values are stored one row beside their keys once something was evicted. */
+ * With -DBROKEN, values are stored one row off their keys after the first eviction. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kvcheck/properties/remote/plugin.h"
 
-/* One head of one layer of one sequence. Rows before a call, then those of the call. */
+/* One head of one layer of one sequence. The rows of a call follow the rows stored before it. */
 typedef struct {
   uint64_t stored, returned, queries;
   float *keys, *values;
-  uint64_t* order; /* which token of the stream each row is */
+  uint64_t* order; /* for each row, the position of its token */
   uint8_t* visible;
   float *returned_keys, *returned_values;
 } head_t;
@@ -32,7 +32,7 @@ static const char* contract(const kvp_setup* setup) {
 
 static int create(const kvp_setup* setup, const kvp_host* host, void** cache) {
   cache_t* made = calloc(1, sizeof *made);
-  (void)host; /* nothing here is left to chance */
+  (void)host; /* this cache draws no random numbers */
   made->setup = *setup;
   made->heads = (uint64_t)setup->sequences * setup->layers * setup->kv_heads;
   made->head = calloc(made->heads, sizeof *made->head);
@@ -57,7 +57,7 @@ static void destroy(void* cache) {
   free(mine);
 }
 
-/* Appends c rows, notes what each query sees, and keeps the sinks and the newest. */
+/* Appends c rows, records what each query sees, and keeps the sinks and the newest rows. */
 static void feed_head(
     const cache_t* cache, head_t* head, uint64_t c, const float* keys, const float* values) {
   const uint64_t sinks = cache->setup.sinks, budget = cache->setup.budget;
@@ -81,7 +81,7 @@ static void feed_head(
   memcpy(head->returned_values, head->values, rows * KVP_VALUE_SIZE * sizeof(float));
 
   for (uint64_t i = 0; i < c; ++i) {
-    const uint64_t now = cache->fed + i; /* this query's place in the stream */
+    const uint64_t now = cache->fed + i; /* the position of this query */
     for (uint64_t r = 0; r < rows; ++r) {
       const uint64_t token = head->order[r];
       head->visible[i * rows + r] =

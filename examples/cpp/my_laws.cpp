@@ -1,4 +1,4 @@
-// A cache in C++: the first tokens stay, and a window of the newest.
+// A cache in C++ that keeps the first tokens and a window of the newest.
 #include <algorithm>
 #include <deque>
 #include <stdexcept>
@@ -47,8 +47,8 @@ class SinkWindow : public SimpleCache {
 
 KVCHECK_SUBJECT(SinkWindow)
 
-// The same, but it says that it holds the budget before it does, so that you see a finding: CTest
-// fails on it until you take it out.
+// The same cache with a fault, which shows what a finding looks like: it reports the whole budget
+// before it is full. CTest fails until you remove this class.
 class Broken : public SinkWindow {
  public:
   using SinkWindow::SinkWindow;

@@ -1,5 +1,5 @@
-// A policy of one's own in a shared library: of the middle, the token at its centre goes, so that
-// old and young ones stay.
+// A policy in a shared library. It evicts the token at the centre of the middle, so that the oldest
+// and the newest tokens of the middle remain.
 #include <array>
 
 #include "kvcheck/policies/library.h"

@@ -1,4 +1,4 @@
-"""A cache in pure Python: the first tokens stay, and a window of the newest."""
+"""A cache in pure Python that keeps the first tokens and a window of the newest."""
 
 import sys
 
@@ -32,7 +32,7 @@ class SinkWindow:
 
 
 class Broken(SinkWindow):
-    """Trims once a chunk, and hands out what is left: early queries of a long chunk lose all."""
+    """Trims once per chunk before attention, so early queries of a long chunk lose their window."""
 
     def append(self, tokens):
         self.ids += tokens

@@ -1,4 +1,4 @@
-"""A cache in PyTorch: the first tokens stay, and a window of the newest. Real tensors."""
+"""A cache of PyTorch tensors that keeps the first tokens and a window of the newest."""
 
 import sys
 
@@ -29,7 +29,7 @@ class SinkCache:
         return keys, values, mask
 
     def places_of(self, first, held, places):
-        """Where the rows stand in the stream: sinks, the newest held, then those of this call."""
+        """The positions of the rows: sinks, the newest stored rows, then the rows of this call."""
         sinks = min(self.sinks, held)
         old = torch.cat([torch.arange(sinks), torch.arange(first - held + sinks, first)])
         return torch.cat([old, places])
@@ -52,7 +52,7 @@ class SinkCache:
 
 
 class Broken(SinkCache):
-    """Cuts the values at another place than the keys once they are full."""
+    """Stores the values one row off their keys once the cache is full."""
 
     def keep(self, layer, keys, values):
         super().keep(layer, keys, torch.roll(values, 1, dims=2) if keys.shape[2] > self.sinks +
