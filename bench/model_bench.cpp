@@ -37,7 +37,7 @@ struct Shape {
 class Layers {
  public:
   Layers(const Shape& shape, std::size_t residents, bool scattered) : shape_(shape) {
-    const std::size_t size = kv::properties::bytes_of(shape.storage);
+    const std::size_t size = kv::model::bytes_of(shape.storage);
     bytes_ = residents * shape.dim * size;
     const std::size_t layer = 2 * bytes_ * shape.kv_heads;
     copies_ = std::max<std::size_t>(1, (std::size_t{512} << 20) / layer);
@@ -88,7 +88,7 @@ class Layers {
 
   // Reads the same rows one by one in the order in which attention meets them.
   void read_rows(std::size_t copy) {
-    const std::size_t row = shape_.dim * kv::properties::bytes_of(shape_.storage);
+    const std::size_t row = shape_.dim * kv::model::bytes_of(shape_.storage);
     bool any = false;
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
       const std::byte* keys = keys_of(copy, h);

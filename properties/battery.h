@@ -34,8 +34,8 @@ enum class Status {
   held,
   broken,
   not_run,  // it applies, but what it must see never happened, or time ran out: says why
-  // Under the contract it does not apply; or the subject rightly refuses what the law needs, or does
-  // not report it. Says why.
+  // Under the contract it does not apply; or the subject rightly refuses what the law needs, or
+  // does not report it. Says why.
   not_applicable,
 };
 

@@ -22,9 +22,9 @@ Wants pool_wants(std::uint64_t index) {
   constexpr std::array<bool Wants::*, 6> kinds = {&Wants::forks,     &Wants::truncates,
                                                   &Wants::resets,    &Wants::reorders,
                                                   &Wants::snapshots, &Wants::shifts};
-  const std::uint64_t rotate = index / 3;
-  wants.*kinds[rotate % kinds.size()] = true;
-  wants.*kinds[(rotate + rotate / kinds.size()) % kinds.size()] = true;
+  const std::uint64_t round = index / 3;
+  wants.*kinds[round % kinds.size()] = true;
+  wants.*kinds[(round + round / kinds.size()) % kinds.size()] = true;
   return wants;
 }
 

@@ -163,7 +163,7 @@ Child::~Child() {
   close_one(errors_);
 }
 
-std::string Child::rotate(std::string_view& rest, int timer) {
+std::string Child::exchange(std::string_view& rest, int timer) {
   std::array<pollfd, 4> polled = {{
       {.fd = timer, .events = POLLIN, .revents = 0},
       {.fd = from_, .events = POLLIN, .revents = 0},
@@ -205,7 +205,7 @@ Result<std::string> Child::ask(std::string_view line, double seconds) {
       close_one(timer);
       return answer;
     }
-    const std::string stopped = rotate(rest, timer);
+    const std::string stopped = exchange(rest, timer);
     if (stopped.empty()) continue;
     close_one(timer);
     return gone(stopped == "late"

@@ -47,7 +47,7 @@ class Child {
  private:
   // Sends what it takes of `rest`, reads what there is, once something can be done or the timer has
   // run out. What stopped it, or an empty text.
-  std::string rotate(std::string_view& rest, int timer);
+  std::string exchange(std::string_view& rest, int timer);
 
   // Kills and reaps; the whole sentence, with its last words.
   Error gone(std::string how);

@@ -36,11 +36,11 @@ int marker_of(int own, std::size_t variant) {
 Look look_of(const PolicyEntry* policy, std::size_t variant) {
   const std::size_t place = place_of(policy);
   // Past the palette the colours come round again, told apart by the dash and the marker.
-  const std::size_t rotate = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
+  const std::size_t round = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
   const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
-  const std::size_t shape = rotate == 0 ? slot : 1 + (slot - 1 + 2 * rotate) % 7;
+  const std::size_t shape = round == 0 ? slot : 1 + (slot - 1 + 2 * round) % 7;
   return {.colour = colours[slot],
-          .dash = dashes[(variant + 2 * rotate) % dashes.size()],
+          .dash = dashes[(variant + 2 * round) % dashes.size()],
           .point = marker_of(points[shape], variant)};
 }
 
