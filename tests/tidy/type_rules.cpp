@@ -69,6 +69,13 @@ std::optional<std::string> type_in(const std::vector<std::string>& words) {
   return defines ? std::optional(*at) : std::nullopt;
 }
 
+// The name that `words`, up to a semicolon, make an alias; none of a using-declaration.
+std::optional<std::string> alias_in(const std::vector<std::string>& words) {
+  const auto at = std::ranges::find(words, "using");
+  if (words.end() - at < 3 || *(at + 2) != "=") return {};
+  return *(at + 1);
+}
+
 OpenBrace brace_after(const std::vector<std::string>& words) {
   const auto at = std::ranges::find(words, "namespace");
   if (at != words.end()) {
@@ -82,11 +89,11 @@ OpenBrace brace_after(const std::vector<std::string>& words) {
 // Directives are no code; a line that ends in a backslash goes on.
 std::string without_directives(std::string_view code) {
   std::string out;
-  bool goes_on = false;
+  bool continued = false;
   for (const std::string_view line : lines_of(code)) {
     const std::size_t first = line.find_first_not_of(' ');
-    const bool directive = goes_on || (first != std::string_view::npos && line[first] == '#');
-    goes_on = directive && line.ends_with('\\');
+    const bool directive = continued || (first != std::string_view::npos && line[first] == '#');
+    continued = directive && line.ends_with('\\');
     out += (directive ? std::string() : std::string(line)) + "\n";
   }
   return out;
@@ -99,14 +106,15 @@ std::vector<DefinedType> types_in(const SourceFile& file) {
   std::size_t line = 1;
   for (const char c : without_directives(code_of(file.text))) {
     if (c == '\n') ++line;
-    if (c == '{') {
+    if (c == '{' || c == ';') {
       const auto words = outermost(tokens_of(before));
       if (std::ranges::all_of(open, &OpenBrace::named)) {
         std::string scope;
         for (const OpenBrace& brace : open) scope += brace.name.empty() ? "" : brace.name + "::";
-        if (const auto name = type_in(words)) types.push_back({scope + *name, line});
+        const auto name = c == '{' ? type_in(words) : alias_in(words);
+        if (name) types.push_back({scope + *name, line});
       }
-      open.push_back(brace_after(words));
+      if (c == '{') open.push_back(brace_after(words));
     }
     if (c == '}' && !open.empty()) open.pop_back();
     const bool ends = c == ';' || c == '{' || c == '}';

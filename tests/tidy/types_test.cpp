@@ -25,7 +25,9 @@ TEST(TidyRule, FindsTwoTypesOfOneName) {
         "template <typename T, int n>\nclass Cell {\n};", "enum class Cell { one, two };",
         "enum Cell : int { one };", "struct alignas(64) Cell {\n};",
         "struct [[nodiscard]] Cell : Other {\n};", "extern \"C\" {\nstruct Cell {\n};\n}",
-        "int f() { return 1; }\nunion Cell {\n};", "#define X {\\\n{\nstruct Cell {\n};"}) {
+        "int f() { return 1; }\nunion Cell {\n};", "int a;\nusing Cell = int;",
+        "template <typename T>\nusing Cell = std::vector<T>;",
+        "#define X {\\\n{\nstruct Cell {\n};"}) {
     EXPECT_THAT(of(type, "namespace kv {\n" + other + "\n}\n"),
                 ElementsAre(HasSubstr("kv::Cell is sim/a.cpp:3 too")))
         << other;
@@ -42,8 +44,9 @@ TEST(TidyRule, LeavesTypesAloneThatCannotClash) {
         "namespace kv::test {\nstruct Cell {\n};\n}",
         "namespace kv {\nstruct Row {\n  struct Cell {\n  };\n};\n}",
         "namespace kv {\nvoid f() {\n  struct Cell {\n  };\n}\n}",
-        "namespace kv {\nstruct Cell;\n}", "namespace kv {\nstruct Cell f() {\n}\n}",
-        "namespace kv {\nstruct Cell cell = {1};\n}",
+        "namespace kv {\nstruct Cell;\n}", "namespace kv {\nusing other::Cell;\n}",
+        "namespace kv {\nvoid f() {\n  using Cell = int;\n}\n}",
+        "namespace kv {\nstruct Cell f() {\n}\n}", "namespace kv {\nstruct Cell cell = {1};\n}",
         "namespace kv {\ntemplate <>\nstruct Cell<int> {\n};\n}",
         "namespace kv {\n// struct Cell {};\n}",
         "namespace kv {\nenum { one };\nenum { two };\n}"}) {
