@@ -175,7 +175,7 @@ void trace_cache(const model::CachedAttention& attention, std::size_t head_dim, 
       groups += units[last].groups.size();
     }
     const model::ModelUnit& from = units[first];
-    const model::HeadGroup& end = units[last - 1].groups.back();
+    const model::KvHeadGroup& end = units[last - 1].groups.back();
     const std::string begins = place_text(from.layer, from.head);
     const std::string ends = place_text(end.layer, end.first_head + end.heads - 1);
     streams.err << "  " << begins << (begins == ends ? "" : " to " + ends) << ": keys and values ["

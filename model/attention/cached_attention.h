@@ -1,96 +1,38 @@
-// Attention over policed caches: the simulator's UnitCache says who is resident, visible and at
-// which position; here are only the vectors, in the slots that it names.
+// Attention over policed caches, for all layers of a model.
 //
-// Keys are stored as they were rotated at their position in the stream, or before rotation. With
-// in-cache positions, rotated keys are never touched: a resident's rank minus its position is
-// constant over a run of residents, so the query is turned once per run instead (as the replay
-// does). Raw keys are turned at every read, which costs a copy of all visible keys per query.
-// With visibility=top-pages each query head attends to the pages that it chooses among the keys of
-// its kv-head, as they are stored (sim/cache/page_selection.h); nothing is evicted.
-// With positions=shifted, keys stand at their rank: they are turned in place whenever a gap before
-// them closes, and rounded each time.
+// The simulator's UnitCache says which tokens are resident, visible and at which position; the code
+// here and in the classes that it uses handles only the vectors, in the slots that the cache names:
+//
+//   VectorWriter     stores a layer's new keys and values
+//   KeyShift         rotates stored keys again when a gap before them closes (positions=shifted)
+//   QueryAttention   one query over what it sees
+//   ChunkAttention   all queries of a chunk at once, where that gives the same bits
+//   PageAttention    queries that select pages (visibility=top-pages)
+//
+// This class puts them in order: what a query meets is stored and rotated before it attends, and its
+// attention is shown to the policy after it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
+#include "kvcheck/base/token_class.h"
+#include "kvcheck/model/attention/attend_chunk.h"
+#include "kvcheck/model/attention/attend_pages.h"
+#include "kvcheck/model/attention/attend_query.h"
+#include "kvcheck/model/attention/attention_observer.h"
 #include "kvcheck/model/attention/key_storage.h"
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/attention/model_unit.h"
 #include "kvcheck/model/attention/rope_cache.h"
 #include "kvcheck/model/attention/rotate_stored_keys.h"
-#include "kvcheck/model/kernels/attend_kernels.h"
+#include "kvcheck/model/attention/vector_writer.h"
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/sim/cache/cache_group.h"
-#include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
-#include "kvcheck/sim/cache/token_vectors.h"
-#include "kvcheck/sim/cache/unit_cache.h"
-#include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv::model {
-
-// Query heads of one unit that read the same kv-head.
-struct HeadGroup {
-  std::size_t layer = 0;
-  std::size_t kv_head = 0;
-  std::size_t first_head = 0;
-  std::size_t heads = 0;
-  KvStore store;
-  std::vector<Position> places{};     // slot -> the rank that its key is rotated for
-  std::optional<PageChoice> pages{};  // where its queries choose
-};
-
-// Query heads that attend to the same rows of one store.
-struct Readers {
-  const KvStore& store;
-  std::size_t first_head = 0;
-  std::size_t heads = 0;
-};
-
-// One unit: its cache, and the vectors of its residents.
-struct ModelUnit {
-  std::size_t layer = 0;  // of its first head
-  std::size_t head = 0;
-  std::size_t heads = 0;  // query heads that share it
-  bool spans_layers = false;
-  std::vector<HeadGroup> groups;  // by layer, then kv-head
-  UnitCache cache;
-  // What observe() waits for, one per query of the chunk; as far as the policy asks for it.
-  std::vector<std::vector<float>> rows;
-  std::vector<TokenVectors> vectors{};
-  Visible once{};  // of a unit that spans layers and sees windows
-};
-
-// What one layer's attention computes with.
-struct LayerVectors {
-  std::size_t layer = 0;
-  std::size_t tokens = 0;
-  const float* q = nullptr;  // [tokens, heads * head_dim], before rotation
-  const float* k = nullptr;  // [tokens, kv_heads * head_dim], before rotation
-  const float* v = nullptr;  // [tokens, kv_heads * head_dim]
-};
-
-// Sees what attention does, for recording and for tests.
-class AttentionObserver {
- public:
-  AttentionObserver() = default;
-  AttentionObserver(const AttentionObserver&) = delete;
-  AttentionObserver& operator=(const AttentionObserver&) = delete;
-  virtual ~AttentionObserver() = default;
-
-  // The layer's vectors of a chunk that begins at `first`.
-  virtual void on_vectors(Position /*first*/, const LayerVectors& /*vectors*/) {}
-
-  // One query's row over what it saw, by rank.
-  virtual void on_row(std::size_t /*layer*/,
-                      std::size_t /*head*/,
-                      Position /*query*/,
-                      const Visible& /*visible*/,
-                      std::span<const float> /*mass*/) {}
-};
 
 class CachedAttention {
  public:
@@ -100,6 +42,11 @@ class CachedAttention {
                   std::uint64_t seed,
                   const KvFormat& storage,
                   KeyStorage keys);
+
+  // The parts refer to each other.
+  CachedAttention(const CachedAttention&) = delete;
+  CachedAttention& operator=(const CachedAttention&) = delete;
+  ~CachedAttention() = default;
 
   // A chunk begins in every unit. `classes` are its tokens'; empty if the policy does not ask.
   void begin_chunk(std::size_t tokens, std::span<const TokenClass> classes = {});
@@ -126,68 +73,42 @@ class CachedAttention {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  // One query of the chunk under way, in one layer.
   struct Query {
-    const float* q = nullptr;  // the token's, all heads
-    std::size_t index = 0;     // in the chunk
-    Position position = 0;
-    float* out = nullptr;
+    std::size_t layer = 0;
+    std::size_t index = 0;  // in the chunk
+    TokenQuery token;
   };
 
+  [[nodiscard]] bool sees_all_before() const;
+  [[nodiscard]] bool attends_at_once(const ModelUnit& unit,
+                                     const AttentionObserver* observer) const;
   void decide_for_next_query(std::size_t layer);
-  void store(ModelUnit& unit, const LayerVectors& vectors, std::size_t first_rank);
-  void keep_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
-  void add_to_pages(HeadGroup& group, Slot slot, Position place);
-  void observe(ModelUnit& unit, std::size_t query);
-  Visible view(ModelUnit& unit, const Query& query, std::size_t layer);
-  void attend(ModelUnit& unit, std::size_t layer, const Query& query, AttentionObserver* observer);
-  void attend_pages(ModelUnit& unit, const Query& query, AttentionObserver* observer);
-  [[nodiscard]] bool at_once(const ModelUnit& unit, const AttentionObserver* observer) const;
+  void gather_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
+  Visible view(ModelUnit& unit, const Query& query);
+  void bring_up_to_date(KvHeadGroup& group, Position query, const Visible& visible);
+  void attend_query(ModelUnit& unit, const Query& query, AttentionObserver* observer);
+  void attend_visible(ModelUnit& unit,
+                      const Visible& visible,
+                      const Query& query,
+                      AttentionObserver* observer);
   void attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out);
-  void attend_tokens(const HeadGroup& group,
-                     const LayerVectors& vectors,
-                     std::size_t first,
-                     std::size_t tokens,
-                     float* out);
-  void attend_rows(const Readers& readers,
-                   const Visible& visible,
-                   const Query& query,
-                   bool shows_rows);
-  void widen(const KvStore& store);
-  [[nodiscard]] SlotRows keys_of(const KvStore& store) const;
-  [[nodiscard]] SlotRows values_of(const KvStore& store) const;
-  void find_runs(const Visible& visible, Position query);
-  void turn_queries(const Readers& readers, const Visible& visible, const Query& query);
-  void weigh_values(const Readers& readers, std::size_t n, float* out);
-  void raw_logits(const Readers& readers, const Visible& visible, const Query& query);
-
-  void rotate_queries(const Readers& readers, const Query& query, Position rotate, float* out);
 
   const ModelConfig& config_;
   Spec spec_;
-  KeyStorage keys_;
-  bool at_ranks_;  // stored keys are rotated for their rank
+  RotationRules rules_;
   RopeCache rope_;
   KeyShift shift_;
   RopeRotation rotation_;  // what policies are told
+  QueryAttention query_attention_;
+  ChunkAttention chunk_attention_;
+  PageAttention page_attention_;
+  VectorWriter writer_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
   std::vector<CacheGroup> groups_;  // of the units' caches
-  std::vector<Slot> slots_;
-  std::vector<Slot> identity_;
-  std::vector<float> mass_;     // [heads of a group, visible]: logits, then rows
-  std::vector<float> queries_;  // [runs, heads of a group, head_dim]
-  std::vector<QueryRun> runs_;
-  std::vector<Position> rotations_;  // of the runs' queries
-  std::vector<std::size_t> limits_;
-  std::vector<float> outs_;       // of several tokens
-  std::vector<float> state_;      // attend's scratch
-  std::vector<float> rotated_;    // [visible, head_dim]
-  std::vector<float> wide_keys_;  // [visible, head_dim], of a store that kernels do not read
-  std::vector<float> wide_values_;
+  std::vector<Slot> slots_;         // scratch: of what is visible, by rank
 };
-
-// What a replay would know of a trace recorded from this model; tokens and names are left open.
-TraceInfo describe_model(const ModelConfig& config);
 
 }  // namespace kv::model

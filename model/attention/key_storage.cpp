@@ -1,6 +1,19 @@
 #include "kvcheck/model/attention/key_storage.h"
 
 namespace kv::model {
+namespace {
+
+KeyRotation key_rotation(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
+  if (config.rope.layout == RopeLayout::none) return KeyRotation::none;
+  if (keys == KeyStorage::raw) return KeyRotation::at_read;
+  // Keys that are evaluated again are rotated for their new ranks then, so none is ever shifted:
+  // every trim is followed by an evaluation before anything attends.
+  const bool by_rank =
+      spec.positions == Positions::shifted || spec.vectors == Vectors::re_evaluated;
+  return by_rank ? KeyRotation::at_rank : KeyRotation::at_position;
+}
+
+}  // namespace
 
 Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
@@ -9,12 +22,12 @@ Result<void> check_keys(const ModelConfig& config,
   const bool shifted = spec.positions == Positions::shifted;
   if (shifted && config.rope.layout == RopeLayout::none) {
     return usage_error(
-        "positions=shifted turns stored keys, and this model's carry no rotation; expected "
+        "positions=shifted rotates stored keys, and this model's carry no rotation; expected "
         "positions=in-cache");
   }
   if (shifted && keys == KeyStorage::raw) {
     return usage_error(
-        "positions=shifted turns stored keys, and raw ones carry no rotation; expected rotated "
+        "positions=shifted rotates stored keys, and raw ones carry no rotation; expected rotated "
         "keys, or positions=in-cache");
   }
   if (keys != KeyStorage::rotated_f16) return {};
@@ -23,9 +36,13 @@ Result<void> check_keys(const ModelConfig& config,
                        "' shifts none; expected positions=shifted");
   }
   if (format != KvFormat(Storage::f16)) {
-    return usage_error("rotated-f16 turns keys of f16; expected f16 as storage");
+    return usage_error("rotated-f16 rotates keys of f16; expected f16 as storage");
   }
   return {};
+}
+
+RotationRules rotation_rules(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
+  return {.keys = key_rotation(config, spec, keys), .ranks = are_ranks(spec.positions)};
 }
 
 }  // namespace kv::model

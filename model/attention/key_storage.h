@@ -1,4 +1,4 @@
-// How a decoder stores keys.
+// How a decoder stores keys: the user's choice, and what follows from it for rotation.
 #pragma once
 
 #include "kvcheck/base/error.h"
@@ -20,5 +20,22 @@ Result<void> check_keys(const ModelConfig& config,
                         const Spec& spec,
                         const KvFormat& format,
                         KeyStorage keys);
+
+// When a key is rotated, and for which position.
+enum class KeyRotation {
+  none,         // never: the model has no rotary positions
+  at_position,  // when it is stored, for its position in the stream
+  at_rank,      // when it is stored, for its rank; again whenever a gap before it closes
+  at_read,      // whenever a query attends to it
+};
+
+// The rotary positions of one cache.
+struct RotationRules {
+  KeyRotation keys = KeyRotation::none;
+  bool ranks =
+      false;  // queries and keys meet at their ranks, else at their positions in the stream
+};
+
+RotationRules rotation_rules(const ModelConfig& config, const Spec& spec, KeyStorage keys);
 
 }  // namespace kv::model

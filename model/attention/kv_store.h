@@ -47,11 +47,11 @@ class KvStore {
   // Whether keys() and values() are there, and turned_keys(); else rows are widened.
   [[nodiscard]] bool direct() const { return format_.direct(); }
 
-  [[nodiscard]] SlotRows keys(const std::vector<Slot>& slots) const {
+  [[nodiscard]] SlotRows keys(std::span<const Slot> slots) const {
     return {storage_, keys_.data(), dim_, slots.data(), slots.size(), key_scales_.data()};
   }
 
-  [[nodiscard]] SlotRows values(const std::vector<Slot>& slots) const {
+  [[nodiscard]] SlotRows values(std::span<const Slot> slots) const {
     return {storage_, values_.data(), dim_, slots.data(), slots.size(), value_scales_.data()};
   }
 

@@ -87,7 +87,7 @@ TEST_F(TopPagesModel, BoundsTheKeysAsTheyAreStored) {
     RopeCache rope(model_.config.rope, rope_frequencies(model_.config));
     rope.reserve(text_tokens);
     for (const ModelUnit& unit : decoder.attention().units()) {
-      const HeadGroup& group = unit.groups.front();
+      const KvHeadGroup& group = unit.groups.front();
       PageChoice pages = group.pages.value();
       ASSERT_EQ(pages.tokens(), text_tokens);
       for (std::uint32_t q = 0; q < 20; ++q) {

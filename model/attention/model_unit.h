@@ -1,0 +1,59 @@
+// One unit of a model: its cache, and the vectors of its residents.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kvcheck/base/position.h"
+#include "kvcheck/model/attention/chunk_observations.h"
+#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/weights/config.h"
+#include "kvcheck/sim/cache/page_selection.h"
+#include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv::model {
+
+// Query heads of one unit that read the same kv-head. With unit=head these are not all of its
+// query heads, and each unit stores the vectors of its own residents.
+struct KvHeadGroup {
+  std::size_t layer = 0;
+  std::size_t kv_head = 0;
+  std::size_t first_head = 0;
+  std::size_t heads = 0;
+  KvStore store;
+  std::vector<Position> places{};     // slot -> the rank that its key is rotated for
+  std::optional<PageChoice> pages{};  // where queries select pages
+};
+
+struct ModelUnit {
+  std::size_t layer = 0;  // of its first head
+  std::size_t head = 0;
+  std::size_t heads = 0;  // query heads that share it
+  bool spans_layers = false;
+  std::vector<KvHeadGroup> groups;  // by layer, then kv-head
+  UnitCache cache;
+  ChunkObservations observations;
+  Visible once{};  // what the query sees, of a unit that spans layers and sees windows
+
+  // Whether the layer's vectors are among those it stores.
+  [[nodiscard]] bool holds(std::size_t at_layer) const { return spans_layers || layer == at_layer; }
+
+  // Whether nothing that is stored is quantised between the queries of a chunk.
+  [[nodiscard]] bool settles_at_once() const { return groups.front().store.settles_at_once(); }
+};
+
+// The units of a model under the spec, by layer, then head. Draws are keyed as in a replay: the
+// same spec and seed keep the same residents.
+std::vector<ModelUnit> make_units(const ModelConfig& config,
+                                  const Spec& spec,
+                                  std::uint64_t seed,
+                                  const KvFormat& storage);
+
+// What a replay would know of a trace recorded from this model; tokens and names are left open.
+TraceInfo describe_model(const ModelConfig& config);
+
+}  // namespace kv::model

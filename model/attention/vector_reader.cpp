@@ -1,0 +1,54 @@
+#include "kvcheck/model/attention/vector_reader.h"
+
+namespace kv::model {
+namespace {
+
+Position position_of(std::size_t rank, const Visible& visible) {
+  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
+  rank -= visible.sinks.size();
+  if (rank < visible.middle.size()) return visible.middle[rank];
+  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
+}
+
+}  // namespace
+
+VectorReader::VectorReader(RopeCache& rope, std::size_t head_dim)
+    : rope_(rope), dim_(head_dim), key_(head_dim) {}
+
+KeysAndValues VectorReader::read(const KvStore& store, std::span<const Slot> slots) {
+  if (store.direct()) return {store.keys(slots), store.values(slots)};
+  keys_.resize(slots.size() * dim_);
+  for (std::size_t i = 0; i < slots.size(); ++i) store.key(slots[i], keys_.data() + i * dim_);
+  return {rows_of(keys_, slots.size()), widened_values(store, slots)};
+}
+
+KeysAndValues VectorReader::read_raw(const KvStore& store,
+                                     std::span<const Slot> slots,
+                                     const Visible& visible,
+                                     bool ranks) {
+  const std::size_t n = slots.size();
+  keys_.resize(n * dim_);
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    store.key(slots[rank], key_.data());
+    const Position at = ranks ? static_cast<Position>(rank) : position_of(rank, visible);
+    rope_.rotate(key_.data(), dim_, at, keys_.data() + rank * dim_);
+  }
+  const SlotRows keys = rows_of(keys_, n);
+  // ModelKernels::weigh knows no scales, so int8 is widened here although attend_kernels reads it.
+  if (store.rotates_in_place()) return {keys, store.values(slots)};
+  return {keys, widened_values(store, slots)};
+}
+
+SlotRows VectorReader::widened_values(const KvStore& store, std::span<const Slot> slots) {
+  values_.resize(slots.size() * dim_);
+  for (std::size_t i = 0; i < slots.size(); ++i) store.value(slots[i], values_.data() + i * dim_);
+  return rows_of(values_, slots.size());
+}
+
+SlotRows VectorReader::rows_of(const std::vector<float>& wide, std::size_t count) {
+  while (identity_.size() < count) identity_.push_back(static_cast<Slot>(identity_.size()));
+  return {Storage::f32, reinterpret_cast<const std::byte*>(wide.data()), dim_, identity_.data(),
+          count};
+}
+
+}  // namespace kv::model
