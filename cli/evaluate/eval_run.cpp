@@ -1,11 +1,11 @@
 #include "kvcheck/cli/evaluate/eval_run.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <stop_token>
 
+#include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/model/run/evaluate.h"
 
 namespace kv::cli {
@@ -40,50 +40,38 @@ class EvalRun {
   }
 
   Result<std::vector<ClosedLoopResult>> all() {
-    const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t requested = plan_.threads > 0 ? plan_.threads : machine;
-    {
-      std::vector<std::jthread> others;
-      for (std::size_t i = 1; i < std::min(requested, jobs_.size()); ++i) {
-        others.emplace_back([this] { work(); });
-      }
-      work();
-    }
+    const std::size_t threads = plan_.threads > 0 ? plan_.threads : machine_threads();
+    const Result<void> done = run_tasks(
+        jobs_.size(), threads,
+        [this](const RunningTask& running) { return run(jobs_[running.index()], running); },
+        {.stop = stop_.get_token()});
+    if (!done) return done.error();
+    if (stop_.stop_requested()) return io_error("stopped");
     return joined();
   }
 
  private:
-  void work() {
-    for (std::size_t i = next_++; i < jobs_.size() && !stopped_; i = next_++) run(jobs_[i]);
-  }
-
-  void run(EvalJob& job) {
+  Result<void> run(EvalJob& job, const RunningTask& running) {
     model::DecoderOptions options = plan_.options;
     options.seed = job.cell->seed;
     const Spec& spec = job.cell->spec;
-    const auto report = [&](double share) { return reported(job, share); };
+    const auto report = [&](double share) { return reported(job, share, running); };
     const auto done = model::evaluate(plan_.opened.model, spec, job.text->streams, options, report);
-    if (done) {
-      job.result =
-          model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
-    } else {
-      const std::lock_guard lock(mutex_);
-      // The others end because they were told to, not because of an error of their own.
-      if (!error_) error_ = Error{done.error().kind, spec.label() + ": " + done.error().message};
-      stopped_ = true;
-    }
+    if (!done) return Error{done.error().kind, spec.label() + ": " + done.error().message};
+    job.result =
+        model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
+    return {};
   }
 
-  bool reported(EvalJob& job, double done) {
+  bool reported(EvalJob& job, double done, const RunningTask& running) {
     const std::lock_guard lock(mutex_);
     share_ += (done - job.done) * job.share;
     job.done = done;
-    if (!progress_(share_, job.cell->spec.label())) stopped_ = true;
-    return !stopped_;
+    if (!progress_(share_, job.cell->spec.label())) stop_.request_stop();
+    return !running.stopped();
   }
 
-  Result<std::vector<ClosedLoopResult>> joined() {
-    if (error_) return *error_;
+  std::vector<ClosedLoopResult> joined() {
     std::vector<ClosedLoopResult> results;
     std::size_t job = 0;
     for (const EvalText& text : plan_.texts) {
@@ -104,11 +92,9 @@ class EvalRun {
   const EvalPlan& plan_;
   const EvalProgress& progress_;
   std::vector<EvalJob> jobs_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> stopped_ = false;
+  std::stop_source stop_;
   std::mutex mutex_;
-  std::optional<Error> error_;  // the first
-  double share_ = 0;
+  double share_ = 0;  // of all tokens, that are read
 };
 
 }  // namespace

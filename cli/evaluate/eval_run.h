@@ -15,7 +15,8 @@ namespace kv::cli {
 using EvalProgress = std::function<bool(double share, const std::string& what)>;
 
 // One result per text, its cells in the plan's order. Threads share nothing but the model, so the
-// numbers do not depend on how many there are. The error is that of the first cell that failed.
+// numbers do not depend on how many there are. The error is that of the first cell, in the same
+// order, that failed.
 Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress);
 
 }  // namespace kv::cli

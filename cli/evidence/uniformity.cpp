@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cmath>
 #include <ostream>
-#include <thread>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
 
@@ -109,7 +109,7 @@ Result<Request> read_words(std::span<const std::string> arguments) {
   request.options.trials = **trials;
   request.options.seed = **seed;
   request.options.threads = static_cast<std::uint32_t>(
-      threads->value_or(std::max(1U, std::thread::hardware_concurrency())));
+      threads->value_or(machine_threads()));
   return request;
 }
 

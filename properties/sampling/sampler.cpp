@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/threads/run_tasks.h"
 
 namespace kv::properties {
 
@@ -46,32 +45,23 @@ Result<Counts> collect_threads(const MakeSampler& make,
   const std::uint64_t batch =
       std::clamp<std::uint64_t>(count / (16 * std::uint64_t{threads}), 1, 1 + 1000000 / shape.n);
   std::vector<Counts> parts(threads, Counts(shape, requested));
-  std::vector<std::optional<Error>> errors(threads);
-  std::atomic<std::uint64_t> next = 0;
+  std::vector<std::unique_ptr<Sampler>> samplers(threads);
   std::atomic<std::uint64_t> finished = 0;
-  std::atomic<bool> stopped = false;
-  const auto work = [&](std::size_t who) {
-    const std::unique_ptr<Sampler> sampler = make();
-    for (std::uint64_t first = next.fetch_add(batch); first < count && !stopped;
-         first = next.fetch_add(batch)) {
-      const std::uint64_t size = std::min(batch, count - first);
-      if (const auto done = collect(*sampler, root, first, size, parts[who]); !done) {
-        errors[who] = done.error();
-        stopped = true;
-      }
-      finished += size;
-      if (more && !more(finished)) stopped = true;
-    }
+  const auto task = [&](const RunningTask& running) -> Result<void> {
+    std::unique_ptr<Sampler>& sampler = samplers[running.worker()];
+    if (!sampler) sampler = make();
+    const std::uint64_t begin = running.index() * batch;
+    const std::uint64_t size = std::min(batch, count - begin);
+    Result<void> done = collect(*sampler, root, begin, size, parts[running.worker()]);
+    finished += size;
+    return done;
   };
-  std::vector<std::thread> helpers;
-  for (std::size_t who = 1; who < threads; ++who) helpers.emplace_back(work, who);
-  work(0);
-  for (std::thread& helper : helpers) helper.join();
-  for (const auto& error : errors) {
-    if (error) return *error;
-  }
+  const auto ended = [&](std::size_t /*batches*/) { return !more || more(finished); };
+  const Result<void> done =
+      run_tasks((count + batch - 1) / batch, threads, task, {.progress = ended});
+  if (!done) return done.error();
   Counts all = std::move(parts[0]);
-  for (std::size_t who = 1; who < threads; ++who) all.merge(parts[who]);
+  for (std::size_t worker = 1; worker < threads; ++worker) all.merge(parts[worker]);
   if (all.streams() < count) return Error{Error::Kind::busy, "stopped before all streams were run"};
   return all;
 }

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/sim/replay/dense_facts.h"
 #include "kvcheck/sim/replay/replay_join.h"
 #include "kvcheck/sim/replay/replay_oracle.h"
 #include "kvcheck/sim/replay/replay_task.h"
 #include "kvcheck/sim/replay/serves.h"
-#include "kvcheck/sim/replay/workers.h"
 
 namespace kv {
 namespace {
@@ -110,27 +109,26 @@ Result<ReplayResult> replay(const Trace& trace,
   KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
   if (Result<void> fits = check_cells(trace, cells); !fits) return fits.error();
   const Plan plan = make_plan(trace, cells, options);
-  const std::size_t machine = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = options.threads > 0 ? options.threads : machine;
+  const std::size_t threads = options.threads > 0 ? options.threads : machine_threads();
   std::vector<Task> tasks = make_tasks(plan, threads);
   std::vector<OracleTask> oracle = make_oracle_tasks(plan);
   Progress progress(options.progress,
                     tasks.size() * trace.info().tokens + oracle_work(plan, oracle));
 
   Joiner joiner(plan, tasks);
-  // In order, so that what is early for the joiner stays little.
-  run_in_order(tasks.size(), threads, progress, [&](std::size_t i) {
-    run_task(plan, tasks[i], progress);
-    joiner.finished(i);
+  // Tasks are begun in order, so few are early for the joiner.
+  Result<void> done = run_tasks(tasks.size(), threads, [&](const RunningTask& running) {
+    TaskProgress own(progress, running);
+    Result<void> replayed = run_task(plan, tasks[running.index()], own);
+    if (replayed) joiner.finished(running.index());
+    return replayed;
   });
-  run_in_order(oracle.size(), threads, progress,
-               [&](std::size_t i) { run_oracle_task(plan, oracle[i], progress); });
-  for (const Task& task : tasks) {
-    if (task.error) return *task.error;
-  }
-  for (const OracleTask& task : oracle) {
-    if (task.error) return *task.error;
-  }
+  if (!done) return done.error();
+  done = run_tasks(oracle.size(), threads, [&](const RunningTask& running) {
+    TaskProgress own(progress, running);
+    return run_oracle_task(plan, oracle[running.index()], own);
+  });
+  if (!done) return done.error();
   if (progress.stopped()) return Error{Error::Kind::busy, "stopped before the replay was finished"};
 
   ReplayResult result = joiner.result();

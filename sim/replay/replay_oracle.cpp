@@ -43,7 +43,7 @@ class UnitRows {
 };
 
 // One step of a pass over a unit's rows. True if it should go on.
-bool advanced(std::size_t query, Progress& progress) {
+bool advanced(std::size_t query, TaskProgress& progress) {
   constexpr std::size_t report_every = 64;
   return (query + 1) % report_every != 0 || progress.advance(report_every);
 }
@@ -53,7 +53,7 @@ bool advanced(std::size_t query, Progress& progress) {
 Result<std::vector<double>> read_future(UnitRows& rows,
                                         std::size_t tokens,
                                         FutureMass* masses,
-                                        Progress& progress) {
+                                        TaskProgress& progress) {
   std::vector<double> future(tokens);
   for (std::size_t query = 0; query < tokens && advanced(query, progress); ++query) {
     const auto row = rows.load(static_cast<Position>(query));
@@ -69,7 +69,7 @@ Result<std::vector<double>> read_future(UnitRows& rows,
 Result<void> bound_by_rows(UnitRows& rows,
                            const std::vector<double>& future,
                            OracleTask& task,
-                           Progress& progress) {
+                           TaskProgress& progress) {
   PerStepTop top;
   std::vector<GreedyCache> caches;
   for (OracleTask::Limited& limited : task.limited) {
@@ -94,29 +94,6 @@ void divide(UnitBounds& bounds, std::size_t tokens) {
   for (double* const sum : {&bounds.optimum, &bounds.per_step, &bounds.greedy}) {
     if (std::isfinite(*sum)) *sum = std::min(*sum / static_cast<double>(tokens), 1.0);
   }
-}
-
-Result<void> bound_unit(const Plan& plan, OracleTask& task, Progress& progress) {
-  const std::size_t tokens = plan.trace.info().tokens;
-  const bool exact = tokens <= plan.options.oracle_tokens;
-  UnitRows rows(plan, task.lanes);
-  std::optional<FutureMass> masses;
-  if (exact) masses.emplace(tokens);
-  const auto future = read_future(rows, tokens, exact ? &*masses : nullptr, progress);
-  if (!future) return future.error();
-  if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
-  if (progress.stopped()) return {};
-  for (OracleTask::Limited& limited : task.limited) {
-    if (exact && !limited.selects) {
-      const auto optimum =
-          irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
-      if (!optimum) return {};
-      limited.bounds.optimum = optimum->bound;
-      if (!progress.advance(passes_per_optimum * tokens)) return {};
-    }
-    divide(limited.bounds, tokens);
-  }
-  return {};
 }
 
 // Limits by spec, each computed once and equal ones shared.
@@ -186,8 +163,7 @@ std::vector<OracleTask> make_oracle_tasks(const Plan& plan) {
   for (const Unit unit : {Unit::head, Unit::kv_head, Unit::layer, Unit::model}) {
     for (const UnitShape& shape : units_of(info, all, unit)) {
       OracleTask task{.lanes = {},
-                      .limited = limited_cells(plan, unit, all[shape.lanes.front()], known),
-                      .error = {}};
+                      .limited = limited_cells(plan, unit, all[shape.lanes.front()], known)};
       if (task.limited.empty()) break;
       for (const std::size_t lane : shape.lanes) task.lanes.push_back(all[lane]);
       const Lane& first = task.lanes.front();
@@ -212,11 +188,27 @@ std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks
   return work;
 }
 
-void run_oracle_task(const Plan& plan, OracleTask& task, Progress& progress) {
-  const Result<void> done = bound_unit(plan, task, progress);
-  if (done) return;
-  task.error = done.error();
-  progress.stop();
+Result<void> run_oracle_task(const Plan& plan, OracleTask& task, TaskProgress& progress) {
+  const std::size_t tokens = plan.trace.info().tokens;
+  const bool exact = tokens <= plan.options.oracle_tokens;
+  UnitRows rows(plan, task.lanes);
+  std::optional<FutureMass> masses;
+  if (exact) masses.emplace(tokens);
+  const auto future = read_future(rows, tokens, exact ? &*masses : nullptr, progress);
+  if (!future) return future.error();
+  if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
+  if (progress.stopped()) return {};
+  for (OracleTask::Limited& limited : task.limited) {
+    if (exact && !limited.selects) {
+      const auto optimum =
+          irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
+      if (!optimum) return {};
+      limited.bounds.optimum = optimum->bound;
+      if (!progress.advance(passes_per_optimum * tokens)) return {};
+    }
+    divide(limited.bounds, tokens);
+  }
+  return {};
 }
 
 void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& cells) {

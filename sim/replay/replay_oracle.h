@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -25,7 +24,6 @@ struct OracleTask {
 
   std::vector<Lane> lanes;
   std::vector<Limited> limited;
-  std::optional<Error> error;
 };
 
 // One per unit, for each way in which cells cut the heads into units; none if the plan's options do
@@ -35,8 +33,8 @@ std::vector<OracleTask> make_oracle_tasks(const Plan& plan);
 // What they will advance the progress by.
 std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks);
 
-// Computes the task's bounds; on an error, leaves it in the task and stops the others.
-void run_oracle_task(const Plan& plan, OracleTask& task, Progress& progress);
+// Computes the task's bounds; not all of them if it is stopped.
+Result<void> run_oracle_task(const Plan& plan, OracleTask& task, TaskProgress& progress);
 
 // Gives each cell the bounds of its units.
 void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& cells);

@@ -53,7 +53,7 @@ Result<void> replay_query(Position query,
 
 }  // namespace
 
-void run_task(const Plan& plan, Task& task, Progress& progress) {
+Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
   const TraceInfo& info = plan.trace.info();
   std::vector<DenseRows> rows = open_lanes(plan, task.lanes);
   std::vector<CellState> cells;
@@ -73,11 +73,8 @@ void run_task(const Plan& plan, Task& task, Progress& progress) {
   constexpr std::size_t report_every = 64;
   for (std::size_t query = 0; query < info.tokens; ++query) {
     const Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
-    if (!done) {
-      task.error = done.error();
-      return progress.stop();
-    }
-    if ((query + 1) % report_every == 0 && !progress.advance(report_every)) return;
+    if (!done) return done;
+    if ((query + 1) % report_every == 0 && !progress.advance(report_every)) return {};
   }
   progress.advance(info.tokens % report_every);
   for (CellState& cell : cells) task.parts.push_back(cell.finish());
@@ -85,6 +82,7 @@ void run_task(const Plan& plan, Task& task, Progress& progress) {
     const Lane& at = task.lanes[lane];
     task.facts.push_back(facts[lane].mean(info.layers[at.layer], at.head));
   }
+  return {};
 }
 
 }  // namespace kv

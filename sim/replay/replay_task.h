@@ -6,11 +6,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/sim/cache/rope.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
 #include "kvcheck/sim/replay/cell_state.h"
@@ -40,7 +40,6 @@ struct Task {
   bool first_of_group = false;  // gathers the dense facts
   std::vector<CellPart> parts;
   std::vector<DenseFacts> facts;
-  std::optional<Error> error;
 };
 
 // Counts finished queries over all tasks, tells the caller, and carries the wish to stop.
@@ -61,8 +60,6 @@ class Progress {
     return !stopped_;
   }
 
-  void stop() { stopped_ = true; }
-
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
@@ -71,6 +68,21 @@ class Progress {
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
+};
+
+// One task's share of it.
+class TaskProgress {
+ public:
+  TaskProgress(Progress& all, const RunningTask& task) : all_(all), task_(task) {}
+
+  // True if the task should go on.
+  bool advance(std::uint64_t queries) { return all_.advance(queries) && !task_.stopped(); }
+
+  [[nodiscard]] bool stopped() const { return all_.stopped() || task_.stopped(); }
+
+ private:
+  Progress& all_;
+  const RunningTask& task_;
 };
 
 // The keys and values that a lane reads; null for attention traces.
@@ -82,7 +94,7 @@ DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const Ke
 // The rows of every lane; lanes of one kv-head share its keys and values.
 std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes);
 
-// Replays the task; on an error, leaves it in the task and stops the others.
-void run_task(const Plan& plan, Task& task, Progress& progress);
+// Replays the task; it has no parts yet if it is stopped.
+Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress);
 
 }  // namespace kv
