@@ -6,14 +6,7 @@
 #include "kvcheck/base/kernels/kernels_detail.h"
 #include "kvcheck/base/kernels/lanes_avx512.h"
 
-// Every #include stands above this line, so that what headers define is compiled for the base
-// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
-
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
 
 namespace kv {
 namespace {
@@ -253,4 +246,4 @@ const Kernels avx512_kernels = {.name = "avx512",
 
 }  // namespace kv
 
-#pragma GCC pop_options
+KV_AVX512_END

@@ -12,13 +12,19 @@
 
 #include "kvcheck/base/kernels/kernels_detail.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
+// Around what is compiled for AVX-512. Every #include stands above KV_AVX512_BEGIN, so that what
+// headers define is compiled for the base machine: were it compiled for AVX-512, the linker could
+// hand that copy to the whole program.
+//
+// The warnings are those of g++ 12 about its own intrinsics, whose pass-through operands are
+// undefined on purpose.
+#define KV_AVX512_BEGIN                                                                            \
+  _Pragma("GCC push_options") _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,popcnt\")") \
+      _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"")         \
+          _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define KV_AVX512_END _Pragma("GCC diagnostic pop") _Pragma("GCC pop_options")
 
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
 
 namespace kv {
 namespace {
@@ -102,5 +108,4 @@ template <typename F>
 }  // namespace
 }  // namespace kv
 
-#pragma GCC diagnostic pop
-#pragma GCC pop_options
+KV_AVX512_END

@@ -1,15 +1,7 @@
-#include <immintrin.h>
-
+#include "kvcheck/base/kernels/lanes_avx512.h"
 #include "kvcheck/base/random/philox_many.h"
 
-// Every #include stands above this line, so that what headers define is compiled for the base
-// machine.
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
-
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
 
 namespace kv {
 namespace {
@@ -64,4 +56,4 @@ void philox_sixteen_avx512(const PhiloxRun& run, std::array<std::uint64_t, 16>& 
 
 }  // namespace kv
 
-#pragma GCC pop_options
+KV_AVX512_END

@@ -3,13 +3,7 @@
 #include "kvcheck/base/kernels/lanes_avx512.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
-// Every #include stands above this line, as in model/kernels/model_kernels_avx512.cpp.
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")
-
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
 
 namespace kv::model {
 namespace {
@@ -140,4 +134,4 @@ void multiply_quantised_avx512(const QuantisedRows& weights,
 
 }  // namespace kv::model
 
-#pragma GCC pop_options
+KV_AVX512_END

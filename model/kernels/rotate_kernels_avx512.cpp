@@ -1,14 +1,7 @@
 #include "kvcheck/base/kernels/lanes_avx512.h"
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
-// Every #include stands above this line, so that what headers define is compiled for the base
-// machine. Were it compiled for AVX-512, the linker could hand that copy to the whole program.
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
-
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
 
 namespace kv::model {
 namespace {
@@ -101,4 +94,4 @@ const RotateKernels avx512_turn_kernels = {
 
 }  // namespace kv::model
 
-#pragma GCC pop_options
+KV_AVX512_END

@@ -1,15 +1,8 @@
-#include <immintrin.h>
-
+#include "kvcheck/base/kernels/lanes_avx512.h"
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
-// Every #include stands above this line, so that what headers define is compiled for the base
-// machine.
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512fp16")
-
-// g++ 12 warns about its own intrinsics' deliberately undefined pass-through operands.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+KV_AVX512_BEGIN
+#pragma GCC target("avx512fp16")
 
 namespace kv::model {
 namespace {
@@ -49,4 +42,4 @@ void turn_f16_by_avx512_fp16(const RotatedRows& rows, const std::uint16_t* rotat
 
 }  // namespace kv::model
 
-#pragma GCC pop_options
+KV_AVX512_END

@@ -22,7 +22,7 @@ const std::map<std::string_view, Names> homes = {
     {"<boost/system/result.hpp", {"base"}},
     {"<sqlite3.h", {"reports"}},
     {"<zip.h", {"traces"}},
-    {"<immintrin.h", {"base", "model"}},
+    {"<immintrin.h", {"base"}},
     {"<unicode/", {"model"}},
     {"<Eigen/", {"tests"}},
 };
@@ -98,13 +98,26 @@ void check_library(const SourceFile& file, const Include& include, Findings& fin
   }
 }
 
+// The 1-based line that opens the file's region for an instruction set; past the end if none does.
+std::size_t region_line(const SourceFile& file) {
+  const std::vector<std::string_view> lines = lines_of(file.text);
+  const auto found = std::ranges::find(lines, "KV_AVX512_BEGIN");
+  return static_cast<std::size_t>(found - lines.begin()) + 1;
+}
+
 }  // namespace
 
 Findings include_homes(const SourceFile& file, const Rooms& rooms) {
   Findings findings;
   if (!rooms.contains(room_of(file.path)) && !uses_all(folder_of(file.path))) return findings;
   if (file.path.starts_with("tests/install/consumer/")) return findings;  // a project of its own
+  const std::size_t region = region_line(file);
   for (const Include& include : includes_of(file)) {
+    if (include.line > region) {
+      findings.push_back(at(file, include) +
+                         "stands below KV_AVX512_BEGIN, and would be compiled "
+                         "for AVX-512; expected above it");
+    }
     if (include.ours) {
       check_ours(file, include, rooms, findings);
     } else {

@@ -11,7 +11,8 @@ namespace kv::tidy {
 
 // An include of ours is written from the root with the project's name, "kvcheck/sim/spec/spec.h",
 // and names the file's own room or one that the room uses; tests/ and bench/ may use all. An
-// include of a library must be one that the folder may use.
+// include of a library must be one that the folder may use. None stands in a region for an
+// instruction set.
 Findings include_homes(const SourceFile& file, const Rooms& rooms);
 
 // Every library that has a home is included somewhere.

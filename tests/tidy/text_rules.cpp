@@ -49,7 +49,7 @@ const std::array<Ban, 7> bans = {{
      "return an Error, or KV_CHECK what only a bug can break"},
     {{"new"}, {}, {}, "own with std::vector or std::make_unique"},
     {{"delete"}, {}, {}, "own with std::vector or std::make_unique"},
-    {{"#pragma GCC target", "<immintrin.h>"},
+    {{"#pragma GCC target", "KV_AVX512_BEGIN", "<immintrin.h>"},
      {},
      {"_avx512.cpp", "_avx512.h"},
      "instruction sets belong to *_avx512.cpp, below its includes, and to the *_avx512.h they "

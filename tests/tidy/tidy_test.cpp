@@ -184,6 +184,18 @@ TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
   EXPECT_THAT(included("policies/x_avx512.cpp", header), IsEmpty());
 }
 
+TEST(TidyRule, FindsAnIncludeInsideARegionForAnInstructionSet) {
+  const Rooms rooms = {{"base", {}}};
+  const auto found = [&](const std::string& text) {
+    return include_homes({"base/x_avx512.cpp", text}, rooms);
+  };
+  EXPECT_THAT(found("#include <array>\nKV_AVX512_BEGIN\n"), IsEmpty());
+  EXPECT_THAT(
+      found("KV_AVX512_BEGIN\n#include <array>\n"),
+      ElementsAre("base/x_avx512.cpp:2: stands below KV_AVX512_BEGIN, and would be compiled "
+                  "for AVX-512; expected above it"));
+}
+
 TEST(TidyRule, FindsALibraryAwayFromHome) {
   EXPECT_THAT(included("sim/spec/x.cpp", "<sqlite3.h>"),
               ElementsAre("sim/spec/x.cpp:2: <sqlite3.h> belongs to reports"));
