@@ -9,7 +9,7 @@ set(KVCHECK_COMPONENTS core traces sim model reports conformance)
 set(KVCHECK_core_ROOMS "base" "base/.*" "traces" "policies" "policies/.*" "sim/spec" "sim/cache"
     "sim/oracle")
 set(KVCHECK_core_LAYERS base policies)
-set(KVCHECK_core_PACKAGES boost_json)
+set(KVCHECK_core_PACKAGES boost_json threads)
 
 # Trace files and synthetic streams.
 set(KVCHECK_traces_ROOMS "traces/.*")

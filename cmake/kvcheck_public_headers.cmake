@@ -13,15 +13,15 @@ set(KVCHECK_PUBLIC_HEADERS
   base/random/draws.h
   base/random/rng.h
   base/text/json_at.h
+  model/attention/attention_observer.h
   model/attention/cached_attention.h
+  model/attention/chunk_observations.h
   model/attention/key_storage.h
   model/attention/kv_format.h
   model/attention/kv_store.h
-  model/attention/rope_cache.h
-  model/attention/rotate_stored_keys.h
+  model/attention/model_unit.h
   model/attention/row_pool.h
   model/attention/tiered_rows.h
-  model/kernels/attend_kernels.h
   model/kernels/group_codes.h
   model/kernels/model_kernels.h
   model/kernels/quantised.h
@@ -96,15 +96,11 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/cache/visible_limits.h
   sim/oracle/future_mass.h
   sim/oracle/oracle.h
-  sim/replay/cell_state.h
   sim/replay/closed_loop.h
-  sim/replay/dense_rows.h
   sim/replay/metrics.h
   sim/replay/replay.h
-  sim/replay/seen_rows.h
   sim/replay/serves.h
   sim/replay/timing.h
-  sim/replay/top_k.h
   sim/spec/budgets.h
   sim/spec/presets.h
   sim/spec/spec.h

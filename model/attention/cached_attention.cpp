@@ -3,6 +3,12 @@
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/model/attention/attend_chunk.h"
+#include "kvcheck/model/attention/attend_pages.h"
+#include "kvcheck/model/attention/attend_query.h"
+#include "kvcheck/model/attention/rope_cache.h"
+#include "kvcheck/model/attention/rotate_stored_keys.h"
+#include "kvcheck/model/attention/vector_writer.h"
 
 namespace kv::model {
 namespace {
@@ -19,6 +25,30 @@ LayerVectors token_of(const ModelConfig& config, const LayerVectors& vectors, st
 
 }  // namespace
 
+struct CachedAttention::Query {
+  std::size_t layer = 0;
+  std::size_t index = 0;  // in the chunk
+  TokenQuery token;
+};
+
+// In this order: all refer to the rope, and some to those before them.
+struct CachedAttention::Parts {
+  Parts(const ModelConfig& config, RotationRules rules, KeyStorage keys)
+      : rope(config.rope, rope_frequencies(config)),
+        shift(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16),
+        query(rope, config.head_dim, rules),
+        chunk(rope, config.head_dim, config.query_width(), rules),
+        pages(rope, query, config.head_dim, rules),
+        writer(config, rope, pages, rules) {}
+
+  RopeCache rope;
+  KeyShift shift;
+  QueryAttention query;
+  ChunkAttention chunk;
+  PageAttention pages;
+  VectorWriter writer;
+};
+
 CachedAttention::CachedAttention(const ModelConfig& config,
                                  const Spec& spec,
                                  std::uint64_t seed,
@@ -27,13 +57,8 @@ CachedAttention::CachedAttention(const ModelConfig& config,
     : config_(config),
       spec_(spec),
       rules_(rotation_rules(config, spec, keys)),
-      rope_(config.rope, rope_frequencies(config)),
-      shift_(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16),
       rotation_(config.rope, rope_frequencies(config)),
-      query_attention_(rope_, config.head_dim, rules_),
-      chunk_attention_(rope_, config.head_dim, config.query_width(), rules_),
-      page_attention_(rope_, query_attention_, config.head_dim, rules_),
-      writer_(config, rope_, page_attention_, rules_),
+      parts_(std::make_unique<Parts>(config, rules_, keys)),
       units_(make_units(config, spec, seed, storage)) {
   std::vector<LayerCache> caches;
   for (ModelUnit& unit : units_) {
@@ -42,6 +67,8 @@ CachedAttention::CachedAttention(const ModelConfig& config,
   }
   groups_ = grouped(caches);
 }
+
+CachedAttention::~CachedAttention() = default;
 
 // Whether every query sees all residents before it, so that its visible set is known at once.
 bool CachedAttention::sees_all_before() const {
@@ -70,7 +97,7 @@ void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass
   for (CacheGroup& group : groups_) group.begin_chunk(tokens);
   for (ModelUnit& unit : units_) {
     const std::size_t slots = unit.cache.slots().used();
-    rope_.reserve(slots);  // which are at least as many as the chunk's tokens
+    parts_->rope.reserve(slots);  // which are at least as many as the chunk's tokens
     for (KvHeadGroup& group : unit.groups) {
       group.store.reserve(slots);
       if (rules_.keys == KeyRotation::at_rank) group.places.resize(slots);
@@ -101,7 +128,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   for (ModelUnit& unit : units_) {
     if (!unit.holds(vectors.layer)) continue;
     const std::size_t before = unit.cache.residents() - vectors.tokens;
-    if (unit.settles_at_once()) writer_.write(unit, vectors, before);
+    if (unit.settles_at_once()) parts_->writer.write(unit, vectors, before);
     if (unit.cache.needs().vectors()) gather_vectors(unit, vectors);
   }
   // Queries outside, units inside: units that share a budget decide together before each query.
@@ -116,7 +143,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
       // the newest are ever held in full precision, however long the chunk.
       if (!unit.settles_at_once()) {
         const std::size_t rank = unit.cache.residents() - vectors.tokens + i;
-        writer_.write(unit, token_of(config_, vectors, i), rank);
+        parts_->writer.write(unit, token_of(config_, vectors, i), rank);
       }
       attend_query(unit, query, observer);
     }
@@ -129,7 +156,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
 
 void CachedAttention::replace(const LayerVectors& vectors) {
   for (ModelUnit& unit : units_) {
-    if (unit.holds(vectors.layer)) writer_.write(unit, vectors, 0);
+    if (unit.holds(vectors.layer)) parts_->writer.write(unit, vectors, 0);
   }
 }
 
@@ -161,7 +188,8 @@ Visible CachedAttention::view(ModelUnit& unit, const Query& query) {
 
 // Keys first: a shift rounds a key to the tier it is in, and settling may then quantise it.
 void CachedAttention::bring_up_to_date(KvHeadGroup& group, Position query, const Visible& visible) {
-  if (rules_.keys == KeyRotation::at_rank) shift_.close_gaps(group.store, slots_, group.places);
+  if (rules_.keys == KeyRotation::at_rank)
+    parts_->shift.close_gaps(group.store, slots_, group.places);
   group.store.settle(query, visible, slots_);
 }
 
@@ -172,7 +200,7 @@ void CachedAttention::attend_query(ModelUnit& unit,
   if (!unit.groups.front().pages) return attend_visible(unit, visible, query, observer);
   // Units do not span layers here, and no policy asks for anything: a spec that selects is dense.
   for (KvHeadGroup& group : unit.groups) {
-    page_attention_.attend(unit.cache, group, query.token, observer);
+    parts_->pages.attend(unit.cache, group, query.token, observer);
   }
 }
 
@@ -187,7 +215,7 @@ void CachedAttention::attend_visible(ModelUnit& unit,
   for (KvHeadGroup& group : unit.groups) {
     if (group.layer != query.layer) continue;
     bring_up_to_date(group, query.token.position, visible);
-    const auto mass = query_attention_.attend(
+    const auto mass = parts_->query.attend(
         {group.store, group.first_head, group.heads, visible, slots_}, query.token, wants_mass);
     for (std::size_t h = 0; h < group.heads && wants_mass; ++h) {
       const std::span<const float> row = mass.subspan(h * n, n);
@@ -212,8 +240,8 @@ void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors,
   for (KvHeadGroup& group : unit.groups) {
     if (group.layer != vectors.layer) continue;
     bring_up_to_date(group, last, visible);
-    chunk_attention_.attend({group.store, group.first_head, group.heads, visible, slots_}, vectors,
-                            last, out);
+    parts_->chunk.attend({group.store, group.first_head, group.heads, visible, slots_}, vectors,
+                         last, out);
   }
 }
 

@@ -15,20 +15,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kvcheck/base/token_class.h"
-#include "kvcheck/model/attention/attend_chunk.h"
-#include "kvcheck/model/attention/attend_pages.h"
-#include "kvcheck/model/attention/attend_query.h"
 #include "kvcheck/model/attention/attention_observer.h"
 #include "kvcheck/model/attention/key_storage.h"
 #include "kvcheck/model/attention/model_unit.h"
-#include "kvcheck/model/attention/rope_cache.h"
-#include "kvcheck/model/attention/rotate_stored_keys.h"
-#include "kvcheck/model/attention/vector_writer.h"
-#include "kvcheck/model/weights/language_model.h"
+#include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/cache_group.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
 
@@ -43,10 +38,9 @@ class CachedAttention {
                   const KvFormat& storage,
                   KeyStorage keys);
 
-  // The parts refer to each other.
   CachedAttention(const CachedAttention&) = delete;
   CachedAttention& operator=(const CachedAttention&) = delete;
-  ~CachedAttention() = default;
+  ~CachedAttention();
 
   // A chunk begins in every unit. `classes` are its tokens'; empty if the policy does not ask.
   void begin_chunk(std::size_t tokens, std::span<const TokenClass> classes = {});
@@ -73,12 +67,8 @@ class CachedAttention {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  // One query of the chunk under way, in one layer.
-  struct Query {
-    std::size_t layer = 0;
-    std::size_t index = 0;  // in the chunk
-    TokenQuery token;
-  };
+  struct Query;  // one query of the chunk under way, in one layer
+  struct Parts;  // the classes named above
 
   [[nodiscard]] bool sees_all_before() const;
   [[nodiscard]] bool attends_at_once(const ModelUnit& unit,
@@ -97,13 +87,8 @@ class CachedAttention {
   const ModelConfig& config_;
   Spec spec_;
   RotationRules rules_;
-  RopeCache rope_;
-  KeyShift shift_;
   RopeRotation rotation_;  // what policies are told
-  QueryAttention query_attention_;
-  ChunkAttention chunk_attention_;
-  PageAttention page_attention_;
-  VectorWriter writer_;
+  std::unique_ptr<Parts> parts_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
