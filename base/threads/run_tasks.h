@@ -50,10 +50,10 @@ struct TaskHooks {
   std::function<std::jthread(const std::function<void()>&)> make_thread{};
 };
 
-// Runs task 0, ..., count - 1 on up to `threads` threads, the caller's among them. Where the machine
-// gives no more threads (a container's limit, say), those that there are do all of the work.
-// Returns once every thread has ended. Errors: that of the failed task of the lowest index; if it
-// threw, its exception is thrown here. To be stopped is no error. Requires threads > 0.
+// Runs task 0, ..., count - 1 on up to `threads` threads, the caller's among them. Where the
+// machine gives no more threads (a container's limit, say), those that there are do all of the
+// work. Returns once every thread has ended. Errors: that of the failed task of the lowest index;
+// if it threw, its exception is thrown here. To be stopped is no error. Requires threads > 0.
 Result<void> run_tasks(std::size_t count,
                        std::size_t threads,
                        const std::function<Result<void>(const RunningTask&)>& task,

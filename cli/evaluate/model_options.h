@@ -90,6 +90,6 @@ inline constexpr Option keys_option = {
     .default_value = "rotated",
     .help =
         "how keys are stored: rotated, raw (before rotation), or rotated-f16, which with "
-        "positions=shifted turns them in f16 arithmetic"};
+        "positions=shifted rotates them in f16 arithmetic"};
 
 }  // namespace kv::cli

@@ -9,8 +9,8 @@
 //   ChunkAttention   all queries of a chunk at once, where that gives the same bits
 //   PageAttention    queries that select pages (visibility=top-pages)
 //
-// This class puts them in order: what a query meets is stored and rotated before it attends, and its
-// attention is shown to the policy after it.
+// This class puts them in order: what a query meets is stored and rotated before it attends, and
+// its attention is shown to the policy after it.
 #pragma once
 
 #include <cstddef>

@@ -11,13 +11,13 @@ namespace kv::model {
 namespace {
 
 constexpr std::uint64_t most_tokens = std::uint64_t{1} << 31;
-constexpr std::uint64_t most_group = 65536;
+constexpr std::uint64_t most_group_size = 65536;
 
 struct FormatWord {
   std::string_view word;
   KvCodes codes = KvCodes::none;
   Storage full = Storage::f32;
-  std::uint32_t group = 0;
+  std::uint32_t group_size = 0;
   std::uint32_t recent = 0;
 };
 
@@ -37,12 +37,12 @@ KvFormat format_of(const FormatWord& word) {
   KvFormat format;
   format.codes = word.codes;
   format.full = word.full;
-  format.group = word.group;
+  format.group_size = word.group_size;
   format.recent = word.recent;
   return format;
 }
 
-// The word whose defaults the format's fields are told against.
+// The word that begins the format's text; fields that equal its defaults are left out.
 const FormatWord& name_of(const KvFormat& format) {
   return *std::ranges::find_if(table, [&](const FormatWord& word) {
     return word.codes == format.codes && (word.codes != KvCodes::none || word.full == format.full);
@@ -67,10 +67,11 @@ Result<void> read_field(std::string_view name, std::string_view value, KvFormat&
     return {};
   }
   const bool group = name == "group";
+  // Keys that are quantised together need a number of tokens; "all" is for channels only.
   const std::uint64_t least = group && format.groups_tokens() ? 1 : 0;
-  const auto count = parse_count(value, name, least, group ? most_group : most_tokens);
+  const auto count = parse_count(value, name, least, group ? most_group_size : most_tokens);
   if (!count) return count.error();
-  (group              ? format.group
+  (group              ? format.group_size
    : name == "recent" ? format.recent
                       : format.sinks) = static_cast<std::uint32_t>(*count);
   return {};
@@ -87,7 +88,7 @@ std::string KvFormat::text() const {
   if (recent != word.recent) add("recent", std::to_string(recent));
   if (sinks != 0) add("sinks", std::to_string(sinks));
   if (full != word.full) add("full", full == Storage::f16 ? "f16" : "bf16");
-  if (group != word.group) add("group", std::to_string(group));
+  if (group_size != word.group_size) add("group", std::to_string(group_size));
   return out;
 }
 
@@ -126,6 +127,8 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
                          " twice");
     }
   }
+  // A field without effect is an error rather than ignored: two texts would mean one format, and
+  // their results would not be found together.
   if (seen.contains("full") && !format.has_tiers()) {
     return usage_error("full is about tokens in full precision, and --storage " +
                        std::string(name) + " keeps none; expected recent or sinks beside it");
@@ -135,7 +138,7 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
 
 Result<void> check_format(const Spec& spec, const KvFormat& format) {
   if (spec.positions == Positions::shifted && format.groups_tokens()) {
-    return usage_error("positions=shifted turns stored keys one by one, and those of " +
+    return usage_error("positions=shifted rotates stored keys one by one, and those of " +
                        format.text() +
                        " share a scale with other tokens'; expected positions=in-cache, or int8 or "
                        "int4 as storage");

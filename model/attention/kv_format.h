@@ -1,27 +1,29 @@
-// How keys and values are stored: as numbers, or old ones as codes of a few bits with a scale per
-// group, with the newest tokens and the sinks in full precision.
+// How keys and values are stored: as numbers; or as codes of a few bits with a scale per
+// quantisation group, the newest tokens and the sinks in full precision.
 //
-//   f32  f16  bf16    numbers, all tokens alike
+//   f32  f16  bf16    numbers, in the same format for all tokens
 //   int8              codes from -127 to 127, one scale per vector
 //   int4              codes from -7 to 7, one scale per 32 channels
 //   kivi4  kivi2      codes of 4 or 2 bits with a scale and a zero point: of values per 32 channels
 //                     of a token, of keys per channel of 32 tokens that are quantised together
 //
 // Codes may be followed by fields, int4:recent=128,sinks=4 :
-//   recent  the newest so many tokens stay as they were fed, the query's own among them [0; kivi:
-//           128]
-//   sinks   and so do the first so many of the stream [0]
-//   full    what is stored of those: f32 (as fed), f16 or bf16 [f32]
-//   group   channels (of kivi also tokens) that share a scale; 0: all of the vector's [32; int8: 0]
+//   recent  how many of the newest tokens are in full precision, the query's own included
+//           [0; kivi: 128]
+//   sinks   how many of the stream's first tokens are in full precision [0]
+//   full    the format of full precision: f32 (as fed), f16 or bf16 [f32]
+//   group   the size of a quantisation group: channels (for kivi also tokens) that share a scale;
+//           0: all channels of the vector [32; int8: 0]
 //
-// A token is quantised when it leaves the newest `recent`, once, in stream order, whatever the
-// chunks. The error of a number is at most half the step that its group is stored with.
+// A token is quantised when it is no longer among the newest `recent`: once, in stream order, and
+// at the same point whatever the chunks. The error of a number is at most half its quantisation
+// group's step.
 //
-// Source: llama.cpp's q4_0 and q8_0 (groups of 32); Liu et al., "KIVI", ICML 2024,
+// Source: llama.cpp's q4_0 and q8_0 (quantisation groups of 32); Liu et al., "KIVI", ICML 2024,
 // arXiv:2402.02750. Differs: scales and zero points are bf16, steps rounded up and zero points
-// down, so that no number falls off either end; int4's codes are symmetric (q4_0 has one more, -8).
-// KIVI's keys wait in a residual that fills to 128 tokens and is then emptied; here groups of 32
-// leave it one by one, so that 128 to 159 keys are in full precision.
+// down, so that no number is out of reach; int4's codes are symmetric (q4_0 has one more, -8).
+// KIVI's keys wait in a residual that fills to 128 tokens and is then emptied; here quantisation groups of 32
+// tokens leave it one at a time, so that 128 to 159 keys are in full precision.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +49,8 @@ struct KvFormat {
         full(storage == Storage::int8 ? Storage::f32 : storage) {}
 
   KvCodes codes = KvCodes::none;
-  Storage full = Storage::f32;  // of tokens that are not quantised; never int8
-  std::uint32_t group = 0;      // channels per scale; 0: all of a vector's
+  Storage full = Storage::f32;   // of tokens that are not quantised; never int8
+  std::uint32_t group_size = 0;  // channels (kivi: also tokens) per scale; 0: all of a vector's
   std::uint32_t recent = 0;
   std::uint32_t sinks = 0;
 
@@ -62,7 +64,7 @@ struct KvFormat {
 
   // Whether kernels read what is stored; else it is widened for them.
   [[nodiscard]] bool direct() const {
-    return codes == KvCodes::none || (codes == KvCodes::int8 && group == 0 && !has_tiers());
+    return codes == KvCodes::none || (codes == KvCodes::int8 && group_size == 0 && !has_tiers());
   }
 
   // What kernels read. Requires direct().
@@ -78,8 +80,9 @@ struct KvFormat {
 // nothing for the codes is one.
 Result<KvFormat> parse_kv_format(std::string_view text);
 
-// Whether a cache under the spec can be stored so. Errors: keys to be turned one by one that share
-// scales with other tokens'; vectors that are made anew, which have no age in the stream.
+// Whether a cache under the spec can be stored like this. Errors: keys to be rotated one by one
+// that share scales with other tokens; vectors that are evaluated again, whose age says nothing;
+// pages ranked by keys that are quantised later.
 Result<void> check_format(const Spec& spec, const KvFormat& format);
 
 }  // namespace kv::model

@@ -68,10 +68,11 @@ void KvStore::reserve(std::size_t slots) {
   used_ = std::max(used_, slots);
   const std::size_t bytes = slots * row_bytes();
   if (bytes <= keys_.size()) return;
-  // Exactly what a constant cache needs, and by halves more while it grows.
+  // A cache of constant size gets exactly what it needs; one that grows, half as much again each
+  // time, so that copies stay linear in the stream.
   const std::size_t grown = keys_.empty() ? bytes : std::max(bytes, keys_.size() * 3 / 2);
   const std::size_t rows = (grown + row_bytes() - 1) / row_bytes();
-  // A vector left alone would double.
+  // reserve() first: resize() alone may double.
   for (std::vector<std::byte>* rows_of : {&keys_, &values_}) {
     rows_of->reserve(rows * row_bytes());
     rows_of->resize(rows * row_bytes());
@@ -107,16 +108,18 @@ void KvStore::put_key(Slot slot, const float* key) {
 void KvStore::settle(Position query, const Visible& visible, std::span<const Slot> slots) {
   if (!format_.has_tiers()) return;
   const auto lower = [&](TieredRows& rows, Position first, Position last) {
-    going_.clear();
+    lowered_.clear();
     for (Position position = first; position < last; ++position) {
-      // What is gone by now is never seen again.
-      if (const auto rank = rank_of(position, visible)) going_.push_back(slots[*rank]);
+      // A token that was evicted in the meantime is not visible, and needs no codes.
+      if (const auto rank = rank_of(position, visible)) lowered_.push_back(slots[*rank]);
     }
-    rows.lower(going_);
+    rows.lower(lowered_);
   };
   const auto newest = static_cast<std::uint64_t>(query) + 1;
   const std::uint64_t old = newest > format_.recent ? newest - format_.recent : 0;
-  const Position together = format_.groups_tokens() ? format_.group : 1;
+  // KIVI quantises the keys of `group_size` tokens together, so they wait until the last of them is
+  // old enough; values never wait, as each token's are quantised alone.
+  const Position together = format_.groups_tokens() ? format_.group_size : 1;
   for (; std::uint64_t{keys_from_} + together <= old; keys_from_ += together) {
     lower(*tiered_keys_, keys_from_, keys_from_ + together);
   }

@@ -1,8 +1,8 @@
 // The vectors of one kv-head's residents, each in the slot that the cache gave it.
 //
-// Where the newest or the first tokens are stored otherwise than the rest
-// (model/attention/kv_format.h), a token comes in full precision, and settle() quantises it when it
-// has left the newest.
+// Where the newest or the first tokens are stored in another way than the rest
+// (model/attention/kv_format.h), a token is put in full precision, and settle() quantises it once
+// it is no longer among the newest.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,21 @@ class KvStore {
   void reserve(std::size_t slots);
 
   // Rounds both vectors [dim] to the store's numbers: int8 to the nearest of 255 steps from minus
-  // to plus the largest, so by at most half a step each. Where the newest or the first tokens are
-  // stored otherwise than the rest, both come in full precision.
-  // Requires room for the slot.
+  // to plus the largest, so by at most half a step each. Where the format has tiers, both are put
+  // in full precision. Requires room for the slot.
   void put(Slot slot, const float* key, const float* value);
 
-  // Quantises what is no longer to be in full precision when the token at `query` attends:
-  // `visible` is what it sees, `slots` where. Once for every query, in stream order.
+  // Quantises the tokens that are not among the newest any more when the token at `query` attends.
+  // `visible` is what it sees, in these slots. Once for every query, in stream order.
   void settle(Position query, const Visible& visible, std::span<const Slot> slots);
 
-  // Whether queries of a chunk meet the same numbers as they do one by one: nothing is quantised
-  // between them.
+  // Whether nothing is quantised between the queries of a chunk, so that all of them read the same
+  // numbers.
   [[nodiscard]] bool settles_at_once() const {
     return format_.direct() || (format_.recent == 0 && !format_.groups_tokens());
   }
 
-  // Whether keys() and values() are there, and turned_keys(); else rows are widened.
+  // Whether kernels read what is stored, by keys() and values(); else rows are widened first.
   [[nodiscard]] bool direct() const { return format_.direct(); }
 
   [[nodiscard]] SlotRows keys(std::span<const Slot> slots) const {
@@ -55,12 +54,12 @@ class KvStore {
     return {storage_, values_.data(), dim_, slots.data(), slots.size(), value_scales_.data()};
   }
 
-  // Whether keys can be turned where they lie: no codes.
+  // Whether keys can be rotated where they lie: they are numbers, not codes.
   [[nodiscard]] bool rotates_in_place() const { return direct() && storage_ != Storage::int8; }
 
-  // The keys in those slots, to be turned in place: layout and pairs are left open. Requires
+  // The keys in those slots, to be rotated in place: layout and pairs are left open. Requires
   // rotates_in_place().
-  [[nodiscard]] RotatedRows turned_keys(std::span<const Slot> slots) {
+  [[nodiscard]] RotatedRows keys_to_rotate(std::span<const Slot> slots) {
     return {.rows = keys_.data(), .dim = dim_, .slots = slots.data(), .count = slots.size()};
   }
 
@@ -87,16 +86,16 @@ class KvStore {
   KvFormat format_;
   Storage storage_;
   std::size_t dim_;
-  std::size_t used_ = 0;  // slots that there was ever to be room for
+  std::size_t used_ = 0;  // the most slots that room was asked for
   std::vector<std::byte> keys_;
   std::vector<std::byte> values_;
   std::vector<float> key_scales_;  // by slot; of int8 only
   std::vector<float> value_scales_;
   std::optional<TieredRows> tiered_keys_;
   std::optional<TieredRows> tiered_values_;
-  Position keys_from_;  // keys and values before these have been quantised, but for the sinks
+  Position keys_from_;  // keys and values before these are quantised, except the sinks
   Position values_from_;
-  std::vector<Slot> going_;
+  std::vector<Slot> lowered_;
 };
 
 }  // namespace kv::model

@@ -14,6 +14,7 @@ RopeCache::RopeCache(const Rope& rope, std::vector<double> frequencies)
 void RopeCache::reserve(std::size_t positions) {
   if (positions <= rows()) return;
   const std::size_t rows = std::bit_ceil(positions);
+  // Every position has another row from now on, so nothing that is held can be found again.
   held_.assign(rows, 0);
   cosines_.resize(rows * frequencies_.size());
   sines_.resize(rows * frequencies_.size());

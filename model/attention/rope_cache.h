@@ -1,7 +1,7 @@
-// The angles of the positions that a bounded cache asks for, however far the stream has come.
+// Cosines and sines of the positions that a bounded cache uses, however long the stream is.
 //
-// A row of cosines and sines per position, kept at position mod rows until another one needs its
-// place: consecutive positions never push each other out.
+// Position p is kept in row p mod rows until another position needs that row, so neighbouring
+// positions never displace each other, and memory does not grow with the stream.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace kv::model {
 
 class RopeCache {
  public:
-  // `frequencies`: turns per position, in radians, one per pair of `rope`.
+  // `frequencies`: the rotation per position, in radians, of each pair of `rope`.
   RopeCache(const Rope& rope, std::vector<double> frequencies);
 
   // Makes room for that many positions at a time, at least; never shrinks.

@@ -12,6 +12,7 @@ KeyShift::KeyShift(const Rope& rope, std::vector<double> frequencies, bool in_f1
     : rope_(rope), frequencies_(std::move(frequencies)), in_f16_(in_f16) {}
 
 void KeyShift::close_gaps(KvStore& store, std::span<const Slot> slots, std::span<Position> places) {
+  // Evictions only close gaps, so a key never moves towards higher ranks.
   const auto gap = [&](std::size_t rank) {
     KV_CHECK(places[slots[rank]] >= rank);
     return places[slots[rank]] - static_cast<Position>(rank);
@@ -32,7 +33,8 @@ void KeyShift::rotate(KvStore& store, std::span<const Slot> slots, const Step& s
     return rows;
   };
   if (!store.rotates_in_place()) {
-    // Widened, turned, and made codes again, with other scales; as numbers in full precision.
+    // Codes cannot be rotated: the key is widened, rotated as f32, and quantised again with a step
+    // of its own. In full precision it is only rounded again.
     constexpr Slot only = 0;
     key_.resize(store.dim());
     for (const Slot slot : slots) {
@@ -41,19 +43,21 @@ void KeyShift::rotate(KvStore& store, std::span<const Slot> slots, const Step& s
                             .dim = key_.size(),
                             .slots = &only,
                             .count = 1};
-      turn_kernels().rotate(Number::f32, pairs(row), step.cosines.data(), step.sines.data());
+      rotate_kernels().rotate(Number::f32, pairs(row), step.cosines.data(), step.sines.data());
       store.put_key(slot, key_.data());
     }
   } else if (in_f16_) {
-    turn_kernels().turn_f16(pairs(store.turned_keys(slots)), step.halves.data());
+    rotate_kernels().rotate_f16(pairs(store.keys_to_rotate(slots)), step.halves.data());
   } else {
-    turn_kernels().rotate(static_cast<Number>(store.storage()), pairs(store.turned_keys(slots)),
-                          step.cosines.data(), step.sines.data());
+    rotate_kernels().rotate(static_cast<Number>(store.storage()),
+                            pairs(store.keys_to_rotate(slots)), step.cosines.data(),
+                            step.sines.data());
   }
 }
 
 const KeyShift::Step& KeyShift::step_back(Position positions) {
-  // A window shifts by one, a lazy cache by its slack; a sampler by anything.
+  // A window always shifts by one and a lazy cache by its slack, so a few steps serve the whole
+  // stream. A policy that samples shifts by anything; the limit bounds what it makes us keep.
   constexpr std::size_t most_kept = 256;
   if (const auto found = steps_.find(positions); found != steps_.end()) return found->second;
   if (steps_.size() == most_kept) steps_.clear();

@@ -1,8 +1,8 @@
-// Keys shifted in place: a stored key is turned for its rank, and turned back by so many positions
-// when residents before it have gone. Sinks never move.
+// Keys shifted in place: a stored key is rotated for its rank, and when residents before it are
+// evicted it is rotated back by as many positions. Sinks keep their ranks, so they never move.
 //
-// In exact arithmetic this is what in-cache positions give without touching a key; here every shift
-// rounds the key to its storage once more. docs/model.md tells how far that drifts.
+// In exact arithmetic the result is that of in-cache positions, which touch no key; here every
+// shift rounds the key to its storage once more. docs/model.md says how far that drifts.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class KeyShift {
   Rope rope_;
   std::vector<double> frequencies_;
   bool in_f16_;
-  std::vector<float> key_;  // one that is not turned in place, widened
+  std::vector<float> key_;  // one that is not rotated in place, widened
   std::map<Position, Step> steps_;
 };
 

@@ -12,7 +12,7 @@ std::uint32_t RowPool::take() {
     return row;
   }
   const std::size_t rows = rows_.size() / row_bytes_;
-  // A vector left alone would double.
+  // By eighths: a vector by itself doubles, and half of a large cache would lie unused.
   if (rows_.size() == rows_.capacity()) rows_.reserve((rows + 1 + rows / 8) * row_bytes_);
   rows_.resize((rows + 1) * row_bytes_);
   return static_cast<std::uint32_t>(rows);

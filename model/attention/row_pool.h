@@ -1,4 +1,4 @@
-// Rows of equal size, by index: freed ones are used again, and room grows by eighths.
+// Rows of equal size, by index. Freed rows are used again, and room grows by eighths.
 #pragma once
 
 #include <cstddef>

@@ -12,13 +12,13 @@ CodeKind kind_of(const KvFormat& format) {
   CodeKind kind;
   kind.bits = format.codes == KvCodes::int8 ? 8 : format.codes == KvCodes::kivi2 ? 2 : 4;
   kind.affine = format.groups_tokens();
-  // One step a vector may as well be exact.
-  kind.wide = format.group == 0;
+  // With one step a vector there is no point in saving two bytes on it.
+  kind.wide = format.group_size == 0;
   return kind;
 }
 
-std::size_t groups_in(std::size_t dim, std::size_t group) {
-  return (dim + group - 1) / group;
+std::size_t groups_in(std::size_t dim, std::size_t group_size) {
+  return (dim + group_size - 1) / group_size;
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ TieredRows::TieredRows(const KvFormat& format, bool shares, std::size_t dim)
       number_(format.full),
       kind_(kind_of(format)),
       dim_(dim),
-      group_(format.group == 0 ? dim : std::min<std::size_t>(format.group, dim)),
+      group_size_(format.group_size == 0 ? dim : std::min<std::size_t>(format.group_size, dim)),
       code_bytes_(kind_.bytes(dim)),
       full_(dim * bytes_of(format.full)),
-      codes_(code_bytes_ + (shares ? 0 : groups_in(dim, group_) * kind_.step_bytes())),
+      codes_(code_bytes_ + (shares ? 0 : groups_in(dim, group_size_) * kind_.step_bytes())),
       shared_(dim * kind_.step_bytes()) {
   KV_CHECK(!format.direct());
 }
@@ -71,6 +71,7 @@ void TieredRows::lower(std::span<const Slot> slots) {
   }
   scratch_.resize(dim_);
   for (const Slot slot : slots) {
+    // A vector is lowered once: reading codes and quantising them again would add a second error.
     if (!is_full(slot)) continue;
     read(slot, scratch_.data());
     release(rows_[slot]);
@@ -81,8 +82,8 @@ void TieredRows::lower(std::span<const Slot> slots) {
 void TieredRows::lower_alone(Home& home, std::span<const float> vector) {
   home = {Tier::low, codes_.take(), 0};
   std::byte* const codes = codes_.at(home.row);
-  for (std::size_t begin = 0; begin < dim_; begin += group_) {
-    const std::size_t end = std::min(begin + group_, dim_);
+  for (std::size_t begin = 0; begin < dim_; begin += group_size_) {
+    const std::size_t end = std::min(begin + group_size_, dim_);
     const auto [least, most] = std::ranges::minmax_element(vector.subspan(begin, end - begin));
     const CodeSteps steps = code_steps(kind_, *least, *most);
     write_steps(kind_, steps, codes + code_bytes_ + group_of(begin) * kind_.step_bytes());
@@ -93,19 +94,20 @@ void TieredRows::lower_alone(Home& home, std::span<const float> vector) {
 }
 
 void TieredRows::lower_together(std::span<const Slot> slots) {
-  std::vector<Slot> going;
+  std::vector<Slot> lowered;
   for (const Slot slot : slots) {
-    if (is_full(slot)) going.push_back(slot);
+    if (is_full(slot)) lowered.push_back(slot);
   }
-  if (going.empty()) return;
-  scratch_.resize(going.size() * dim_);
+  if (lowered.empty()) return;
+  // Widened side by side: the step of a channel needs its range over all of the vectors.
+  scratch_.resize(lowered.size() * dim_);
   const std::uint32_t shared = shared_.take();
   users_.resize(std::max<std::size_t>(users_.size(), shared + 1));
-  users_[shared] = static_cast<std::uint32_t>(going.size());
-  for (std::size_t i = 0; i < going.size(); ++i) {
-    read(going[i], scratch_.data() + i * dim_);
-    release(rows_[going[i]]);
-    rows_[going[i]] = {Tier::low, codes_.take(), shared};
+  users_[shared] = static_cast<std::uint32_t>(lowered.size());
+  for (std::size_t i = 0; i < lowered.size(); ++i) {
+    read(lowered[i], scratch_.data() + i * dim_);
+    release(rows_[lowered[i]]);
+    rows_[lowered[i]] = {Tier::low, codes_.take(), shared};
   }
   for (std::size_t channel = 0; channel < dim_; ++channel) {
     float least = scratch_[channel];
@@ -116,8 +118,8 @@ void TieredRows::lower_together(std::span<const Slot> slots) {
     }
     const CodeSteps steps = code_steps(kind_, least, most);
     write_steps(kind_, steps, shared_.at(shared) + channel * kind_.step_bytes());
-    for (std::size_t i = 0; i < going.size(); ++i) {
-      write_code(kind_, codes_.at(rows_[going[i]].row), channel,
+    for (std::size_t i = 0; i < lowered.size(); ++i) {
+      write_code(kind_, codes_.at(rows_[lowered[i]].row), channel,
                  nearest_code(kind_, steps, scratch_[i * dim_ + channel]));
     }
   }
@@ -140,7 +142,7 @@ void TieredRows::read(Slot slot, float* out) const {
     return;
   }
   const std::byte* const codes = codes_.at(home.row);
-  const std::size_t run = shares_ ? 1 : group_;
+  const std::size_t run = shares_ ? 1 : group_size_;
   for (std::size_t begin = 0; begin < dim_; begin += run) {
     const CodeSteps steps = steps_of(slot, begin);
     const std::size_t end = std::min(begin + run, dim_);

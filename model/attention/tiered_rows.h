@@ -1,9 +1,9 @@
 // One kv-head's keys, or its values, in two tiers: as they were fed, and as codes.
 //
-// A vector comes in full precision and is lowered later, once: alone, with a step per group of its
-// channels; or together with others, with a step per channel that these share (KIVI's keys). Shared
-// steps belong to the vectors that were lowered together and stay until the last of them has gone.
-// A vector goes when its slot is put again.
+// A vector is put in full precision and lowered to codes later, once: alone, with a step per
+// quantisation group of its channels; or together with others, with a step per channel that these
+// share (KIVI's keys). Shared steps are kept until the last of the vectors that were lowered
+// together is gone. A vector is dropped when its slot is put again.
 #pragma once
 
 #include <cstddef>
@@ -59,13 +59,13 @@ class TieredRows {
   void lower_alone(Home& home, std::span<const float> vector);
   void lower_together(std::span<const Slot> slots);
 
-  [[nodiscard]] std::size_t group_of(std::size_t channel) const { return channel / group_; }
+  [[nodiscard]] std::size_t group_of(std::size_t channel) const { return channel / group_size_; }
 
   bool shares_;
   Storage number_;
   CodeKind kind_;
   std::size_t dim_;
-  std::size_t group_;       // channels
+  std::size_t group_size_;  // channels
   std::size_t code_bytes_;  // of a vector's codes, which its own steps follow
   std::vector<Home> rows_;
   RowPool full_;

@@ -29,8 +29,8 @@ class VectorReader {
   // Keys as they are stored.
   KeysAndValues read(const KvStore& store, std::span<const Slot> slots);
 
-  // Keys that are stored raw: rotated for their ranks among what is visible, or for their positions.
-  // Cost: a copy and a rotation of every visible key.
+  // Keys that are stored raw: rotated for their ranks among what is visible, or for their
+  // positions. Cost: a copy and a rotation of every visible key.
   KeysAndValues read_raw(const KvStore& store,
                          std::span<const Slot> slots,
                          const Visible& visible,

@@ -29,6 +29,7 @@ void VectorWriter::write(ModelUnit& unit, const LayerVectors& vectors, std::size
         rope_.rotate(key, dim_, place, key_.data());
         key = key_.data();
       }
+      // Values carry no position.
       group.store.put(slot, key, vectors.v + at);
       if (at_ranks) group.places[slot] = place;
       if (group.pages) pages_.add(group, slot, place);

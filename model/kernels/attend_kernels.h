@@ -1,17 +1,19 @@
 // Attention in one pass over keys and values, with the online softmax.
 //
-// Several vectors (the query heads that share a kv-head; in a prompt, of several tokens) go over
-// the same rows, tile by tile of 16 ranks; per vector and tile
-//   logits    scale * (query . key): sixteen lanes as in model/kernels/model_kernels.h, products
-// fused;
-//             times the key's own scale where it is int8 (and a weight times the value's)
+// Several vectors (the query heads that share a kv-head; in a prompt, those of several tokens) read
+// the same rows, in tiles of 16 ranks. Per vector and tile:
+//
+//   logits    scale * (query . key), in sixteen lanes as in model/kernels/model_kernels.h, products
+//             fused; times the key's own scale where it is int8
 //   most      the largest logit so far; when it grows, sums and output are scaled by
 //             exp(old - new), which is 0 at first
-//   weights   exp(logit - most), the exponential of base/kernels/kernels.h; rank r is added to lane
-// r mod
-//   16 out       weights times values, rows in order, products fused
-// and at the end out is multiplied by 1 / (the sum of the lanes, in the fixed tree). So a result
-// depends neither on the machine nor on which vectors go together, and the tables agree bit by bit.
+//   weights   exp(logit - most), by the exponential of base/kernels/kernels.h; that of rank r is
+//             added to lane r mod 16; times the value's own scale where it is int8
+//   out       the sum of weights times values, rows in order, products fused
+//
+// At the end `out` is multiplied by 1 / (the sum of the lanes, in the fixed tree). So a result
+// depends neither on the machine nor on which vectors are computed together, and the scalar and the
+// AVX-512 table give the same bits.
 //
 // Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 #pragma once
@@ -29,8 +31,8 @@ inline constexpr std::size_t attend_tile = 16;
 // Numbers of scratch per vector: the lanes of its sum, and its largest logit.
 inline constexpr std::size_t attend_state = 17;
 
-// Ranks up to `end` (and from the end of the run before) are met by these queries: in-cache
-// positions turn a query once per run.
+// The queries for the ranks below `end`, from the end of the run before: with in-cache positions a
+// query is rotated once per run (model/attention/query_rotation.h).
 struct QueryRun {
   std::size_t end = 0;
   const float* queries = nullptr;  // [vectors, dim]

@@ -49,8 +49,8 @@ const std::byte* row_at(const SlotRows& rows, std::size_t i) {
   return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
 }
 
-// T vectors at work on one tile. While its keys are read, its values are asked for; while those are
-// read, the next tile's keys are: a little at every step, so that memory never rests.
+// T vectors at work on one tile. While its keys are read, its values are prefetched, and while
+// those are read, the next tile's keys: a little at every step, so that memory is never idle.
 template <std::size_t T>
 struct Block {
   std::size_t at;                 // the first vector
@@ -127,7 +127,7 @@ void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
   }
 }
 
-// Turns the tile's logits into weights and adds them to the vector's sum.
+// Makes weights of the tile's logits and adds them to the vector's sum.
 void meet_logits(
     const AttendJob& job, std::size_t v, std::size_t begin, std::size_t count, float* weights) {
   if (job.logits != nullptr) {
@@ -153,9 +153,9 @@ void meet_logits(
   _mm512_storeu_ps(weights, added);
 }
 
-// C blocks of sixteen columns from j on; the outputs stay in registers while the tile goes by. What
-// a vector does not see has weight 0, and is added only where another of the block sees it: x + 0
-// is x, for outputs that are never -0.
+// C blocks of sixteen columns from j on; the outputs stay in registers for the whole tile. What a
+// vector does not see has weight 0, and is added only where another vector of the block sees it:
+// x + 0 is x, for outputs that are never -0.
 template <Storage storage, std::size_t T, std::size_t C>
 void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;

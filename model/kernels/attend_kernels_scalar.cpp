@@ -29,7 +29,7 @@ float dot(const float* a, const float* b, std::size_t n) {
   return add_lanes(sums.data());
 }
 
-// As base/kernels/kernels.h has it.
+// The exponential that base/kernels/kernels.h defines, operation by operation.
 float exponential(float x) {
   if (x < exp_underflow) return 0;
   const float n = (x * exp_log2e + exp_magic) - exp_magic;
@@ -70,6 +70,7 @@ void meet_tile(
   const QueryRun* run = job.runs.data();
   float largest = -std::numeric_limits<float>::infinity();
   for (std::size_t i = begin; i < end; ++i) {
+    // Runs are not cut at tiles: a tile may need queries of several.
     while (i >= run->end) ++run;
     widen_row(job.keys, i, row);
     const float product = job.scale * dot(run->queries + v * dim, row.data(), dim);
@@ -78,6 +79,8 @@ void meet_tile(
     weights[i - begin] = logit;
     largest = std::max(largest, logit);
   }
+  // A larger logit than any before: what was summed so far is brought to the new base. At first
+  // `most` is -infinity, so the factor is 0, and so are the sums.
   float* out = job.out + v * dim;
   if (largest > state.most) {
     const float factor = exponential(state.most - largest);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t largest_bf16 = 0x7f7f;
 
-// The nearest bf16 that is no nearer to 0.
+// The bits of the nearest bf16 that is not closer to 0; never infinity.
 std::uint32_t away_from_zero(std::uint32_t size) {
   return std::min((size + 0xffffU) >> 16U, largest_bf16);
 }
@@ -34,6 +34,7 @@ CodeSteps code_steps(const CodeKind& kind, float least, float most) {
   CodeSteps steps;
   double reach = static_cast<double>(std::max(std::fabs(least), std::fabs(most)));
   if (kind.affine) {
+    // The zero point first: the step has to reach from where it was rounded down to.
     steps.zero = bf16_to_f32(bf16_not_above(least));
     reach = static_cast<double>(most) - static_cast<double>(steps.zero);
   }
@@ -44,10 +45,11 @@ CodeSteps code_steps(const CodeKind& kind, float least, float most) {
 }
 
 int nearest_code(const CodeKind& kind, const CodeSteps& steps, float number) {
+  // All numbers of the group are its zero point.
   if (steps.step == 0) return kind.origin();
   const double quotient = (static_cast<double>(number) - static_cast<double>(steps.zero)) /
                           static_cast<double>(steps.step);
-  // Rounded by hand: the processor's rounding mode is none of our business.
+  // Rounded by hand, to even: nearbyint depends on the processor's rounding mode.
   const double below = std::floor(quotient);
   const double rest = quotient - below;
   const int code = static_cast<int>(below);

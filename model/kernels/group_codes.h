@@ -1,11 +1,12 @@
-// Groups of numbers as codes of a few bits: number = zero + (code - origin) * step.
+// Quantisation groups: numbers as codes of a few bits that share a step. number = zero + (code -
+// origin) * step.
 //
 //   symmetric  no zero point; codes 1 to 2^bits - 1 around the origin 2^(bits - 1)
 //   affine     codes 0 to 2^bits - 1 from the least number up
 //
-// The step is the finest with which the codes reach from end to end, rounded up to how it is
-// stored; the zero point is rounded down. So no number is out of reach, and the nearest code is off
-// by at most half a step (and a rounding of f32).
+// The step is the finest with which the codes reach from the least to the greatest number, rounded
+// up to the format that it is stored in; the zero point is rounded down. So every number is within
+// reach, and the nearest code is off by at most half a step (and a rounding of f32).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct CodeKind {
   // Bytes of the codes of so many numbers; a byte holds the first in its lowest bits.
   [[nodiscard]] std::size_t bytes(std::size_t numbers) const { return (numbers * bits + 7) / 8; }
 
-  // Bytes of a group's step and zero point.
+  // Bytes of a quantisation group's step and zero point.
   [[nodiscard]] std::size_t step_bytes() const {
     return (wide ? sizeof(float) : sizeof(std::uint16_t)) + (affine ? sizeof(std::uint16_t) : 0);
   }

@@ -103,7 +103,7 @@ template <Number number>
   ask_for<_MM_HINT_T0>(rows.rows + rows.slots[i + ahead] * bytes, bytes);
 }
 
-// Keys by R at a time; gives how many were met.
+// Keys R at a time; returns how many were read.
 template <Number number, std::size_t R>
 std::size_t logits_of(const SlotRows& keys,
                       const float* queries,
@@ -167,8 +167,8 @@ void logits(const SlotRows& keys,
   }
 }
 
-// H heads over C blocks of sixteen columns from column j on; the sums stay in registers while the
-// rows go by.
+// H heads over C blocks of sixteen columns from column j on; the sums stay in registers for all
+// rows.
 template <Number number, std::size_t H, std::size_t C>
 void weigh_block(
     const SlotRows& values, const float* mass, std::size_t stride, std::size_t j, float* out) {

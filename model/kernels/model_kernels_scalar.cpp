@@ -16,6 +16,8 @@ float add_lanes(std::array<float, lanes> sums) {
   return sums[0];
 }
 
+// Products are rounded before they are added; lanes beyond the end add nothing, not even +0, which
+// would turn a sum of -0 into +0.
 float dot(const float* a, const float* b, std::size_t n) {
   std::array<float, lanes> sums{};
   std::size_t i = 0;
@@ -47,6 +49,8 @@ void multiply_quantised(const QuantisedRows& weights,
                         std::size_t tokens,
                         float* out) {
   std::vector<float> row(weights.columns);
+  // int8's one scale a row is applied to the finished sum; nf4 has a scale per block of the row, so
+  // its levels are scaled as they are widened.
   const bool by_row = weights.kind == Quantisation::int8;
   for (std::size_t r = 0; r < weights.rows; ++r) {
     widen_codes(weights, r, row.data());

@@ -9,6 +9,7 @@
 namespace kv::model {
 
 void write_numbers(std::span<const float> values, Storage storage, std::byte* row) {
+  // int8 has a scale beside the row (KvStore).
   KV_CHECK(storage != Storage::int8);
   if (storage == Storage::f32) {
     std::memcpy(row, values.data(), values.size_bytes());

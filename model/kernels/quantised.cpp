@@ -14,7 +14,7 @@ float largest_in_size(std::span<const float> values) {
   return largest;
 }
 
-// Rounded by hand: the processor's rounding mode is none of our business.
+// Rounded by hand, to even: nearbyint depends on the processor's rounding mode.
 int nearest_code(double value) {
   const double below = std::floor(value);
   const double rest = value - below;
@@ -32,7 +32,7 @@ void to_int8(std::span<const float> row, std::byte* codes, float* scales) {
   }
 }
 
-// The level nearest to `value`, of two the lower.
+// The level nearest to `value`; of two equally near, the lower one.
 std::size_t nearest_level(double value) {
   std::size_t level = 0;
   while (level + 1 < nf4_levels.size()) {
@@ -45,7 +45,7 @@ std::size_t nearest_level(double value) {
 }
 
 void to_nf4(std::span<const float> row, std::byte* codes, float* scales) {
-  constexpr std::size_t zero = 7;
+  constexpr std::size_t zero = 7;  // the level that is exactly 0: a block of zeros has no scale
   std::fill_n(codes, code_bytes(Quantisation::nf4, row.size()), std::byte{0});
   for (std::size_t begin = 0; begin < row.size(); begin += nf4_block, ++scales) {
     const auto block = row.subspan(begin, std::min(nf4_block, row.size() - begin));

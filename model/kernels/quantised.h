@@ -1,5 +1,5 @@
-// Weights in one byte, or half a byte, each: made when a model is opened, and multiplied as they
-// are.
+// Weights in one byte or half a byte each. They are quantised when a model is opened, and kernels
+// multiply the codes directly.
 //
 //   int8  a code from -127 to 127 per weight, times one scale per row, the row's largest weight
 //         (in size) / 127. Codes are rounded to the nearest, of two to the even one.

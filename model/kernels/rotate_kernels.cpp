@@ -9,13 +9,13 @@
 namespace kv::model {
 namespace {
 
-const RotateKernels complex_turn_kernels = {.name = "avx512-fp16",
-                                            .rotate = avx512_turn_kernels.rotate,
-                                            .turn_f16 = turn_f16_by_avx512_fp16,
-                                            .complex_instruction = true};
+const RotateKernels complex_rotate_kernels = {.name = "avx512-fp16",
+                                              .rotate = avx512_rotate_kernels.rotate,
+                                              .rotate_f16 = rotate_f16_by_avx512_fp16,
+                                              .complex_instruction = true};
 
-// By the CPU's own word: clang before 16 does not know the name. That the system saves the
-// registers is what the plain AVX-512 table has made sure of.
+// Asked of the CPU itself: clang before 16 does not know the feature's name. That the system saves
+// the registers was checked when the plain AVX-512 table was chosen.
 bool has_avx512_fp16() {
   unsigned a = 0;
   unsigned b = 0;
@@ -27,26 +27,26 @@ bool has_avx512_fp16() {
 
 std::vector<const RotateKernels*> found_tables() {
   std::vector<const RotateKernels*> tables;
-  if (supported_kernels().front()->name == avx512_turn_kernels.name) {
+  if (supported_kernels().front()->name == avx512_rotate_kernels.name) {
     if (has_avx512_fp16()) {
-      tables.push_back(&complex_turn_kernels);
+      tables.push_back(&complex_rotate_kernels);
     }
-    tables.push_back(&avx512_turn_kernels);
+    tables.push_back(&avx512_rotate_kernels);
   }
-  tables.push_back(&scalar_turn_kernels);
+  tables.push_back(&scalar_rotate_kernels);
   return tables;
 }
 
 }  // namespace
 
-std::span<const RotateKernels* const> supported_turn_kernels() {
+std::span<const RotateKernels* const> supported_rotate_kernels() {
   static const std::vector<const RotateKernels*> found = found_tables();
   return found;
 }
 
-const RotateKernels& turn_kernels() {
-  const bool scalar = kernels().name == scalar_turn_kernels.name;
-  return scalar ? scalar_turn_kernels : *supported_turn_kernels().front();
+const RotateKernels& rotate_kernels() {
+  const bool scalar = kernels().name == scalar_rotate_kernels.name;
+  return scalar ? scalar_rotate_kernels : *supported_rotate_kernels().front();
 }
 
 }  // namespace kv::model

@@ -1,8 +1,8 @@
 // Rotating stored keys in place: what shifting them in a cache needs.
 //
-// A row of `dim` numbers holds `pairs` pairs, laid out as Rope says; what lies beyond them stays.
-// Each pair (x, y) becomes (x cos - y sin, x sin + y cos), all rows by the same angles, and is
-// rounded to the storage again: n turns round n times. The numbers must be finite.
+// A row of `dim` numbers holds `pairs` pairs, laid out as Rope says; numbers beyond them are not
+// changed. Each pair (x, y) becomes (x cos - y sin, x sin + y cos), all rows by the same angles,
+// and is rounded to the storage again: n rotations round n times. The numbers must be finite.
 //
 // There are two arithmetics. In f32, products are rounded before they are added, as in
 // model/kernels/model_kernels.h. In f16 (for f16 storage only), angles are stored in f16 too and
@@ -37,18 +37,18 @@ struct RotateKernels {
   // cosines and sines [pairs].
   void (*rotate)(Number number, const RotatedRows& rows, const float* cosines, const float* sines);
 
-  // Rows of f16; cosine and sine of each pair, in f16, one after the other: turns [2 * pairs].
-  void (*turn_f16)(const RotatedRows& rows, const std::uint16_t* rotations);
+  // Rows of f16; cosine and sine of each pair, in f16, one after the other: rotations [2 * pairs].
+  void (*rotate_f16)(const RotatedRows& rows, const std::uint16_t* rotations);
 
-  // Whether turn_f16 is the instruction or its emulation.
+  // Whether rotate_f16 is the instruction or its emulation.
   bool complex_instruction = false;
 };
 
 // The best for this machine, or those that KV_KERNEL names.
-const RotateKernels& turn_kernels();
+const RotateKernels& rotate_kernels();
 
 // All that this machine runs, best first; scalar is always last. The best may be an "avx512-fp16"
-// that differs from "avx512" only in turn_f16.
-std::span<const RotateKernels* const> supported_turn_kernels();
+// that differs from "avx512" only in rotate_f16.
+std::span<const RotateKernels* const> supported_rotate_kernels();
 
 }  // namespace kv::model

@@ -28,7 +28,7 @@ void store(std::byte* row, std::size_t i, __mmask16 live, __m512 value) {
 }
 
 template <Number number>
-void turn_halves(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
+void rotate_halves(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
   for (std::size_t i = 0; i < pairs; i += 16) {
     const __mmask16 live = first(pairs - i);
     const __m512 x = load_wide<number>(row + i * size_of<number>, live);
@@ -48,7 +48,10 @@ __m512 twice(const float* values, std::size_t live) {
 }
 
 template <Number number>
-void turn_neighbours(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
+void rotate_neighbours(std::byte* row,
+                       std::size_t pairs,
+                       const float* cosines,
+                       const float* sines) {
   constexpr __mmask16 even = 0x5555;
   for (std::size_t i = 0; i < pairs; i += 8) {
     const std::size_t here = pairs - i < 8 ? pairs - i : 8;
@@ -66,9 +69,9 @@ void rotate_as(const RotatedRows& rows, const float* cosines, const float* sines
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::byte* row = rows.rows + rows.slots[i] * rows.dim * size_of<number>;
     if (rows.layout == RopeLayout::interleaved) {
-      turn_neighbours<number>(row, rows.pairs, cosines, sines);
+      rotate_neighbours<number>(row, rows.pairs, cosines, sines);
     } else {
-      turn_halves<number>(row, rows.pairs, cosines, sines);
+      rotate_halves<number>(row, rows.pairs, cosines, sines);
     }
   }
 }
@@ -83,14 +86,14 @@ void rotate(Number number, const RotatedRows& rows, const float* cosines, const 
   }
 }
 
-void turn_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
-  scalar_turn_kernels.turn_f16(rows, rotations);
+void rotate_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
+  scalar_rotate_kernels.rotate_f16(rows, rotations);
 }
 
 }  // namespace
 
-const RotateKernels avx512_turn_kernels = {
-    .name = "avx512", .rotate = rotate, .turn_f16 = turn_f16};
+const RotateKernels avx512_rotate_kernels = {
+    .name = "avx512", .rotate = rotate, .rotate_f16 = rotate_f16};
 
 }  // namespace kv::model
 

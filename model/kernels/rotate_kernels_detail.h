@@ -5,10 +5,10 @@
 
 namespace kv::model {
 
-extern const RotateKernels scalar_turn_kernels;
-extern const RotateKernels avx512_turn_kernels;
+extern const RotateKernels scalar_rotate_kernels;
+extern const RotateKernels avx512_rotate_kernels;
 
 // Only where the machine has AVX512-FP16.
-void turn_f16_by_avx512_fp16(const RotatedRows& rows, const std::uint16_t* rotations);
+void rotate_f16_by_avx512_fp16(const RotatedRows& rows, const std::uint16_t* rotations);
 
 }  // namespace kv::model

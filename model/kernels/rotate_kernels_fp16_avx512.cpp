@@ -15,7 +15,7 @@ __m512i multiplied(__m512i a, __m512i b) {
 }  // namespace
 
 // Sixteen pairs at a time; pairs of halves are put side by side for it and taken apart again.
-void turn_f16_by_avx512_fp16(const RotatedRows& rows, const std::uint16_t* rotations) {
+void rotate_f16_by_avx512_fp16(const RotatedRows& rows, const std::uint16_t* rotations) {
   const bool neighbours = rows.layout == RopeLayout::interleaved;
   for (std::size_t row = 0; row < rows.count; ++row) {
     std::byte* at = rows.rows + rows.slots[row] * rows.dim * 2;

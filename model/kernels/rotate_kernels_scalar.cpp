@@ -63,16 +63,16 @@ std::uint16_t f64_to_f16(double value) {
   return f32_to_f16(static_cast<float>(std::copysign(std::ldexp(whole, last_bit), value)));
 }
 
-// a * b rounded to f16, then c * d added and that rounded once. A double holds both products, and
-// their sum too unless one is below the other's last bit by far: then the result is that of the
-// larger one, which is no midpoint of two f16, or a midpoint that the sum in double keeps a side
-// of.
+// a * b rounded to f16, then c * d added and the sum rounded once. A double holds both products
+// exactly, and their sum too, unless one is far below the other's last bit. Then the sum in double
+// rounds to the larger one, or to a neighbour of it on the right side: enough to decide which f16
+// is nearest, even where the larger one is the midpoint of two.
 std::uint16_t fused(float a, float b, float c, float d) {
   const float first = f16_to_f32(f64_to_f16(static_cast<double>(a) * static_cast<double>(b)));
   return f64_to_f16(static_cast<double>(first) + static_cast<double>(c) * static_cast<double>(d));
 }
 
-void turn_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
+void rotate_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
   for (std::size_t i = 0; i < rows.count; ++i) {
     std::byte* row = rows.rows + rows.slots[i] * rows.dim * 2;
     for (std::size_t pair = 0; pair < rows.pairs; ++pair) {
@@ -81,17 +81,17 @@ void turn_f16(const RotatedRows& rows, const std::uint16_t* rotations) {
       const float y = read(Number::f16, row, at_y);
       const float cosine = f16_to_f32(rotations[2 * pair]);
       const float sine = f16_to_f32(rotations[2 * pair + 1]);
-      const std::uint16_t turned_x = fused(x, cosine, -y, sine);
-      const std::uint16_t turned_y = fused(y, cosine, x, sine);
-      std::memcpy(row + 2 * at_x, &turned_x, 2);
-      std::memcpy(row + 2 * at_y, &turned_y, 2);
+      const std::uint16_t rotated_x = fused(x, cosine, -y, sine);
+      const std::uint16_t rotated_y = fused(y, cosine, x, sine);
+      std::memcpy(row + 2 * at_x, &rotated_x, 2);
+      std::memcpy(row + 2 * at_y, &rotated_y, 2);
     }
   }
 }
 
 }  // namespace
 
-const RotateKernels scalar_turn_kernels = {
-    .name = "scalar", .rotate = rotate, .turn_f16 = turn_f16};
+const RotateKernels scalar_rotate_kernels = {
+    .name = "scalar", .rotate = rotate, .rotate_f16 = rotate_f16};
 
 }  // namespace kv::model

@@ -31,6 +31,8 @@ void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float*
   const std::size_t width = norm.gain.size();
   const bool centred = !norm.shift.empty();
   for (std::size_t t = 0; t < tokens; ++t, in += width, out += width) {
+    // LayerNorm subtracts the mean; RMSNorm, which has no shift, does not. In double, so that
+    // the sums of a wide layer are right to the last bit of a float.
     double mean = 0;
     for (std::size_t i = 0; centred && i < width; ++i) mean += static_cast<double>(in[i]);
     mean /= static_cast<double>(width);
@@ -77,6 +79,7 @@ void Mlp::run(const LayerWeights& layer,
               const float* in,
               std::vector<float>& out) {
   apply(layer.up, tokens, in, up_);
+  // Families differ here: a plain MLP, or a gated one (SwiGLU), whose gate alone is activated.
   if (layer.gate.weight.data == nullptr) {
     activate(activation, up_);
   } else {

@@ -34,6 +34,8 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
     return kept.error();
   }
   if (Result<void> stored = check_format(spec, options.storage); !stored) return stored.error();
+  // Learned positions are added to a token before the first layer, so it has one rank in all
+  // layers.
   const bool equal = spec.budgets.law == Budgets::Law::equal;
   if (!equal && are_ranks(spec.positions) && model.config.learned_positions()) {
     return usage_error(
@@ -69,7 +71,8 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
 
 namespace {
 
-// The largest position of the next `chunk` queries after `seen` tokens, as far as the spec tells.
+// An upper bound, from the spec alone, on the positions of the next `chunk` queries after `seen`
+// tokens: a text that learned positions cannot serve is refused before anything is read.
 std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk) {
   const std::size_t last = seen + chunk - 1;
   if (!are_ranks(spec.positions) || !spec.bounded()) return last;
@@ -108,6 +111,7 @@ Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
   attention_->begin_chunk(tokens_, classes_of(tokens));
   attending(false);
   if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
+    // Before the chunk's queries, which are to see the residents' new vectors.
     if (Result<void> done = re_evaluation_.refresh(*attention_, tokens); !done) return done;
   }
   embed(tokens);
@@ -119,7 +123,7 @@ Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
   return {};
 }
 
-// Numbers that the tokenizer does not have are content.
+// A model may have more token numbers than its tokenizer; those count as content.
 std::vector<TokenClass> Decoder::classes_of(std::span<const TokenId> tokens) const {
   std::vector<TokenClass> classes;
   if (token_classes_ == nullptr) return classes;
@@ -134,10 +138,10 @@ std::vector<TokenClass> Decoder::classes_of(std::span<const TokenId> tokens) con
 void Decoder::embed(std::span<const TokenId> tokens) {
   const Matrix& table = model_->embedding;
   const std::size_t width = table.columns;
-  stream_.resize(tokens_ * width);
+  hidden_states_.resize(tokens_ * width);
   std::vector<float> position(width);
   for (std::size_t i = 0; i < tokens_; ++i) {
-    float* row = stream_.data() + i * width;
+    float* row = hidden_states_.data() + i * width;
     kernels().widen(table.number, table.row(static_cast<std::size_t>(tokens[i])), width, row);
     if (!model_->config.learned_positions()) continue;
     const auto query = static_cast<Position>(seen() - tokens_ + i);
@@ -150,9 +154,9 @@ void Decoder::embed(std::span<const TokenId> tokens) {
 void Decoder::run_layer(std::size_t index) {
   const ModelConfig& config = model_->config;
   const LayerWeights& layer = model_->layers[index];
-  const std::size_t numbers = stream_.size();
+  const std::size_t numbers = hidden_states_.size();
   normed_.resize(numbers);
-  normalise(layer.before_attention, config.epsilon, tokens_, stream_.data(), normed_.data());
+  normalise(layer.before_attention, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
   apply(layer.query, tokens_, normed_.data(), q_);
   apply(layer.key, tokens_, normed_.data(), k_);
   apply(layer.value, tokens_, normed_.data(), v_);
@@ -162,22 +166,24 @@ void Decoder::run_layer(std::size_t index) {
                         observer_);
   attending(false);
   if (config.parallel) {
-    // The MLP reads the stream as attention found it.
-    normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());
+    // The MLP reads the hidden states that attention read, so they are normalised before its output
+    // is added.
+    normalise(layer.before_mlp, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
   }
   apply(layer.output, tokens_, attended_.data(), added_);
-  kernels().add(stream_.data(), added_.data(), numbers);
+  kernels().add(hidden_states_.data(), added_.data(), numbers);
   if (!config.parallel) {
-    normalise(layer.before_mlp, config.epsilon, tokens_, stream_.data(), normed_.data());
+    normalise(layer.before_mlp, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
   }
   mlp_.run(layer, config.activation, tokens_, normed_.data(), added_);
-  kernels().add(stream_.data(), added_.data(), numbers);
+  kernels().add(hidden_states_.data(), added_.data(), numbers);
 }
 
 void Decoder::finish(Logits requested) {
+  // The head is the widest matrix of a small model: callers that sample ask for the last row only.
   const std::size_t rows = requested == Logits::all ? tokens_ : 1;
   const Matrix& head = model_->head;
-  const float* from = stream_.data() + (tokens_ - rows) * head.columns;
+  const float* from = hidden_states_.data() + (tokens_ - rows) * head.columns;
   normed_.resize(rows * head.columns);
   normalise(model_->last, model_->config.epsilon, rows, from, normed_.data());
   logits_.resize(rows * head.rows);

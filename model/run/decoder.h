@@ -1,4 +1,4 @@
-// A decoder: a model that reads a stream of tokens and attends to what a policy leaves.
+// A decoder: a model that reads a stream of tokens and attends to what a policy keeps.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct DecoderOptions {
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
-  // Told when attention begins (true) and when it has ended (false), the work of the policy and of
-  // the residents among it: for timers. Several times a chunk.
+  // Called when attention begins (true) and when it has ended (false), for timers; the work of the
+  // policy and of the cache counts as attention. Several times a chunk.
   std::function<void(bool)> on_attention{};
 };
 
@@ -70,14 +70,14 @@ class Decoder {
 
   const LanguageModel* model_;
   Spec spec_;
-  std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if nobody asks
+  std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if the policy does not ask
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::unique_ptr<CachedAttention> attention_;
   ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk
   Mlp mlp_;
-  std::vector<float> stream_;  // [tokens, width]: the residual stream
+  std::vector<float> hidden_states_;  // [tokens, width]: the residual stream
   std::vector<float> normed_;
   std::vector<float> q_;
   std::vector<float> k_;

@@ -18,6 +18,7 @@ Result<void> score(std::span<const TokenId> tokens,
     const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
     const TokenId target = tokens[at + i + 1];
     nll.push_back(static_cast<float>(nll_of(row, target)));
+    // Checked per token: one NaN would make the mean of the whole text one, with no hint where.
     if (!std::isfinite(nll.back())) return not_finite(at + i);
     right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
   }
@@ -55,6 +56,7 @@ Result<Evaluation> evaluate(const LanguageModel& model,
       const double share = static_cast<double>(done) / static_cast<double>(total);
       if (report && !report(share)) return io_error("stopped");
     }
+    // The most of any stream: that much has to be there, whatever the mean.
     result.kv_bytes = std::max(result.kv_bytes, decoder->attention().bytes());
   }
   return result;
@@ -96,6 +98,7 @@ double Evaluation::perplexity() const {
 }
 
 double nll_of(std::span<const float> logits, TokenId target) {
+  // With the largest logit taken off, so that no exponential overflows.
   const auto most = static_cast<double>(*std::ranges::max_element(logits));
   double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - most);

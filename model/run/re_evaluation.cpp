@@ -8,17 +8,17 @@
 namespace kv::model {
 namespace {
 
-// Hands over the vectors that a pass makes, layer by layer.
-class Handover final : public AttentionObserver {
+// Replaces the cache's vectors by those of a pass over the residents, layer by layer.
+class VectorReplacement final : public AttentionObserver {
  public:
-  explicit Handover(CachedAttention& to) : to_(to) {}
+  explicit VectorReplacement(CachedAttention& cache) : cache_(cache) {}
 
   void on_vectors(Position /*first*/, const LayerVectors& vectors) override {
-    to_.replace(vectors);
+    cache_.replace(vectors);
   }
 
  private:
-  CachedAttention& to_;
+  CachedAttention& cache_;
 };
 
 bool contains(const Visible& residents, Position position) {
@@ -29,28 +29,32 @@ bool contains(const Visible& residents, Position position) {
 
 }  // namespace
 
-void ReEvaluation::keep(const Visible& residents) {
-  std::erase_if(held_, [&](const Held& held) { return !contains(residents, held.position); });
-  KV_CHECK(held_.size() == residents.size());
+void ReEvaluation::drop_evicted(const Visible& residents) {
+  std::erase_if(residents_,
+                [&](const Resident& one) { return !contains(residents, one.position); });
+  KV_CHECK(residents_.size() == residents.size());
 }
 
-Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const TokenId> coming) {
-  auto position = static_cast<Position>(attention.seen() - coming.size());
-  for (const TokenId token : coming) held_.push_back({position++, token});
+Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const TokenId> chunk) {
+  auto position = static_cast<Position>(attention.seen() - chunk.size());
+  for (const TokenId token : chunk) residents_.push_back({position++, token});
+  // All units have the same residents under such a spec, so the first one speaks for them.
   const UnitCache& cache = attention.units().front().cache;
-  if (cache.counts().evicted == evicted_) return {};
-  evicted_ = cache.counts().evicted;
-  keep(cache.all());
+  if (cache.counts().evicted == evicted_at_last_pass_) return {};
+  evicted_at_last_pass_ = cache.counts().evicted;
+  drop_evicted(cache.all());
   std::vector<TokenId> before;
-  for (const Held& held : held_) before.push_back(held.token);
-  before.resize(before.size() - coming.size());
+  for (const Resident& resident : residents_) before.push_back(resident.token);
+  before.resize(before.size() - chunk.size());
   if (before.empty()) return {};
-  Handover handover(attention);
+  // A dense pass over just these tokens: each sees all residents before it, at its rank.
+  VectorReplacement replacement(attention);
   const auto dense = parse_spec("dense");
   KV_CHECK(dense.has_value());
-  auto pass =
-      Decoder::create(*model_, *dense, {.storage = storage_, .keys = keys_, .observer = &handover});
+  auto pass = Decoder::create(*model_, *dense,
+                              {.storage = storage_, .keys = keys_, .observer = &replacement});
   if (!pass) return pass.error();
+  // Only its vectors are wanted; logits of the last token are the fewest that a feed computes.
   return pass->feed(before, Logits::last);
 }
 

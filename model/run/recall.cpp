@@ -16,7 +16,7 @@ struct Mention {
   std::size_t at = 0;
 };
 
-// A model may number tokens that its tokenizer does not have; they are no words.
+// A model may have token numbers that its tokenizer lacks; they are no words.
 std::string name_of(const Tokenizer& tokenizer, TokenId token) {
   if (static_cast<std::size_t>(token) >= tokenizer.vocabulary()) return {};
   const std::string piece = tokenizer.piece({}, token);
@@ -24,7 +24,7 @@ std::string name_of(const Tokenizer& tokenizer, TokenId token) {
   return first == std::string::npos ? std::string() : piece.substr(first);
 }
 
-// Reads a stream word by word and remembers what was told.
+// Reads a stream word by word and remembers the facts that it states.
 class Reader {
  public:
   Reader(std::span<const TokenId> stream, const Tokenizer& tokenizer) : stream_(stream) {
@@ -37,12 +37,14 @@ class Reader {
       if (says(at, {"story", "about"})) reported_.clear();
       if (at < 4 || words_[at - 3] != "'s") continue;
       const Fact fact{stream_[at - 4], stream_[at - 2]};
+      // A fact: NAME 's ITEM is VALUE. A question: what is NAME 's ITEM ? VALUE.
       const bool asked = at >= 6 && words_[at - 1] == "?" && says(at - 6, {"what", "is"});
       if (!asked && words_[at - 1] != "is") continue;
       const auto before = reported_.find(fact);
       if (asked && before != reported_.end() && before->second.value == stream_[at]) {
         found.push_back({.answer = at, .distance = at - before->second.at});
       }
+      // A question's answer states the fact again: the next distance counts from here.
       reported_[fact] = {.value = stream_[at], .at = at};
     }
     return found;

@@ -1,8 +1,8 @@
-// The built-in recall task: facts that a text tells and asks for again later.
+// The built-in recall task: facts that a text states and asks for later.
 //
 // Source: model/training/text.py, the language of the bundled model. A fact reads NAME 's ITEM is
 // VALUE, a question what is NAME 's ITEM ? VALUE, and "story about" begins an episode, in which
-// nothing told before counts.
+// nothing stated before counts.
 #pragma once
 
 #include <cstddef>

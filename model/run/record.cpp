@@ -12,7 +12,8 @@
 namespace kv::model {
 namespace {
 
-// Puts what the decoder shows where the trace wants it.
+// Writes what the decoder shows to its place in the trace: files are ordered by layer and head,
+// a model runs token by token.
 class Recorder final : public AttentionObserver {
  public:
   Recorder(const ModelConfig& config, const RecordOptions& options, TraceInfo info, Spool spool)
@@ -25,14 +26,14 @@ class Recorder final : public AttentionObserver {
     const std::optional<std::size_t> layer = index_of(info_.layers, vectors.layer);
     if (info_.kind != TraceKind::qkv || !layer) return;
     const std::size_t per_layer = info_.query_heads + 2 * info_.kv_heads;
-    const std::size_t group = config_.heads / config_.kv_heads;
+    const std::size_t shared = config_.heads / config_.kv_heads;
     const auto put = [&](const float* rows, std::size_t heads, std::size_t head, std::size_t to) {
       const std::size_t block = *layer * per_layer + to;
       put_head(rows, heads, head, block * info_.tokens + first, vectors.tokens);
     };
     for (std::size_t i = 0; i < kv_heads_.size(); ++i) {
-      for (std::size_t j = 0; j < group; ++j) {
-        put(vectors.q, config_.heads, kv_heads_[i] * group + j, i * group + j);
+      for (std::size_t j = 0; j < shared; ++j) {
+        put(vectors.q, config_.heads, kv_heads_[i] * shared + j, i * shared + j);
       }
       put(vectors.k, config_.kv_heads, kv_heads_[i], info_.query_heads + i);
       put(vectors.v, config_.kv_heads, kv_heads_[i], info_.query_heads + info_.kv_heads + i);
@@ -46,18 +47,19 @@ class Recorder final : public AttentionObserver {
               std::span<const float> mass) override {
     const std::optional<std::size_t> layer = index_of(info_.layers, layer_number);
     if (info_.kind != TraceKind::attention || !layer) return;
-    const std::size_t group = config_.heads / config_.kv_heads;
-    const std::optional<std::size_t> kv_head = index_of(kv_heads_, head / group);
+    const std::size_t shared = config_.heads / config_.kv_heads;
+    const std::optional<std::size_t> kv_head = index_of(kv_heads_, head / shared);
     if (!kv_head) return;
-    const std::size_t row = *layer * info_.query_heads + *kv_head * group + head % group;
+    const std::size_t row = *layer * info_.query_heads + *kv_head * shared + head % shared;
     keep(spool_.put((std::uint64_t{row} * info_.tokens + query) * info_.tokens,
                     by_position(query, visible, mass)));
   }
 
-  // The first thing that went wrong.
+  // The first error.
   [[nodiscard]] const Result<void>& state() const { return state_; }
 
   Result<void> copy_to(TraceWriter& writer) const {
+    // In blocks, because a trace may be larger than memory.
     std::vector<float> block(std::size_t{1} << 16);
     const std::uint64_t total = trace_numbers(info_);
     for (std::uint64_t at = 0; at < total; at += block.size()) {
@@ -154,6 +156,7 @@ Result<std::vector<float>> run(const LanguageModel& model,
                                const Progress& report) {
   Result<Decoder> decoder = Decoder::create(model, cell.spec, options);
   if (!decoder) return decoder.error();
+  // The spec's chunk, as in an evaluation: what a query sees may depend on it.
   const std::size_t chunk = cell.spec.chunk;
   std::vector<float> nll = {0};
   const std::size_t vocabulary = model.config.vocabulary;

@@ -16,6 +16,7 @@ Result<Spool> Spool::create(const std::string& path) {
   std::string name = path + ".spool-XXXXXX";
   const int descriptor = ::mkstemp(name.data());
   if (descriptor < 0) return system_error("create", name);
+  // Unlinked at once, so that the system frees the space however the program ends.
   ::unlink(name.c_str());
   return Spool(descriptor, path);
 }
@@ -47,6 +48,7 @@ Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
     const ssize_t read = ::pread(descriptor_, bytes.data(), bytes.size(), offset);
     if (read < 0 && errno == EINTR) continue;
     if (read < 0) return system_error("read the spool of", path_);
+    // Past the end of what was written: what was never put reads as 0, as in a hole of the file.
     if (read == 0) break;
     bytes = bytes.subspan(static_cast<std::size_t>(read));
     offset += read;

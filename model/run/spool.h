@@ -1,4 +1,4 @@
-// A spool: numbers that arrive in another order than they are wanted in, kept on disk meanwhile.
+// A spool: numbers that arrive in another order than a file needs them, kept on disk until then.
 #pragma once
 
 #include <cstddef>

@@ -61,6 +61,7 @@ class StreamMaker {
     while (!tokens.empty() && !full()) {
       if (streams_.empty() || streams_.back().size() + tokens.size() > options_.window) open();
       std::vector<TokenId>& window = streams_.back();
+      // Only a line that is longer than a window is cut, or the last one by the limit on tokens.
       const std::size_t size = std::min({tokens.size(), options_.window - window.size(), left_});
       window.insert(window.end(), tokens.begin(),
                     tokens.begin() + static_cast<std::ptrdiff_t>(size));
@@ -78,6 +79,7 @@ class StreamMaker {
   }
 
   std::vector<std::vector<TokenId>> done() && {
+    // A stream of one token has no target.
     std::erase_if(streams_, [](const std::vector<TokenId>& stream) { return stream.size() < 2; });
     return std::move(streams_);
   }

@@ -20,6 +20,8 @@ TokenId TokenSampler::draw(std::span<const float> logits, Position position) {
   std::iota(order_.begin(), order_.end(), TokenId{0});
   std::size_t kept = order_.size();
   if (options_.top_p < 1) {
+    // Top-p keeps the fewest tokens whose share reaches p. The sort is stable, so that among equal
+    // weights the lower number wins on every machine.
     std::ranges::stable_sort(order_, [&](TokenId a, TokenId b) {
       return weights_[static_cast<std::size_t>(a)] > weights_[static_cast<std::size_t>(b)];
     });
@@ -34,6 +36,7 @@ TokenId TokenSampler::draw(std::span<const float> logits, Position position) {
     left -= weights_[static_cast<std::size_t>(order_[i])];
     if (left < 0) return order_[i];
   }
+  // Rounding may leave a little after the last one.
   return order_[kept - 1];
 }
 

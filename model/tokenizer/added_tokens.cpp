@@ -9,6 +9,7 @@ AddedTokens::AddedTokens(std::span<const AddedToken> tokens) {
     by_first_byte_[static_cast<unsigned char>(added.text[0])].push_back(added);
   }
   for (auto& list : by_first_byte_) {
+    // The longest match wins, and of equal texts the one that the file lists first.
     std::ranges::stable_sort(list, [](const AddedToken& a, const AddedToken& b) {
       return a.text.size() > b.text.size();
     });
@@ -44,6 +45,7 @@ Result<std::vector<TokenId>> AddedTokens::encode(std::string_view text,
                                                  const EncodePlain& plain) const {
   if (const auto bad = first_invalid_utf8(text)) return not_utf8(*bad);
   std::vector<TokenId> tokens;
+  // Cut first: neither normalisation nor merges may reach across an added token.
   for (const TextPart& part : cut(text)) {
     if (part.added != nullptr) {
       tokens.push_back(part.added->token);

@@ -38,6 +38,7 @@ Result<void> read_merges(const json::value* from, BpeRules& rules) {
   if (from == nullptr || !from->is_array()) return malformed("has no list of merges");
   for (const json::value& merge : from->get_array()) {
     Result<void> added;
+    // Older files hold "left right", newer ones a pair, which allows blanks in a part.
     if (merge.is_string()) {
       added = add_merge_line(text_of(&merge), rules);
     } else if (merge.is_array() && merge.get_array().size() == 2) {
@@ -60,6 +61,7 @@ Result<void> read_step(const json::value& step, BpeRules& rules) {
         flag_of(find(&step, "invert"), false)) {
       return unsupported("pre-tokenizer", json::serialize(step), "an isolating Split by a Regex");
     }
+    // In place of the default, which is GPT-2's own pattern.
     rules.pattern = pattern;
     return {};
   }
@@ -94,6 +96,7 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text) {
   if (model == nullptr) return malformed("has no 'model'; expected a tokenizer");
   const std::string_view type = text_of(find(model, "type"));
   if (!type.empty() && type != "BPE") return unsupported("model", type, "BPE or WordLevel");
+  // SentencePiece's way to spell unknown characters: its vocabulary is not one of byte characters.
   if (flag_of(find(model, "byte_fallback"), false)) {
     return unsupported("model", "BPE with byte_fallback", "byte-level BPE");
   }
@@ -125,9 +128,11 @@ Result<BpeRules> parse_gpt2_files(std::string_view vocabulary, std::string_view 
   rules.vocabulary = *std::move(words);
   for (std::string_view line : split(merges, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
+    // The first line of GPT-2's merges.txt is "#version: 0.2".
     if (line.empty() || line.starts_with("#version")) continue;
     if (auto added = add_merge_line(line, rules); !added) return added.error();
   }
+  // The two files do not say which entries are special; GPT-2 has this one.
   const auto end = rules.vocabulary.find("<|endoftext|>");
   if (end != rules.vocabulary.end()) rules.added.push_back({end->first, end->second});
   return rules;

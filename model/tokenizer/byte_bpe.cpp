@@ -86,7 +86,7 @@ class ByteBpe final : public Tokenizer {
     for (std::size_t byte = 0; byte < 256; ++byte) {
       byte_of[characters[byte]] = static_cast<char>(byte);
       const auto found = rules.vocabulary.find(characters[byte]);
-      // Bytes that UTF-8 never has may be left out.
+      // Bytes that never occur in UTF-8 need no token.
       const bool possible = byte < 0xF5 && byte != 0xC0 && byte != 0xC1;
       if (found == rules.vocabulary.end() && !possible) continue;
       if (found == rules.vocabulary.end()) {
@@ -102,6 +102,7 @@ class ByteBpe final : public Tokenizer {
     for (const auto& [left, right] : rules.merges) {
       const TokenId joined = rules.vocabulary.at(left + right);
       const auto order = static_cast<double>(joins_.size());
+      // Of merges of the same pair the first one counts, as it has the lowest rank.
       joins_.try_emplace(pair_key(rules.vocabulary.at(left), rules.vocabulary.at(right)),
                          Joined{joined, order});
     }
@@ -160,6 +161,8 @@ class ByteBpe final : public Tokenizer {
 
   Result<void> encode_words(std::string_view text, std::vector<TokenId>& tokens) const {
     UErrorCode status = U_ZERO_ERROR;
+    // A clone per call: matching changes the state of an ICU regex, and encode() is const so that
+    // threads may share a tokenizer.
     const Regex regex(uregex_clone(pattern_.get(), &status));
     const Text utf8 = open_text(text);
     uregex_setUText(regex.get(), utf8.get(), &status);

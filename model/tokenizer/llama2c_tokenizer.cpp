@@ -82,6 +82,7 @@ class Llama2cTokenizer final : public Tokenizer {
                                      tokens_[static_cast<std::size_t>(right)].text);
     if (found == by_text_.end()) return {};
     const Scored& token = tokens_[static_cast<std::size_t>(found->second)];
+    // merge_tokens takes the lowest order first; here the highest score comes first.
     return Joined{found->second, -static_cast<double>(token.score)};
   }
 

@@ -45,6 +45,8 @@ class Merger {
     while (!joins_.empty()) {
       const Join join = joins_.top();
       joins_.pop();
+      // Joins are not taken out of the heap when a neighbour changes; those that are stale are
+      // skipped here. So a text of n symbols costs O(n log n).
       if (is_current(join)) apply(join);
     }
   }

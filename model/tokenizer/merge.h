@@ -1,4 +1,4 @@
-// Byte-pair merging: neighbours join, the best first, until none can.
+// Byte-pair merging: neighbouring tokens are joined, the best pair first, until no pair can be.
 #pragma once
 
 #include <functional>

@@ -48,6 +48,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
     if (given.ends_with(".json")) return open_tokenizer_json(given);
     return open_llama2c_tokenizer(given, vocabulary);
   }
+  // tokenizer.json first: it alone says which tokens are special and how text is split.
   const std::string whole = folder + "/tokenizer.json";
   if (std::filesystem::exists(whole)) return open_tokenizer_json(whole);
   if (std::filesystem::exists(folder + "/vocab.json")) return open_gpt2_tokenizer(folder);

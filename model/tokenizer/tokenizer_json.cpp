@@ -67,6 +67,7 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
       return malformed("has an added token " + shown(json::serialize(entry)) +
                        "; expected its 'content' and 'id'");
     }
+    // They would take in blanks, or depend on the neighbours; no supported model needs them.
     for (const char* const name : {"lstrip", "rstrip", "single_word"}) {
       if (flag_of(find(&entry, name), false)) return unsupported("added token with", name, "none");
     }
@@ -76,6 +77,7 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
 }
 
 Result<void> put_piece(std::vector<std::string>& pieces, TokenId token, std::string piece) {
+  // A wrong number in a file must not make us allocate all memory.
   constexpr TokenId most = 1 << 24;
   if (token >= most) {
     return malformed("has a token number " + std::to_string(token) + "; expected less than " +

@@ -26,7 +26,8 @@ Linear part_of(Binder& binder, const Linear& fused, std::size_t first, std::size
           {bias, bias + static_cast<std::ptrdiff_t>(rows)}};
 }
 
-// `name`.weight is [inputs, outputs].
+// GPT-2's layers are "Conv1D": `name`.weight is [inputs, outputs], the transpose of a linear
+// layer's.
 Result<Linear> column_linear(Binder& binder,
                              const std::string& name,
                              std::size_t inputs,
@@ -48,6 +49,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
   if (auto bound = binder.norm(at + "ln_2", true, layer.before_mlp); !bound) return bound;
   const Result<Linear> fused = column_linear(binder, at + "attn.c_attn", width, 3 * width);
   if (!fused) return fused.error();
+  // c_attn has the outputs of query, key and value side by side, each of all heads.
   const std::array<Linear*, 3> parts = {&layer.query, &layer.key, &layer.value};
   for (std::size_t part = 0; part < parts.size(); ++part) {
     *parts[part] = part_of(binder, *fused, part * width, width);

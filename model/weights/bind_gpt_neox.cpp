@@ -32,6 +32,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
   const bool bias = config.attention_bias;
   Linear fused;
   Result<void> bound = binder.norm(at + "input_layernorm", true, layer.before_attention);
+  // The chain stops at the first error; those that follow are skipped.
   const auto linear = [&](const std::string& name, std::size_t rows, std::size_t columns,
                           bool shifted, Linear& into) {
     if (bound) bound = binder.linear(at + name, rows, columns, shifted, into);

@@ -19,6 +19,7 @@ Error contradiction(std::string_view name, std::size_t value, const std::string&
 }  // namespace
 
 Result<void> check_config(const ModelConfig& config) {
+  // Far above any model, and low enough that no product of two sizes overflows.
   constexpr std::size_t most = std::size_t{1} << 24;
   const std::array<Size, 8> sizes = {{{"layers", config.layers},
                                       {"width", config.width},
@@ -55,8 +56,9 @@ std::vector<double> rope_frequencies(const ModelConfig& config) {
     double frequency = std::pow(config.rope.theta, exponent);
     if (scaling.kind == RopeScaling::Kind::linear) frequency /= scaling.factor;
     if (scaling.kind == RopeScaling::Kind::llama3) {
-      // How often the pair turns within the first context: few turns are stretched, many are left,
-      // and between the two limits the share of the one fades into the other.
+      // Full rotations of the pair within the first context. Pairs with few are stretched by the
+      // factor, pairs with many are left as they are, and between the two limits one fades into the
+      // other (Llama 3.1's rope_scaling).
       const double rotations = scaling.first_context * frequency / (2 * std::numbers::pi);
       const double fade =
           (rotations - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency);

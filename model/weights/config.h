@@ -33,8 +33,8 @@ struct RopeScaling {
   Kind kind = Kind::none;
   double factor = 1;
   // Of llama3; a configuration has to give all three.
-  double low_frequency = 0;   // turns over the first context below which all is stretched
-  double high_frequency = 0;  // ... and above which nothing is
+  double low_frequency = 0;   // rotations in the first context: below this, all is stretched
+  double high_frequency = 0;  // ... and above this, nothing is
   double first_context = 0;   // the first training's context
 
   bool operator==(const RopeScaling&) const = default;
@@ -75,7 +75,7 @@ struct ModelConfig {
 // What every maker of a configuration ends with. Errors name the value that contradicts another.
 Result<void> check_config(const ModelConfig& config);
 
-// The turn per position of each pair of rotating dimensions, in radians: [rope.dims / 2].
+// The rotation per position of each pair of rotating dimensions, in radians: [rope.dims / 2].
 //
 // Source of llama3's scaling: Hugging Face transformers, modeling_rope_utils.py
 // (_compute_llama3_parameters), which follows apply_scaling of Meta's llama-models; the formula is

@@ -64,7 +64,7 @@ Result<void> Binder::table(const std::string& name, std::size_t rows, Matrix& in
 
 Result<void> Binder::head(const std::string& name) {
   if (!model.config.tied) return table(name, model.config.vocabulary, model.head);
-  // Some exports store the tied matrix twice.
+  // Some exports store the tied matrix twice; asking for it keeps it out of the unknown ones.
   static_cast<void>(files.has(name));
   model.head = model.embedding;
   return {};
@@ -102,6 +102,8 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
       break;
   }
   if (!bound) return bound.error();
+  // A tensor that no part of the model reads means that this is another architecture than its
+  // configuration says, and the output would be wrong without a word.
   for (const std::string& name : files->unknown()) {
     if (is_buffer(name)) continue;
     return malformed(shown(folder) + " has a tensor " + shown(name) + " that a " + config->name +

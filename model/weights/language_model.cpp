@@ -10,6 +10,7 @@ namespace kv::model {
 
 std::size_t LanguageModel::weight_bytes() const {
   std::size_t total = embedding.bytes() + positions.bytes();
+  // Tied, the output layer is the embedding, and its bytes count once.
   if (head.data != embedding.data) total += head.bytes();
   for (const LayerWeights& layer : layers) {
     for (const Linear* linear : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.gate,

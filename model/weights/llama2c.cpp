@@ -45,6 +45,7 @@ Result<ModelConfig> read_sizes(std::span<const std::byte> bytes) {
       "dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "seq_len"};
   constexpr std::int32_t most = 1 << 24;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    // A negative vocabulary says that the output layer has weights of its own.
     const std::int32_t size = i == 5 && sizes[i] > -most && sizes[i] < 0 ? -sizes[i] : sizes[i];
     if (size > 0 && size <= most) continue;
     return malformed("has " + std::string(names[i]) + " = " + std::to_string(sizes[i]) +
@@ -69,6 +70,7 @@ Result<ModelConfig> read_sizes(std::span<const std::byte> bytes) {
   config.context = size(6);
   config.tied = sizes[5] > 0;
   config.rope = {RopeLayout::interleaved, config.head_dim, 10000};
+  // The file names no special tokens; these are SentencePiece's, which its tokenizer has.
   config.begin_token = 1;
   config.end_tokens = {2};
   if (Result<void> checked = check_config(config); !checked) return checked.error();
@@ -96,6 +98,7 @@ void bind(Cursor cursor, LanguageModel& model) {
   };
   const std::size_t width = config.width;
   model.embedding = cursor.matrix(config.vocabulary, width);
+  // Tensor by tensor over all layers, not layer by layer; down (w2) lies between gate and up.
   each([&](LayerWeights& layer) { layer.before_attention = cursor.norm(width); });
   each([&](LayerWeights& layer) { layer.query.weight = cursor.matrix(width, width); });
   each([&](LayerWeights& layer) { layer.key.weight = cursor.matrix(config.kv_width(), width); });

@@ -2,7 +2,7 @@
 //
 // Source: the description of the first ("legacy") export format in github.com/karpathy/llama2.c.
 // The sizes are width, inner width, layers, heads, kv-heads, vocabulary (negative when the output
-// layer has weights of its own) and context. RoPE turns neighbours, with base 10000.
+// layer has weights of its own) and context. RoPE rotates neighbours, with base 10000.
 #pragma once
 
 #include <string>

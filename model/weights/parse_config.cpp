@@ -20,6 +20,7 @@ class Reader {
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
+  // An entry that is null counts as missing: exporters write null for a default.
   [[nodiscard]] const json::value* find(std::string_view name) const {
     const json::value* value = object_.if_contains(name);
     return value == nullptr || value->is_null() ? nullptr : value;
@@ -125,12 +126,14 @@ RopeScaling read_scaling(Reader& reader, std::string_view name) {
     return {};
   }
   Reader inner(value->get_object(), std::string(name) + ".");
+  // Older exports call it "type".
   const std::string word = inner.word("rope_type", inner.word("type", "default"));
   RopeScaling scaling;
   if (word == "linear") scaling.kind = RopeScaling::Kind::linear;
   if (word == "llama3") scaling.kind = RopeScaling::Kind::llama3;
   if (scaling.kind != RopeScaling::Kind::none) scaling.factor = inner.real("factor", 0);
   if (scaling.kind == RopeScaling::Kind::llama3) {
+    // No defaults: a checkpoint that leaves one out was trained with numbers that we cannot know.
     scaling.low_frequency = inner.real("low_freq_factor", 0);
     scaling.high_frequency = inner.real("high_freq_factor", 0);
     scaling.first_context = static_cast<double>(inner.count("original_max_position_embeddings"));
@@ -181,6 +184,7 @@ void read_llama(Reader& reader, ModelConfig& config) {
   config.rope = {RopeLayout::half, config.head_dim, reader.real("rope_theta", 10000)};
   read_rope(reader, config);
   config.tied = reader.flag("tie_word_embeddings", false);
+  // Qwen2 has these biases always, and no entry for them.
   config.attention_bias = config.name == "qwen2" || reader.flag("attention_bias", false);
   config.mlp_bias = reader.flag("mlp_bias", false);
   if (reader.flag("use_sliding_window", false)) {
@@ -194,6 +198,7 @@ void read_gpt_neox(Reader& reader, ModelConfig& config) {
   config.head_dim = config.heads > 0 ? config.width / config.heads : 0;
   config.epsilon = static_cast<float>(reader.real("layer_norm_eps", 1e-5));
   config.activation = read_activation(reader, "hidden_act", "gelu");
+  // Exports of newer transformers rename rotary_pct and rotary_emb_base.
   const double share = reader.real("rotary_pct", reader.real("partial_rotary_factor", 0.25));
   config.rope = {RopeLayout::half,
                  static_cast<std::size_t>(share * static_cast<double>(config.head_dim)),
@@ -211,6 +216,7 @@ void read_gpt2(Reader& reader, ModelConfig& config) {
   config.heads = reader.count("n_head");
   config.kv_heads = config.heads;
   config.head_dim = config.heads > 0 ? config.width / config.heads : 0;
+  // The published configurations leave n_inner out or null.
   config.inner = reader.count("n_inner", 4 * config.width);
   config.context = reader.count("n_positions", reader.count("n_ctx", 0));
   config.epsilon = static_cast<float>(reader.real("layer_norm_epsilon", 1e-5));
@@ -218,6 +224,7 @@ void read_gpt2(Reader& reader, ModelConfig& config) {
   config.tied = reader.flag("tie_word_embeddings", true);
   config.attention_bias = true;
   config.mlp_bias = true;
+  // Variants that would silently compute other numbers are refused, here and above.
   if (reader.flag("scale_attn_by_inverse_layer_idx", false)) {
     reader.keep("asks for 'scale_attn_by_inverse_layer_idx', which this kvcheck does not know");
   }
@@ -233,6 +240,7 @@ void read_ends(Reader& reader, ModelConfig& config) {
     }
     return tokens;
   };
+  // A list is allowed for either; a text begins with one token but may end with any of several.
   if (const auto begins = read("bos_token_id"); !begins.empty()) config.begin_token = begins[0];
   config.end_tokens = read("eos_token_id");
 }
@@ -274,7 +282,9 @@ Result<ModelConfig> parse_config(std::string_view text) {
   config.note = reader.word("kvcheck_note", "");
   config.architecture = family->architecture;
   config.vocabulary = reader.count("vocab_size");
+  // After the vocabulary, which limits their numbers.
   read_ends(reader, config);
+  // Refused by name: otherwise the error would be about a tensor of an unexpected type.
   if (reader.find("quantization_config") != nullptr) {
     reader.keep("has a 'quantization_config'; expected weights of f32, f16 or bf16");
   }

@@ -58,6 +58,7 @@ Result<void> store_weights(LanguageModel& model, WeightFormat format) {
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
     for (const auto& [member, name] : matrices) {
       Matrix& matrix = (model.layers[layer].*member).weight;
+      // An MLP without a gate.
       if (matrix.data == nullptr) continue;
       if (format == WeightFormat::f32) {
         store_as_floats(matrix, owners);
@@ -67,6 +68,7 @@ Result<void> store_weights(LanguageModel& model, WeightFormat format) {
       }
     }
   }
+  // Last, because matrices that were copied when the model was opened are read until here.
   model.layer_owners = std::move(owners);
   return {};
 }

@@ -55,6 +55,7 @@ Result<TensorFiles> TensorFiles::open(const std::string& folder) {
   files.folder_ = folder;
   const std::string single = folder + "/model.safetensors";
   const std::string index = single + ".index.json";
+  // A single file wins over an index beside it, as in transformers.
   if (std::filesystem::exists(single)) {
     if (Result<void> added = files.add(single); !added) return added.error();
     return files;
@@ -65,6 +66,7 @@ Result<TensorFiles> TensorFiles::open(const std::string& folder) {
   }
   const auto placed = read_index(index);
   if (!placed) return placed.error();
+  // Each shard once, and in the order of their names, whatever the index's order.
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : *placed) shards.insert(shard);
   for (const std::string& shard : shards) {
@@ -84,6 +86,7 @@ Result<void> TensorFiles::add(const std::string& path) {
   for (SafetensorsTensor& tensor : parsed->tensors) {
     const std::string name = tensor.name;
     const auto [at, fresh] = entries_.emplace(name, Entry{std::move(tensor), files_.size() - 1});
+    // Otherwise the order of the files would decide which one is used.
     if (!fresh) {
       return malformed("tensor " + shown(name) + " is in " + shown(paths_[at->second.file]) +
                        " and in " + shown(path) + "; expected it once");

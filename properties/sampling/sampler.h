@@ -39,8 +39,8 @@ Result<void> collect(
 using MakeSampler = std::function<std::unique_ptr<Sampler>()>;
 
 // The streams 0, ..., count - 1, shared out to `threads` threads (at least 1); the counts do not
-// depend on how many. `more` is asked now and then, from any thread but never from two at once, with the
-// streams done so far; false stops early, which is an error.
+// depend on how many. `more` is asked now and then, from any thread but never from two at once,
+// with the streams done so far; false stops early, which is an error.
 Result<Counts> collect_threads(const MakeSampler& make,
                                const CountsRequested& requested,
                                std::uint64_t root,

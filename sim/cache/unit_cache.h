@@ -14,8 +14,7 @@
 //     attend-then-trim   after a chunk, all but the last recent
 //     lazy               the same, once more than budget + slack are stored
 //     visibility=window  before each query, all but the last recent (its own key included),
-//     whatever
-//                        the timing, which then only says when evicted rows are freed
+//                        whatever the timing, which then only says when evicted rows are freed
 //
 // A policy may have evicted rows below a position masked instead of freed: they are no residents
 // any more, but stay stored beside the budget (policies/masking.h).

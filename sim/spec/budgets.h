@@ -3,8 +3,7 @@
 //   budgets=equal             every unit may keep the spec's budget
 //   budgets=pyramid:20        lower layers more, upper ones less; together what equal ones keep
 //   budgets=retrieval:0.1+2.0 the kv-heads that are named, as layer.head, keep everything; all
-//   others
-//                             keep the spec's budget
+//                             others keep the spec's budget
 //   budgets=adaptive:0.2      the units of a layer share what equal ones keep, by score
 //
 // pyramid deals the middle alone: the protected tokens are every unit's floor. With a middle of m

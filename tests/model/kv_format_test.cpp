@@ -27,8 +27,8 @@ TEST(KvFormat, GivesBackItsWords) {
 TEST(KvFormat, HasTheDefaultsOfItsSources) {
   const KvFormat kivi = parse_kv_format("kivi2").value();
   EXPECT_EQ(kivi.recent, 128U);
-  EXPECT_EQ(kivi.group, 32U);
-  EXPECT_EQ(parse_kv_format("int4").value().group, 32U);
+  EXPECT_EQ(kivi.group_size, 32U);
+  EXPECT_EQ(parse_kv_format("int4").value().group_size, 32U);
   EXPECT_EQ(parse_kv_format("int4").value().recent, 0U);
 }
 
@@ -85,9 +85,10 @@ std::string refusal_under(std::string_view spec, std::string_view words) {
 TEST(KvFormat, IsRefusedUnderSpecsThatItCannotServe) {
   constexpr std::string_view shifted = "streaming;positions=shifted";
   EXPECT_EQ(refusal_under(shifted, "int4:recent=4"), "fine");
-  EXPECT_EQ(refusal_under(shifted, "kivi4"),
-            "positions=shifted turns stored keys one by one, and those of kivi4 share a scale with "
-            "other tokens'; expected positions=in-cache, or int8 or int4 as storage");
+  EXPECT_EQ(
+      refusal_under(shifted, "kivi4"),
+      "positions=shifted rotates stored keys one by one, and those of kivi4 share a scale with "
+      "other tokens'; expected positions=in-cache, or int8 or int4 as storage");
   EXPECT_EQ(refusal_under("streaming;positions=in-cache", "kivi4"), "fine");
   EXPECT_EQ(refusal_under("@discard-half", "int4"), "fine");
   EXPECT_EQ(refusal_under("@discard-half", "int4:sinks=4"),

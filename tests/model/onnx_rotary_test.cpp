@@ -27,7 +27,7 @@ TEST_P(OnnxRotary, TurningGivesItsOutput) {
                        ? static_cast<std::size_t>(named["rotary_embedding_dim"]) / 2
                        : dim / 2);
   const RopeLayout layout = named["interleaved"] != 0 ? RopeLayout::interleaved : RopeLayout::half;
-  for (const RotateKernels* table : supported_turn_kernels()) {
+  for (const RotateKernels* table : supported_rotate_kernels()) {
     std::vector<float> rotated = input.values;
     for (std::size_t row = 0; row < rotated.size() / dim; ++row) {
       const std::size_t place = row / tokens / heads * tokens + row % tokens;

@@ -68,7 +68,7 @@ struct Arithmetic {
   bool complex = false;  // in f16
 
   void apply(const RotateKernels& table, const RotatedRows& rows, const Angles& step) const {
-    if (complex) return table.turn_f16(rows, step.halves.data());
+    if (complex) return table.rotate_f16(rows, step.halves.data());
     table.rotate(number, rows, step.cosines.data(), step.sines.data());
   }
 };
@@ -80,7 +80,7 @@ constexpr std::array<Arithmetic, 4> arithmetics = {
 constexpr std::array<Slot, 3> some_slots = {4, 0, 2};
 
 TEST(RotateKernels, TheSameBitsAtEveryTail) {
-  const RotateKernels& scalar = *supported_turn_kernels().back();
+  const RotateKernels& scalar = *supported_rotate_kernels().back();
   ASSERT_EQ(scalar.name, "scalar");
   for (std::size_t pairs = 1; pairs <= 80; ++pairs) {
     for (const RopeLayout layout : layouts) {
@@ -95,7 +95,7 @@ TEST(RotateKernels, TheSameBitsAtEveryTail) {
         };
         const Bytes expected = rotated(scalar);
         ASSERT_NE(expected, before);
-        for (const RotateKernels* table : supported_turn_kernels()) {
+        for (const RotateKernels* table : supported_rotate_kernels()) {
           ASSERT_EQ(rotated(*table), expected)
               << table->name << " " << pairs << " complex " << arithmetic.complex;
         }
@@ -105,7 +105,7 @@ TEST(RotateKernels, TheSameBitsAtEveryTail) {
 }
 
 TEST(RotateKernels, TheOtherRowsAndTheRestOfARowStay) {
-  for (const RotateKernels* table : supported_turn_kernels()) {
+  for (const RotateKernels* table : supported_rotate_kernels()) {
     for (const Arithmetic& arithmetic : arithmetics) {
       constexpr std::size_t dim = 40;
       constexpr std::size_t pairs = 13;
@@ -135,7 +135,7 @@ TEST(RotateKernels, TurnsByTheAngle) {
     for (const Arithmetic& arithmetic : arithmetics) {
       Bytes bytes = some_keys(2 * pairs, arithmetic.number, 9);
       const std::vector<float> before = read(bytes, arithmetic.number);
-      arithmetic.apply(turn_kernels(), {bytes.data(), 2 * pairs, slots.data(), 1, layout, pairs},
+      arithmetic.apply(rotate_kernels(), {bytes.data(), 2 * pairs, slots.data(), 1, layout, pairs},
                        step);
       const std::vector<float> after = read(bytes, arithmetic.number);
       const double bound = arithmetic.number == Number::f32   ? 1e-6
@@ -181,7 +181,7 @@ Drift drift(const Arithmetic& arithmetic, double base, std::size_t steps) {
   for (Slot slot = 0; slot < count; ++slot) slots.push_back(slot);
   const Angles step(pairs, -1, base);
   const RotatedRows rows{bytes.data(), 2 * pairs, slots.data(), count, RopeLayout::half, pairs};
-  for (std::size_t i = 0; i < steps; ++i) arithmetic.apply(turn_kernels(), rows, step);
+  for (std::size_t i = 0; i < steps; ++i) arithmetic.apply(rotate_kernels(), rows, step);
   const std::vector<float> now = read(bytes, arithmetic.number);
   double wrong = 0;
   double norm = 0;
@@ -240,10 +240,10 @@ TEST(RotateKernels, OneStepShiftsDriftAsDocumented) {
 }
 
 TEST(RotateKernels, TheComplexInstructionIsRun) {
-  const RotateKernels& best = *supported_turn_kernels().front();
+  const RotateKernels& best = *supported_rotate_kernels().front();
   if (!best.complex_instruction) GTEST_SKIP() << "no AVX512-FP16: only its emulation was tested";
   EXPECT_EQ(best.name, "avx512-fp16");
-  EXPECT_FALSE(supported_turn_kernels()[1]->complex_instruction);
+  EXPECT_FALSE(supported_rotate_kernels()[1]->complex_instruction);
 }
 
 }  // namespace
