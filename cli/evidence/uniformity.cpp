@@ -108,8 +108,7 @@ Result<Request> read_words(std::span<const std::string> arguments) {
   request.options.tokens = static_cast<std::uint32_t>(**tokens);
   request.options.trials = **trials;
   request.options.seed = **seed;
-  request.options.threads = static_cast<std::uint32_t>(
-      threads->value_or(machine_threads()));
+  request.options.threads = static_cast<std::uint32_t>(threads->value_or(machine_threads()));
   return request;
 }
 

@@ -1,10 +1,10 @@
-// All queries of a chunk over stored rows of one kv-head at once: keys and values are read once for
-// many tokens, which is where the time of a prompt goes.
+// All queries of a chunk over stored rows of one kv-head at once. Keys and values are read once for
+// many tokens, which saves most of the time of a prompt.
 //
-// It is for chunks whose queries each see everything stored up to themselves, in the same numbers.
-// Then their visible sets are nested: a row has the same rank for every query that sees it, and
-// each query sees the ranks below a limit of its own. The results are the bits that QueryAttention
-// gives query by query.
+// This requires that every query of the chunk sees everything stored up to itself, and that nothing
+// is quantised between the queries. Then the visible sets are nested: a row has the same rank for
+// every query that sees it, and each query sees the ranks below a limit of its own. The results are
+// the same bits as those of QueryAttention, query by query.
 #pragma once
 
 #include <cstddef>

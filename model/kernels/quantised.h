@@ -63,7 +63,7 @@ struct QuantisedRows {
 };
 
 // Stores one row: codes [code_bytes], scales [scales_of_row]. Requires int8 or nf4 and finite
-// weights. A scale of 0 (of weights that are all 0) goes with codes that read as 0.
+// weights. Where the scale is 0 (all weights are 0), the codes read as 0 too.
 void quantise_row(Quantisation kind, std::span<const float> row, std::byte* codes, float* scales);
 
 // Row `index` as kernels see it: level times scale, rounded to f32, for nf4; for int8 the codes

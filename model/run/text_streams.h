@@ -16,7 +16,7 @@ namespace kv::model {
 struct TextOptions {
   std::string separator{};         // cuts the text into pieces, each stripped of outer blanks
   bool each = false;               // every piece is a stream of its own; else all are one
-  std::optional<TokenId> begin{};  // goes before every stream
+  std::optional<TokenId> begin{};  // put before every stream
   bool mark = false;               // ... and before every piece
   std::size_t tokens = 0;          // how many of all tokens are taken; 0: all
   std::size_t window = 0;          // every stream is cut into windows of so many tokens; 0: not cut

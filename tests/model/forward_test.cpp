@@ -144,7 +144,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-// Keys turned in place stand where in-cache positions want them, up to their rounding.
+// Keys rotated in place stand where in-cache positions want them, up to their rounding.
 const std::vector<Case>& shifted_cases() {
   static const std::vector<Case> all = {
       {"streaming:sinks=2,recent=9;positions=shifted"},

@@ -1,4 +1,4 @@
-// The turning kernels against ONNX's own test vectors for its RotaryEmbedding operator.
+// The rotation kernels against ONNX's own test vectors for its RotaryEmbedding operator.
 #include <filesystem>
 
 #include "kvcheck/model/kernels/rotate_kernels.h"

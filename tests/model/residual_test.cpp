@@ -72,7 +72,7 @@ TEST(Residual, KeepsExactlyTheNewestAndTheSinks) {
   }
 }
 
-TEST(Residual, KeysOfKiviWaitForAWholeGroup) {
+TEST(Residual, KeysOfKiviWaitForAWholeQuantisationGroup) {
   constexpr std::string_view words = "kivi4:recent=3,sinks=2,group=4";
   EXPECT_THAT(Fed(words, 20).exact(false), ElementsAre(0, 1, 17, 18, 19));
   // Groups are 2 to 5, 6 to 9, 10 to 13 and 14 to 17.
@@ -80,7 +80,7 @@ TEST(Residual, KeysOfKiviWaitForAWholeGroup) {
   EXPECT_THAT(Fed(words, 21).exact(true), ElementsAre(0, 1, 18, 19, 20));
 }
 
-TEST(Residual, WhoIsGoneBeforeIsQuantisedWithNobody) {
+TEST(Residual, AnEvictedTokenIsNotQuantisedWithItsGroup) {
   // 3 and 4 are missing, so that 2 and 5 alone make the first group's steps.
   const Fed both("kivi4:recent=0,group=4,sinks=2", 6, {3, 4});
   std::vector<float> held(dim);

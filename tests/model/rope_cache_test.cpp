@@ -1,4 +1,4 @@
-// Rows that give way to others turn as a table does.
+// Rows that give way to others rotate as a table does.
 #include "kvcheck/model/attention/rope_cache.h"
 
 #include <array>

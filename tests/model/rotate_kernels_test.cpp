@@ -1,5 +1,6 @@
 // Rotating keys in place: every table gives the scalar one's bits, at every tail and storage; the
-// numbers are right against double precision; and n one-step turns drift as far as is documented.
+// numbers are right against double precision; and n rotations by one position drift as far as is
+// documented.
 #include "kvcheck/model/kernels/rotate_kernels.h"
 #include "kvcheck/sim/cache/slots.h"
 
@@ -62,7 +63,7 @@ struct Angles {
   }
 };
 
-// What turns the keys: one of the two arithmetics of a table.
+// What rotates the keys: one of the two arithmetics of a table.
 struct Arithmetic {
   Number number;
   bool complex = false;  // in f16
@@ -76,7 +77,7 @@ struct Arithmetic {
 constexpr std::array<Arithmetic, 4> arithmetics = {
     {{Number::f32}, {Number::f16}, {Number::bf16}, {Number::f16, true}}};
 
-// Five rows, of which three are turned.
+// Five rows, of which three are rotated.
 constexpr std::array<Slot, 3> some_slots = {4, 0, 2};
 
 TEST(RotateKernels, TheSameBitsAtEveryTail) {
@@ -127,7 +128,7 @@ TEST(RotateKernels, TheOtherRowsAndTheRestOfARowStay) {
   }
 }
 
-TEST(RotateKernels, TurnsByTheAngle) {
+TEST(RotateKernels, RotatesByTheAngle) {
   constexpr std::size_t pairs = 33;
   const Angles step(pairs, -3);
   const std::array<Slot, 1> slots = {0};
@@ -157,7 +158,7 @@ TEST(RotateKernels, TurnsByTheAngle) {
   }
 }
 
-// Relative error (L2) and length of a normal key of 128 numbers after n one-step turns.
+// Relative error (L2) and length of a normal key of 128 numbers after n rotations by one position.
 struct Drift {
   double error = 0;
   double length = 0;

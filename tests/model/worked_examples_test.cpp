@@ -106,7 +106,7 @@ TEST_F(WorkedPositions, TheCacheOfEightAttendsAtItsOwnPositions) {
   EXPECT_GT(apart(in_text, fed_these_alone), 1e-3F);
 }
 
-// Queries of the next positions are turned, where a model turns them at all.
+// Queries of the next positions are rotated, where a model rotates them at all.
 TEST_F(WorkedPositions, ARotaryModelTellsPoliciesHowItTurns) {
   const auto kept = [&](const test::SmallModel& model, const std::string& future) {
     const Fed fed = run(model, "expected-attention:sinks=0,recent=2,budget=6,future=" + future,
@@ -187,7 +187,7 @@ TEST_F(ShiftPicture, TheSeventeenthTokenMovesTwelveKeysOnePositionCloser) {
   EXPECT_EQ(unit.cache.slots().slot_of(15), 4U) << "the newcomer takes the place of token 4";
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(key_at(unit, rank), before[rank]) << rank;
   for (std::size_t rank = 4; rank < 15; ++rank) {
-    EXPECT_NE(key_at(unit, rank), before[rank + 1]) << "turned back by one: " << rank;
+    EXPECT_NE(key_at(unit, rank), before[rank + 1]) << "rotated back by one: " << rank;
   }
   expect_fresh_keys(17);
 }
