@@ -7,6 +7,7 @@
 // traces/FORMAT.md.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,8 +49,8 @@ struct TensorView {
 };
 
 struct TraceInfo {
-  std::string
-      name;  // what reports call it: the file's name without folders, or the generator's spec
+  // What reports call it: the file's name without folders, or the generator's spec.
+  std::string name;
   TraceKind kind = TraceKind::attention;
   std::string model;    // free text; may be empty
   std::string source;   // free text: where text and weights come from
@@ -59,8 +60,7 @@ struct TraceInfo {
   std::string loop = "open";
   std::size_t tokens = 0;
   std::size_t query_heads = 0;
-  std::size_t kv_heads =
-      0;  // divides query_heads; query head h reads kv-head h / (query_heads / kv_heads)
+  std::size_t kv_heads = 0;         // divides query_heads; see kv_head_of()
   std::size_t head_dim = 0;         // 0 when unknown (attention dumps)
   std::vector<std::size_t> layers;  // the model's numbers of the recorded layers, increasing
   std::size_t trained_context = 0;  // 0 when unknown
@@ -68,6 +68,17 @@ struct TraceInfo {
   Number number = Number::f32;  // how the numbers are stored
   std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
 };
+
+// How many query heads read each kv-head; 1 where none are known.
+inline std::size_t query_heads_per_kv_head(const TraceInfo& info) {
+  const std::size_t kv_heads = std::max<std::size_t>(1, info.kv_heads);
+  return std::max<std::size_t>(1, info.query_heads / kv_heads);
+}
+
+// The kv-head that a query head reads: heads of one kv-head are neighbours.
+inline std::size_t kv_head_of(const TraceInfo& info, std::size_t query_head) {
+  return query_head / query_heads_per_kv_head(info);
+}
 
 // The spec that a trace was recorded under; empty when nothing was evicted.
 std::string_view policy_recorded(const TraceInfo& info);

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "kvcheck/policies/registry/registry.h"
+
 namespace kv::reports {
 namespace {
 
@@ -96,9 +98,8 @@ bool covers(
   if (kind == Unit::model) return true;
   if (unit.layer != layer) return false;
   if (kind == Unit::layer) return true;
-  const std::size_t kv_heads = std::max<std::size_t>(1, trace.kv_heads);
-  const std::size_t group = std::max<std::size_t>(1, trace.query_heads / kv_heads);
-  return kind == Unit::head ? unit.head == head : unit.head / group == head / group;
+  if (kind == Unit::head) return unit.head == head;
+  return kv_head_of(trace, unit.head) == kv_head_of(trace, head);
 }
 
 Sweep sweep_of(const ReplayResult& result) {

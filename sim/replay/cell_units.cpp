@@ -14,7 +14,7 @@ std::pair<std::size_t, std::size_t> unit_key(const TraceInfo& info, const Lane& 
     case Unit::head:
       return {lane.layer, lane.head};
     case Unit::kv_head:
-      return {lane.layer, lane.head / (info.query_heads / info.kv_heads)};
+      return {lane.layer, kv_head_of(info, lane.head)};
     case Unit::layer:
       return {lane.layer, 0};
     case Unit::model:
@@ -40,12 +40,12 @@ std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit
 }
 
 HeadGrid grid_of(const TraceInfo& info) {
-  return {info.layers.back() + 1, info.kv_heads, info.query_heads / info.kv_heads};
+  return {info.layers.back() + 1, info.kv_heads, query_heads_per_kv_head(info)};
 }
 
 KvHead kv_head_of(const TraceInfo& info, const Lane& lane) {
   return {static_cast<std::uint32_t>(info.layers[lane.layer]),
-          static_cast<std::uint32_t>(lane.head / (info.query_heads / info.kv_heads))};
+          static_cast<std::uint32_t>(kv_head_of(info, lane.head))};
 }
 
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit) {

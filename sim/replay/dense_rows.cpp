@@ -165,9 +165,8 @@ void DenseRows::raw_value(Position position, float* out) const {
 // The row of this head's kv-head.
 void DenseRows::widen_row(const TensorView& tensor, Position position, float* out) const {
   const TraceInfo& info = trace_.info();
-  const std::size_t kv_head = head_ / (info.query_heads / info.kv_heads);
   const std::size_t dim = tensor.shape[2];
-  const std::size_t at = (kv_head * info.tokens + position) * dim;
+  const std::size_t at = (kv_head_of(info, head_) * info.tokens + position) * dim;
   kernels().widen(tensor.number, tensor.data + at * tensor.bytes_per_number(), dim, out);
 }
 

@@ -15,7 +15,7 @@ class PlainHead {
  public:
   PlainHead(const Trace& trace, std::size_t layer, std::size_t head)
       : info_(trace.info()), layer_(trace.layer(layer)), head_(head) {
-    kv_head_ = head / (info_.query_heads / info_.kv_heads);
+    kv_head_ = kv_head_of(info_, head);
   }
 
   [[nodiscard]] std::vector<double> vector(const TensorView& tensor,

@@ -35,7 +35,7 @@ std::vector<std::size_t> plainly_selected(const PlainHead& head,
                                           std::size_t query,
                                           const TopPages& sizes) {
   const Trace::Layer& layer = trace.layer(at.layer);
-  const std::size_t kv_head = at.head / (trace.info().query_heads / trace.info().kv_heads);
+  const std::size_t kv_head = kv_head_of(trace.info(), at.head);
   const auto rotated = [&](const TensorView& tensor, std::size_t index, std::size_t token) {
     return head.rotated(head.vector(tensor, index, token), static_cast<double>(token));
   };

@@ -77,7 +77,7 @@ std::vector<double> computed_row(const Trace& trace,
                                  std::size_t head,
                                  Position t) {
   const TraceInfo& info = trace.info();
-  const std::size_t kv_head = head / (info.query_heads / info.kv_heads);
+  const std::size_t kv_head = kv_head_of(info, head);
   std::vector<double> query = vector_at(trace.layer(layer).q, head, t);
   rotate(query, info.rope, t);
 

@@ -39,10 +39,11 @@ Result<void> check_list(std::string_view what,
 // The kv-heads of the selected query heads.
 Result<std::vector<std::size_t>> groups_of(const TraceInfo& info,
                                            const std::vector<std::size_t>& heads) {
-  const std::size_t group = std::max<std::size_t>(1, info.query_heads / info.kv_heads);
+  const std::size_t group = query_heads_per_kv_head(info);
   std::vector<std::size_t> groups;
   for (std::size_t i = 0; i < heads.size(); i += group) {
-    const std::size_t first = heads[i] / group * group;
+    const std::size_t kv_head = kv_head_of(info, heads[i]);
+    const std::size_t first = kv_head * group;
     const bool whole =
         heads[i] == first && i + group <= heads.size() && heads[i + group - 1] == first + group - 1;
     if (!whole) {
@@ -50,7 +51,7 @@ Result<std::vector<std::size_t>> groups_of(const TraceInfo& info,
                          std::to_string(first + group - 1) +
                          " share one kv-head; expected all of them or none");
     }
-    groups.push_back(first / group);
+    groups.push_back(kv_head);
   }
   return groups;
 }
