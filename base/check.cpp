@@ -13,12 +13,6 @@ void check_failed(const char* condition, const char* file, int line) {
   std::abort();
 }
 
-void promise_broken(const char* words) {
-  std::fprintf(stderr, "kvcheck: %s\n", words);
-  // At once: other threads may be at work, and nothing half done is to be written.
-  std::_Exit(2);
-}
-
 void throw_exception_from_error(const Error& error, const boost::source_location& at) {
   check_failed(error.message.c_str(), at.file_name(), static_cast<int>(at.line()));
 }

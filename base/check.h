@@ -5,10 +5,6 @@ namespace kv {
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
-// For what a user's own code promised and does not keep: says `words` on standard error and leaves
-// with status 2, as going on would give wrong results.
-[[noreturn]] void promise_broken(const char* words);
-
 }  // namespace kv
 
 // Aborts with the failed condition when a requirement is broken. On in every build type, because a

@@ -8,6 +8,7 @@
 #include "kvcheck/sim/cache/visible_limits.h"
 #include "kvcheck/sim/oracle/oracle.h"
 #include "kvcheck/sim/replay/dense_rows.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace {
 

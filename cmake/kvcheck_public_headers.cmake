@@ -38,15 +38,16 @@ set(KVCHECK_PUBLIC_HEADERS
   model/weights/config.h
   model/weights/language_model.h
   model/weights/store_weights.h
-  policies/by_layer.h
   policies/claims.h
   policies/entry.h
   policies/library.h
+  policies/needs.h
   policies/policy.h
   policies/parts/by_rank.h
   policies/parts/fair_share.h
   policies/parts/one_by_one.h
   policies/parts/recent_votes.h
+  policies/parts/rotator.h
   policies/parts/rows.h
   policies/parts/token_weights.h
   policies/registry/registry.h
@@ -86,13 +87,14 @@ set(KVCHECK_PUBLIC_HEADERS
   reports/tables/kill_matrix.h
   reports/tables/loss_log.h
   reports/tables/tables.h
-  sim/cache/cache_group.h
+  sim/cache/budget_pool.h
   sim/cache/page_selection.h
   sim/cache/rope.h
   sim/cache/rope_rotation.h
   sim/cache/slots.h
   sim/cache/token_vectors.h
   sim/cache/unit_cache.h
+  sim/cache/visible.h
   sim/cache/visible_limits.h
   sim/oracle/future_mass.h
   sim/oracle/oracle.h

@@ -15,15 +15,17 @@
 #include <iterator>
 
 #include "kvcheck/policies/entry.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 
 // Changes when the headers that a policy is compiled against do: a number that we count up when
 // virtual functions change, and the sizes of what passes between.
 inline constexpr std::uint64_t policy_interface = [] {
-  std::uint64_t mixed = 3;
-  for (const std::size_t size : {sizeof(PolicyEntry), sizeof(Parameter), sizeof(Options),
-                                 sizeof(Observation), sizeof(Candidates), sizeof(Draws)}) {
+  std::uint64_t mixed = 4;
+  for (const std::size_t size :
+       {sizeof(PolicyEntry), sizeof(Parameter), sizeof(Options), sizeof(Observation),
+        sizeof(Candidates), sizeof(PooledCandidates), sizeof(Draws)}) {
     mixed = mixed * 1099511628211U + size;
   }
   return mixed;

@@ -9,20 +9,25 @@
 // leaves the recent window, and tokens leave it one at a time, in stream order, however the stream
 // was cut into chunks: that is what makes a reservoir's law independent of chunking.
 //
-// The cache calls, in this order:
+// Before anything else the cache tells the policy its layer and how places rotate vectors, and asks
+// what it needs. Then it calls, in this order:
 //   observe   once per query, with the attention that the query paid and what its own token
 //             brought, as far as needs() asks; never if it asks for nothing
 //   evict     when the middle holds more than its capacity: names those who go
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
-// Where the units of a layer share their budget (sim/cache/cache_group.h), scores() is called in
-// place of evict: of every unit's policy at every decision, and the lowest of all go.
+// Where the units of a layer share their budget (sim/cache/budget_pool.h), scores() is called in
+// place of evict: of every unit's policy at every decision, and the lowest of all are evicted.
+//
+// All that a policy can be asked is a virtual function of Policy, so that a policy that wraps
+// another forwards it all.
 //
 // One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,31 +36,11 @@
 #include "kvcheck/base/position.h"
 #include "kvcheck/base/random/draws.h"
 #include "kvcheck/base/token_class.h"
+#include "kvcheck/policies/needs.h"
 
 namespace kv {
 
-// What a policy must see to decide. A replay computes no more than the policies ask for.
-struct Needs {
-  bool attention = false;      // the row of attention over what the query saw
-  bool keys = false;           // the token's keys, before rotation
-  bool values = false;         // the token's values
-  bool queries = false;        // the token's queries, before rotation
-  bool token_classes = false;  // what kind of word the token is
-
-  // Whether observe() is called at all.
-  [[nodiscard]] bool any() const { return attention || vectors() || token_classes; }
-
-  [[nodiscard]] bool vectors() const { return keys || values || queries; }
-
-  bool operator==(const Needs&) const = default;
-};
-
-// How tokens that leave the recent window reach evict().
-enum class Leaving {
-  one_by_one,  // each with a call of its own: the rule
-  in_bulk,     // all that a trim releases in one call: for rankings, whose answer is the same
-  // either way (policies/parts/by_rank.h), and for what resamples the cache at every trim
-};
+class Rotation;
 
 // A token's vectors of one kind: one per head of the unit, by layer, then head.
 struct HeadVectors {
@@ -97,6 +82,17 @@ struct Candidates {
   std::uint64_t entered = 0;  // tokens that ever left the recent window, newcomers included
 };
 
+// The middle of one unit when the units of its layer compete for their shared budget. What a unit
+// may keep depends on the scores of all, so there is no capacity; the middle may even be empty.
+struct PooledCandidates {
+  std::span<const Position> positions;  // [n], strictly increasing; the newcomers come last
+  std::size_t newcomers = 0;            // how many of them have just left the recent window
+  std::size_t first_rank = 0;           // the rank of positions[0]
+};
+
+// Policy::masked_below of a policy that masks every victim.
+inline constexpr std::uint64_t masks_all = std::numeric_limits<std::uint64_t>::max();
+
 class Policy {
  public:
   Policy() = default;
@@ -106,6 +102,19 @@ class Policy {
   [[nodiscard]] virtual Needs needs() const { return {}; }
 
   [[nodiscard]] virtual Leaving leaving() const { return Leaving::one_by_one; }
+
+  // In a cache with so many sinks, victims below this position are masked instead of freed: evicted
+  // like all others and never seen again, but their rows remain stored beside the budget.
+  [[nodiscard]] virtual std::uint64_t masked_below(std::size_t /*sinks*/) const { return 0; }
+
+  // Which layer the unit is in; units of a whole model are in one layer of one. At most once, first
+  // of all.
+  virtual void set_layer(const LayerOf& /*layer*/) {}
+
+  // How places rotate keys and queries (base/rotation.h), for policies that need the vectors after
+  // rotation. Places are ranks where `at_ranks`, else positions. Null: nothing rotates, as without
+  // the call. What it points to outlives the policy and its clones. Before any observation.
+  virtual void rotate_by(const Rotation* /*rotation*/, bool /*at_ranks*/) {}
 
   // Learns from one query. The ranks that it sees are those of the query before it, but for what
   // was forgotten since, and one more: its own token's.
@@ -133,9 +142,9 @@ class Policy {
   // ages and lengths of keys may not.
   [[nodiscard]] virtual bool scores_compare() const { return false; }
 
-  // What each candidate is worth, [n], none NaN; the view holds until the next call. Here capacity
-  // is what the units may keep on average, and n may be less or 0. Only if scores_compare().
-  [[nodiscard]] virtual std::span<const double> scores(const Candidates& /*candidates*/) {
+  // What each candidate is worth, [n], none NaN; the view holds until the next call. Only if
+  // scores_compare(). Not const: being asked is a decision, and some policies decide only once.
+  [[nodiscard]] virtual std::span<const double> scores(const PooledCandidates& /*candidates*/) {
     return {};
   }
 

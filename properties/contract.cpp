@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kvcheck/policies/masking.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
@@ -31,8 +31,7 @@ std::uint64_t masked_rows(const Contract& contract) {
   const auto spec = parse_spec(contract.reference);
   if (!spec) return 0;
   const std::unique_ptr<Policy> policy = spec->policy->make(spec->options);
-  const auto* masking = dynamic_cast<const Masking*>(policy.get());
-  const std::uint64_t below = masking == nullptr ? 0 : masking->masked_below(contract.sinks);
+  const std::uint64_t below = policy->masked_below(contract.sinks);
   return below > contract.sinks ? below - contract.sinks : 0;
 }
 
@@ -78,10 +77,10 @@ void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract)
 // What a policy's options change of what its entry says.
 void declare_options(const Spec& spec, Contract& contract) {
   const std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
-  if (const auto* masking = dynamic_cast<const Masking*>(policy.get())) {
-    const std::uint64_t below = masking->masked_below(contract.sinks);
+  const std::uint64_t below = policy->masked_below(contract.sinks);
+  if (below > 0) {
     contract.masks_instead = below == masks_all;
-    contract.pinned_first_page = !contract.masks_instead && below > 0;
+    contract.pinned_first_page = !contract.masks_instead;
   }
   // Every newcomer is admitted, with less than what the one that goes for it has gathered.
   if (spec.policy->name == "h2o" && spec.options.at("form") == "flexgen") {

@@ -10,6 +10,7 @@
 #include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {

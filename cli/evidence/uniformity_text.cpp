@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/wrap.h"
 #include "kvcheck/properties/statistics/tail.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {

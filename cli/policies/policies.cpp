@@ -8,6 +8,7 @@
 
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/policies/policies_text.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/sim/spec/spec_names.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kvcheck/cli/options/wrap.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {

@@ -65,7 +65,7 @@ CachedAttention::CachedAttention(const ModelConfig& config,
     unit.cache.rotate_by(&rotation_);
     caches.push_back({unit.layer, &unit.cache});
   }
-  groups_ = grouped(caches);
+  pools_ = budget_pools(caches);
 }
 
 CachedAttention::~CachedAttention() = default;
@@ -88,13 +88,13 @@ bool CachedAttention::attends_at_once(const ModelUnit& unit,
 // Where every query has a window of its own, units that share a budget decide before each.
 void CachedAttention::decide_for_next_query(std::size_t layer) {
   if (!spec_.budgets.shared()) return;
-  groups_[layer].before_query();
+  pools_[layer].before_query();
 }
 
 void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass> classes) {
   chunk_ = tokens;
   classes_.assign(classes.begin(), classes.end());
-  for (CacheGroup& group : groups_) group.begin_chunk(tokens);
+  for (BudgetPool& pool : pools_) pool.begin_chunk(tokens);
   for (ModelUnit& unit : units_) {
     const std::size_t slots = unit.cache.slots().used();
     parts_->rope.reserve(slots);  // which are at least as many as the chunk's tokens
@@ -115,7 +115,7 @@ void CachedAttention::end_chunk() {
       if (unit.cache.needs().any()) unit.observations.show(unit.cache, i, unit.heads, classes_);
     }
   }
-  for (CacheGroup& group : groups_) group.end_chunk();
+  for (BudgetPool& pool : pools_) pool.end_chunk();
   for (ModelUnit& unit : units_) unit.cache.clear_evicted();
 }
 

@@ -24,7 +24,7 @@
 #include "kvcheck/model/attention/key_storage.h"
 #include "kvcheck/model/attention/model_unit.h"
 #include "kvcheck/model/weights/config.h"
-#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
 
 namespace kv::model {
@@ -92,8 +92,8 @@ class CachedAttention {
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
-  std::vector<CacheGroup> groups_;  // of the units' caches
-  std::vector<Slot> slots_;         // scratch: of what is visible, by rank
+  std::vector<BudgetPool> pools_;  // of the units' caches
+  std::vector<Slot> slots_;        // scratch: of what is visible, by rank
 };
 
 }  // namespace kv::model

@@ -1,5 +1,7 @@
 #include "kvcheck/model/attention/key_storage.h"
 
+#include "kvcheck/sim/spec/spec.h"
+
 namespace kv::model {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::model {
 namespace {

@@ -119,7 +119,16 @@ Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
   attending(true);
   attention_->end_chunk();
   attending(false);
+  if (Result<void> kept = check_promises(); !kept) return kept;
   finish(requested);
+  return {};
+}
+
+Result<void> Decoder::check_promises() const {
+  for (const ModelUnit& unit : attention_->units()) {
+    const std::string& broken = unit.cache.broken_promise();
+    if (!broken.empty()) return usage_error(broken);
+  }
   return {};
 }
 

@@ -42,8 +42,9 @@ class Decoder {
                                 const DecoderOptions& options = {});
 
   // Reads the next tokens as one chunk; logits() then has a row per token, or one for the last.
-  // Errors: a token out of range; a position that learned embeddings do not have. After an error
-  // nothing was read. Requires at least one token.
+  // Errors: a token out of range, or a position that learned embeddings do not have, and nothing
+  // was read; a policy that broke its interface, and the decoder is of no more use. Requires at
+  // least one token.
   Result<void> feed(std::span<const TokenId> tokens, Logits requested = Logits::all);
 
   // [rows, vocabulary] of the last feed.
@@ -58,6 +59,7 @@ class Decoder {
   Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
 
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
+  [[nodiscard]] Result<void> check_promises() const;
   [[nodiscard]] std::vector<TokenClass> classes_of(std::span<const TokenId> tokens) const;
 
   void attending(bool begins) const {

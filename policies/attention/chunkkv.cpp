@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

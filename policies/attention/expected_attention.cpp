@@ -8,13 +8,14 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rotator.h"
 #include "kvcheck/policies/parts/rows.h"
-#include "kvcheck/policies/rotating.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
-class ExpectedAttention final : public Policy, public Rotating {
+class ExpectedAttention final : public Policy {
  public:
   ExpectedAttention(Covariance covariance, bool value_norm, std::size_t future)
       : covariance_(covariance), value_norm_(value_norm), future_(future) {}
@@ -25,6 +26,10 @@ class ExpectedAttention final : public Policy, public Rotating {
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
+  void rotate_by(const Rotation* rotation, bool at_ranks) override {
+    rotator_ = Rotator(rotation, at_ranks);
+  }
+
   void observe(const Observation& observation) override {
     dim_ = observation.keys.dim;
     kv_heads_ = observation.keys.heads();
@@ -32,8 +37,8 @@ class ExpectedAttention final : public Policy, public Rotating {
     ++queries_;
     next_ = observation.query + 1;
     keys_.insert(keys_.end(), observation.keys.numbers.begin(), observation.keys.numbers.end());
-    if (rotations() && !at_ranks()) {
-      rotate_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
+    if (rotates() && !rotator_.at_ranks()) {
+      rotator_.rotate_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
     }
     for (std::size_t head = 0; head < kv_heads_; ++head) {
       norms_.push_back(value_norm_ ? norm_of(observation.values.head(head)) : 1);
@@ -44,19 +49,14 @@ class ExpectedAttention final : public Policy, public Rotating {
   }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
-    append_lowest(scores(candidates), candidates.positions.size() - candidates.capacity, victims);
+    const std::size_t n = candidates.positions.size();
+    append_lowest(scores_of(candidates.first_rank, n), n - candidates.capacity, victims);
   }
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
-  std::span<const double> scores(const Candidates& candidates) override {
-    const std::size_t n = candidates.positions.size();
-    const std::size_t residents = norms_.size() / kv_heads_;
-    KV_CHECK(candidates.first_rank + n <= residents);
-    turn_keys(residents);
-    scores_.assign(residents, 0);
-    for (std::size_t head = 0; head < heads_; ++head) add_head(head, residents);
-    return std::span<const double>(scores_).subspan(candidates.first_rank, n);
+  std::span<const double> scores(const PooledCandidates& candidates) override {
+    return scores_of(candidates.first_rank, candidates.positions.size());
   }
 
   void forget(std::span<const std::size_t> ranks) override {
@@ -89,20 +89,30 @@ class ExpectedAttention final : public Policy, public Rotating {
   }
 
  private:
-  [[nodiscard]] bool rotations() const { return future_ > 0 && rotation() != nullptr; }
+  // The scores of n ranks; the view holds until the next call.
+  std::span<const double> scores_of(std::size_t first_rank, std::size_t n) {
+    const std::size_t residents = norms_.size() / kv_heads_;
+    KV_CHECK(first_rank + n <= residents);
+    rotate_keys(residents);
+    scores_.assign(residents, 0);
+    for (std::size_t head = 0; head < heads_; ++head) add_head(head, residents);
+    return std::span<const double>(scores_).subspan(first_rank, n);
+  }
 
-  // The residents' keys as the queries to come will meet them: turned by their places, and back by
+  [[nodiscard]] bool rotates() const { return future_ > 0 && rotator_.rotation() != nullptr; }
+
+  // The residents' keys as the queries to come will meet them: rotated by their places, and back by
   // the mean rotation of the next ones.
-  void turn_keys(std::size_t residents) {
+  void rotate_keys(std::size_t residents) {
     rotated_ = keys_;
-    if (!rotations()) return;
+    if (!rotates()) return;
     const std::size_t width = kv_heads_ * dim_;
-    for (std::size_t rank = 0; rank < residents && at_ranks(); ++rank) {
-      rotate_to(static_cast<Position>(rank), dim_,
-                std::span(rotated_).subspan(rank * width, width));
+    for (std::size_t rank = 0; rank < residents && rotator_.at_ranks(); ++rank) {
+      rotator_.rotate_to(static_cast<Position>(rank), dim_,
+                         std::span(rotated_).subspan(rank * width, width));
     }
-    rotation()->mean_rotations(at_ranks() ? static_cast<Position>(residents) : next_, future_,
-                               ahead_);
+    rotator_.rotation()->mean_rotations(
+        rotator_.at_ranks() ? static_cast<Position>(residents) : next_, future_, ahead_);
     for (std::size_t at = 0; at < rotated_.size(); at += dim_) {
       rotate_pairs<float>(ahead_, true, std::span(rotated_).subspan(at, dim_));
     }
@@ -174,14 +184,15 @@ class ExpectedAttention final : public Policy, public Rotating {
   Covariance covariance_;
   bool value_norm_;
   std::size_t future_;
+  Rotator rotator_;
   std::size_t dim_ = 0;
   std::size_t kv_heads_ = 0;
   std::size_t heads_ = 0;       // query heads
   std::uint64_t queries_ = 0;   // observed so far
   Position next_ = 0;           // of the next query
-  std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; turned by their positions,
+  std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; rotated by their positions,
                                 // unless places are ranks, which change
-  std::vector<float> rotated_;  // scratch: the same, turned by and against places
+  std::vector<float> rotated_;  // scratch: the same, rotated by and against places
   std::vector<PairRotation> ahead_;  // scratch
   std::vector<double> norms_;        // [residents, kv_heads]: of values, or 1
   std::vector<double> sums_;         // [heads, dim]: of queries

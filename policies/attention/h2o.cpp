@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/policies/masking.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
-class H2o final : public Policy, public Masking {
+class H2o final : public Policy {
  public:
   H2o(Normalise normalise, H2oForm form) : normalise_(normalise), form_(form) {}
 
@@ -43,7 +43,7 @@ class H2o final : public Policy, public Masking {
   // Not of flexgen, whose newcomers stay whatever they are worth.
   [[nodiscard]] bool scores_compare() const override { return form_ != H2oForm::flexgen; }
 
-  std::span<const double> scores(const Candidates& candidates) override {
+  std::span<const double> scores(const PooledCandidates& candidates) override {
     KV_CHECK(candidates.first_rank + candidates.positions.size() <= gathered_.size());
     return scores_of(candidates.first_rank, candidates.positions.size());
   }
@@ -128,13 +128,15 @@ PolicyEntry h2o_policy() {
               "Zhang et al., \"H2O: Heavy-Hitter Oracle for Efficient Generative Inference of "
               "Large Language Models\", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code "
               "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py, "
-              "h2o_flexgen/flexgen/pytorch_backend.py, h2o_hf/utils_hh/modify_llama.py",
+              "h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py, "
+              "h2o_hf/utils_hh/modify_llama.py; division by age: NVIDIA/kvpress, "
+              "ObservedAttentionPress",
           .differs =
               "mass is renormalised over what was visible and averaged over the unit's heads; "
               "among equals the older goes; sizes are counts, there shares of the prompt; of "
               "mask-simulation, who leaves the recent window may stay at once, there it is first "
               "hidden for one step, and hidden tokens never come back, there they may where "
-              "scores are 0; normalise=age is NVIDIA/kvpress's division",
+              "scores are 0; sums are kept in double, flexgen's in f16",
           .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
           .make = [](const Options& options) {
             return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none,

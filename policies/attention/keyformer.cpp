@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
@@ -50,7 +51,7 @@ class Keyformer final : public Policy {
   [[nodiscard]] bool scores_compare() const override { return true; }
 
   // Who was chosen for good is worth more than any newcomer.
-  std::span<const double> scores(const Candidates& candidates) override {
+  std::span<const double> scores(const PooledCandidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
     if (options_.once && selected_ != 0) {
@@ -165,7 +166,7 @@ PolicyEntry keyformer_policy() {
           .claims = claims,
           .source =
               "Adnan et al., \"Keyformer: KV Cache Reduction through Key Tokens Selection "
-              "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054; code "
+              "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054, section 3.3; code "
               "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
           .differs =
               "that code never lets a token of the answer become a key token, which its text does "

@@ -9,6 +9,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
@@ -216,7 +217,7 @@ PolicyEntry rkv_policy() {
       .claims = claims,
       .source =
           "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
-          "NeurIPS 2025, arXiv:2505.24133; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py",
+          "NeurIPS 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py (lambda 0.07) and rkv/utils.py",
       .differs =
           "keys are compared before rotation, there as they are stored; query heads are "
           "averaged, there the largest logit counts; a key that none is like spares nobody, "

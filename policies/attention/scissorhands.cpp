@@ -8,6 +8,7 @@
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/fair_share.h"
 #include "kvcheck/policies/parts/rows.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

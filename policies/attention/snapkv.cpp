@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
@@ -30,15 +31,15 @@ class Snapkv final : public Policy {
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
-    append_lowest(select(candidates), n - candidates.capacity, victims);
+    append_lowest(select(candidates.first_rank, n), n - candidates.capacity, victims);
   }
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
   // Who was chosen for good is worth more than any newcomer.
-  std::span<const double> scores(const Candidates& candidates) override {
+  std::span<const double> scores(const PooledCandidates& candidates) override {
     const std::size_t n = candidates.positions.size();
-    if (!options_.once || selected_ == 0) return select(candidates);
+    if (!options_.once || selected_ == 0) return select(candidates.first_rank, n);
     score_newcomers_lowest(n, candidates.newcomers, pooled_);
     return pooled_;
   }
@@ -60,11 +61,10 @@ class Snapkv final : public Policy {
   }
 
  private:
-  // The votes for each candidate and its neighbours, at a trim.
-  std::span<const double> select(const Candidates& candidates) {
+  // The votes for each of n candidates and its neighbours, at a trim.
+  std::span<const double> select(std::size_t first_rank, std::size_t n) {
     selected_ = 1;
-    pool_neighbours(votes_.sums(candidates.first_rank, candidates.positions.size()),
-                    options_.kernel / 2, options_.largest, pooled_);
+    pool_neighbours(votes_.sums(first_rank, n), options_.kernel / 2, options_.largest, pooled_);
     return pooled_;
   }
 

@@ -5,6 +5,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
@@ -29,7 +30,7 @@ class Tova final : public Policy {
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
-  std::span<const double> scores(const Candidates& candidates) override {
+  std::span<const double> scores(const PooledCandidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= mass_.size());
     const auto mass = std::span(mass_).subspan(candidates.first_rank, n);

@@ -7,6 +7,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/rows.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

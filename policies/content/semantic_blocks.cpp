@@ -6,13 +6,14 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rotator.h"
 #include "kvcheck/policies/parts/rows.h"
-#include "kvcheck/policies/rotating.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
-class SemanticBlocks final : public Policy, public Rotating {
+class SemanticBlocks final : public Policy {
  public:
   SemanticBlocks(std::size_t block, bool cosine, bool rotated)
       : block_(block), cosine_(cosine), rotated_(rotated) {
@@ -23,6 +24,10 @@ class SemanticBlocks final : public Policy, public Rotating {
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
+  void rotate_by(const Rotation* rotation, bool at_ranks) override {
+    rotator_ = Rotator(rotation, at_ranks);
+  }
+
   void observe(const Observation& observation) override {
     dim_ = observation.keys.dim;
     width_ = observation.keys.numbers.size();
@@ -30,7 +35,8 @@ class SemanticBlocks final : public Policy, public Rotating {
     query_.assign(observation.queries.numbers.begin(), observation.queries.numbers.end());
     if (!rotated_) return;
     const std::size_t rank = keys_.size() / width_ - 1;
-    rotate_to(at_ranks() ? static_cast<Position>(rank) : observation.query, dim_, query_);
+    rotator_.rotate_to(rotator_.at_ranks() ? static_cast<Position>(rank) : observation.query, dim_,
+                       query_);
   }
 
   void evict(const Candidates& candidates,
@@ -78,7 +84,8 @@ class SemanticBlocks final : public Policy, public Rotating {
       const std::size_t rank = candidates.first_rank + i;
       std::copy_n(keys_.data() + rank * width_, width_, key.data());
       if (rotated_) {
-        rotate_to(at_ranks() ? static_cast<Position>(rank) : candidates.positions[i], dim_, key);
+        rotator_.rotate_to(
+            rotator_.at_ranks() ? static_cast<Position>(rank) : candidates.positions[i], dim_, key);
       }
       for (std::size_t j = 0; j < width_; ++j) sums[j] += static_cast<double>(key[j]);
     }
@@ -105,6 +112,7 @@ class SemanticBlocks final : public Policy, public Rotating {
   std::size_t block_;
   bool cosine_;
   bool rotated_;
+  Rotator rotator_;
   std::size_t dim_ = 0;       // of one head
   std::size_t width_ = 0;     // of a token's keys
   std::vector<float> keys_;   // [residents, width], by rank

@@ -5,18 +5,20 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/policies/by_layer.h"
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
-class Ladder final : public OneByOne, public ByLayer {
+class Ladder final : public OneByOne {
  public:
   Ladder(std::size_t keep, std::size_t drop, LadderOrder order)
       : keep_(keep), drop_(drop), order_(order) {
     KV_CHECK(keep >= 1 && drop >= 1);
   }
+
+  void set_layer(const LayerOf& layer) override { layer_ = layer; }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Ladder>(*this);
@@ -52,13 +54,14 @@ class Ladder final : public OneByOne, public ByLayer {
  private:
   // Which token of a run is the first that the layer keeps, of 0 to drop.
   [[nodiscard]] std::size_t first_kept(std::size_t drop) const {
-    const auto [index, layers] = layer();
+    const auto [index, layers] = layer_;
     return order_ == LadderOrder::rising ? index * (drop + 1) / layers : index % (drop + 1);
   }
 
   std::size_t keep_;
   std::size_t drop_;
   LadderOrder order_;
+  LayerOf layer_;
   std::uint64_t run_ = 0;      // where it begins in the middle; what is before has been swept
   std::uint64_t dropped_ = 0;  // of this run so far
 };
@@ -98,7 +101,7 @@ PolicyEntry ladder_policy() {
           .source =
               "Shi et al., \"LaCache: Ladder-Shaped KV Caching for Efficient Long-Context "
               "Modeling of Large Language Models\", ICML 2025, arXiv:2507.14204; code "
-              "GATECH-EIC/LaCache",
+              "GATECH-EIC/LaCache, its kv_cache.py",
           .differs =
               "tokens of a run go one by one as room is needed, there at once; the code takes "
               "layers in turn (order=interleaved) and protects as many recent tokens as there "

@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/policies/masking.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
-class Pages final : public Policy, public Masking {
+class Pages final : public Policy {
  public:
   Pages(std::size_t page, FirstPage first) : page_(page), first_(first) { KV_CHECK(page >= 1); }
 

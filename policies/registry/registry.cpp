@@ -21,6 +21,7 @@
 #include "kvcheck/policies/content/lagkv.h"
 #include "kvcheck/policies/content/semantic_blocks.h"
 #include "kvcheck/policies/content/token_classes.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/position/fifo.h"
 #include "kvcheck/policies/position/keep_recent.h"
 #include "kvcheck/policies/position/ladder.h"

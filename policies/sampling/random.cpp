@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

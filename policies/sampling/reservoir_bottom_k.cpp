@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/sampling/reservoir.h"
 
 namespace kv {

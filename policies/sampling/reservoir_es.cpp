@@ -6,6 +6,7 @@
 
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {

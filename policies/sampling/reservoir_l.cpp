@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/sampling/reservoir.h"
 
 namespace kv {

@@ -1,4 +1,5 @@
 #include "kvcheck/policies/parts/one_by_one.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/sampling/reservoir.h"
 
 namespace kv {

@@ -1,5 +1,5 @@
 // A plain cache whose layers share their budgets by score, written apart from
-// sim/cache/cache_group.h.
+// sim/cache/budget_pool.h.
 #pragma once
 
 #include <span>

@@ -12,6 +12,7 @@
 #include "kvcheck/properties/plain/plain_sharing.h"
 #include "kvcheck/properties/plain/plain_shifting.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

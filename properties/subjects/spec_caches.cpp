@@ -22,9 +22,7 @@ std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Pos
     while (returned[row] != position) ++row;
     rows.push_back(row++);
   };
-  for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) add(p);
-  for (const Position p : visible.middle) add(p);
-  for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
+  for_each_position(visible, add);
   return rows;
 }
 
@@ -91,25 +89,27 @@ Facts SpecCaches::feed(const Feed& feed) {
   }
   Facts facts;
   facts.units.resize(units());
-  const std::size_t together = units_in_group(spec_, units_of_layer());
+  const std::size_t together = units_in_pool(spec_, units_of_layer());
   for (std::size_t first = 0; first < cells_.size(); first += together) {
-    CacheGroup group;
-    for (std::size_t i = 0; i < together; ++i) group.add(cells_[first + i].cache);
-    group.begin_chunk(feed.tokens.size());
+    BudgetPool pool;
+    for (std::size_t i = 0; i < together; ++i) pool.add(cells_[first + i].cache);
+    pool.begin_chunk(feed.tokens.size());
     std::vector<CellFacts> reported(together);
     for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, reported[i]);
     for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
-      group.before_query();
+      pool.before_query();
       for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, reported[i]);
     }
-    group.end_chunk();
+    pool.end_chunk();
     for (std::size_t i = 0; i < together; ++i) report_to(first + i, std::move(reported[i]), facts);
   }
   return facts;
 }
 
-// What the chunk did with a cell, to all who share it.
+// What the chunk did with a cell, to all that share it.
 void SpecCaches::report_to(std::size_t cell, CellFacts reported, Facts& facts) {
+  const std::string& broken = cells_[cell].cache.broken_promise();
+  if (!broken.empty()) throw SubjectFailed(broken);
   note_evictions(cells_[cell]);
   for (std::size_t i = 0; i < units_per_cell(); ++i) {
     const std::size_t unit = cell * units_per_cell() + i;
@@ -233,9 +233,7 @@ std::vector<Position> SpecCaches::stored_in(const Cell& cell) {
   const Visible all = cell.cache.all();
   std::vector<Position> stored;
   stored.reserve(all.size() + cell.unfreed.size() + cell.masked.size());
-  for (Position p = all.sinks.first; p < all.sinks.last; ++p) stored.push_back(p);
-  stored.insert(stored.end(), all.middle.begin(), all.middle.end());
-  for (Position p = all.recent.first; p < all.recent.last; ++p) stored.push_back(p);
+  for_each_position(all, [&](Position p) { stored.push_back(p); });
   if (cell.unfreed.empty() && cell.masked.empty()) return stored;
   stored.insert(stored.end(), cell.unfreed.begin(), cell.unfreed.end());
   stored.insert(stored.end(), cell.masked.begin(), cell.masked.end());

@@ -12,7 +12,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/properties/subject.h"
-#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 

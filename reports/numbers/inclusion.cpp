@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kvcheck/sim/spec/spec.h"
+
 namespace kv::reports {
 namespace {
 

@@ -1,287 +1,293 @@
 #include "kvcheck/sim/cache/unit_cache.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/policies/by_layer.h"
-#include "kvcheck/policies/masking.h"
-#include "kvcheck/policies/rotating.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
 
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
 
-std::uint64_t masked_by(const Policy& policy, std::size_t sinks) {
-  const auto* masking = dynamic_cast<const Masking*>(&policy);
-  return masking == nullptr ? 0 : masking->masked_below(sinks);
-}
-
 std::unique_ptr<Policy> policy_of(const Spec& spec) {
   std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
-  if (auto* by_layer = dynamic_cast<ByLayer*>(policy.get())) by_layer->stand_in(spec.layer);
+  policy->set_layer(spec.layer);
   return policy;
 }
 
 }  // namespace
 
-UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
-    : policy_name_(spec.policy->name),
-      policy_(policy_of(spec)),
-      draws_(std::move(draws)),
-      bounded_(spec.bounded()),
-      timing_(spec.timing),
-      visibility_(spec.visibility),
-      in_bulk_(policy_->leaving() == Leaving::in_bulk),
-      shares_(spec.budgets.shared()),
-      floor_(shares_ ? adaptive_floor(spec) : 0),
-      at_ranks_(are_ranks(spec.positions)),
-      masked_below_(masked_by(*policy_, spec.sinks)),
-      sinks_(spec.bounded() ? spec.sinks : 0),
-      recent_(spec.recent),
-      capacity_(spec.bounded() ? spec.middle() : 0),
-      budget_(spec.budget),
-      slack_(spec.slack),
-      needs_(policy_->needs()),
-      tail_(sinks_),
-      first_gap_(no_gap) {
-  KV_CHECK(!bounded_ || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
-  KV_CHECK(!bounded_ || visibility_ == Visibility::causal || recent_ > 0);
-  KV_CHECK(!shares_ || (bounded_ && policy_->scores_compare()));
+UnitCache::Rules::Rules(const Spec& spec, const Policy& policy)
+    : policy_name(spec.policy->name),
+      bounded(spec.bounded()),
+      timing(spec.timing),
+      visibility(spec.visibility),
+      in_bulk(policy.leaving() == Leaving::in_bulk),
+      shares(spec.budgets.shared()),
+      floor(shares ? adaptive_floor(spec) : 0),
+      at_ranks(are_ranks(spec.positions)),
+      masked_below(policy.masked_below(spec.sinks)),
+      sinks(bounded ? spec.sinks : 0),
+      recent(spec.recent),
+      capacity(bounded ? spec.middle() : 0),
+      budget(spec.budget),
+      slack(spec.slack),
+      needs(policy.needs()) {
+  KV_CHECK(!bounded || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
+  KV_CHECK(!bounded || visibility == Visibility::causal || recent > 0);
+  KV_CHECK(!shares || (bounded && policy.scores_compare()));
 }
 
+UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
+    : policy_(policy_of(spec)), draws_(std::move(draws)), rules_(spec, *policy_) {
+  state_.tail = rules_.sinks;
+  state_.first_gap = no_gap;
+}
+
+UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
+    : policy_(other.policy_->clone()),
+      draws_(std::move(draws)),
+      rules_(other.rules_),
+      state_(other.state_) {}
+
 void UnitCache::rotate_by(const Rotation* rotation) {
-  if (auto* rotating = dynamic_cast<Rotating*>(policy_.get()))
-    rotating->rotate_by(rotation, at_ranks_);
+  policy_->rotate_by(rotation, rules_.at_ranks);
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {
-  KV_CHECK(!shares_);
+  KV_CHECK(!rules_.shares);
   make_room(tokens);
   store(tokens);
 }
 
 void UnitCache::make_room(std::size_t tokens) {
-  KV_CHECK(query_ == seen_ && tokens > 0);
-  KV_CHECK(tokens <= std::numeric_limits<Position>::max() - seen_);
-  const bool first = timing_ == Timing::trim_then_attend;
-  if (first && visibility_ == Visibility::causal) release_all_but(recent_, seen_ + tokens);
+  KV_CHECK(state_.query == state_.seen && tokens > 0);
+  KV_CHECK(tokens <= std::numeric_limits<Position>::max() - state_.seen);
+  const bool first = rules_.timing == Timing::trim_then_attend;
+  if (first && rules_.visibility == Visibility::causal)
+    release_all_but(rules_.recent, state_.seen + tokens);
 }
 
 void UnitCache::store(std::size_t tokens) {
-  if (timing_ == Timing::trim_then_attend) free_rows();
+  if (rules_.timing == Timing::trim_then_attend) free_rows();
   for (std::size_t i = 0; i < tokens; ++i) {
-    seen_ < sinks_ ? slots_.append_sink() : slots_.append_tail();
-    ++seen_;
+    state_.seen < rules_.sinks ? state_.slots.append_sink() : state_.slots.append_tail();
+    ++state_.seen;
   }
 }
 
 const Visible& UnitCache::next_query() {
-  KV_CHECK(query_ < seen_);
-  ++query_;
-  if (visibility_ == Visibility::window) {
-    if (!shares_) release_all_but(recent_, query_);
-    KV_CHECK(!shares_ || query_ <= recent_ || tail_ >= query_ - recent_);
+  KV_CHECK(state_.query < state_.seen);
+  ++state_.query;
+  if (rules_.visibility == Visibility::window) {
+    if (!rules_.shares) release_all_but(rules_.recent, state_.query);
+    KV_CHECK(!rules_.shares || state_.query <= rules_.recent ||
+             state_.tail >= state_.query - rules_.recent);
   }
-  // In place: whoever copied what was stored piece by piece at once would wait for it.
-  visible_.sinks = {0, std::min(sinks_, query_)};
-  visible_.middle = middle_;
-  visible_.recent = {tail_, std::max(tail_, query_)};
-  return visible_;
+  // In place: copying at once what has just been stored piece by piece would wait for the stores.
+  scratch_.visible.sinks = {0, std::min(rules_.sinks, state_.query)};
+  scratch_.visible.middle = state_.middle;
+  scratch_.visible.recent = {state_.tail, std::max(state_.tail, state_.query)};
+  return scratch_.visible;
 }
 
 Visible UnitCache::visible_to(Position query) const {
-  KV_CHECK(visibility_ == Visibility::causal || !bounded_);
-  KV_CHECK(query_ <= query && query < seen_);
-  return {{0, std::min(sinks_, query + 1)}, middle_, {tail_, std::max(tail_, query + 1)}};
+  KV_CHECK(rules_.visibility == Visibility::causal || !rules_.bounded);
+  KV_CHECK(state_.query <= query && query < state_.seen);
+  return {{0, std::min(rules_.sinks, query + 1)},
+          state_.middle,
+          {state_.tail, std::max(state_.tail, query + 1)}};
 }
 
 void UnitCache::observe(Observation shown) {
-  KV_CHECK(needs_.any() && query_ > 0);
-  shown.query = query_ - 1;
+  KV_CHECK(rules_.needs.any() && state_.query > 0);
+  shown.query = state_.query - 1;
   shown.draws = draws_.get();
   policy_->observe(shown);
 }
 
 void UnitCache::release_for_query() {
-  KV_CHECK(query_ < seen_);
-  if (visibility_ == Visibility::window) release_all_but(recent_, query_ + std::size_t{1});
+  KV_CHECK(state_.query < state_.seen);
+  if (rules_.visibility == Visibility::window)
+    release_all_but(rules_.recent, state_.query + std::size_t{1});
 }
 
 std::int64_t UnitCache::over_budget() const {
-  KV_CHECK(query_ == seen_);
-  if (!bounded_ || timing_ == Timing::trim_then_attend) return 0;
-  const std::size_t slack = timing_ == Timing::lazy ? slack_ : 0;
-  return static_cast<std::int64_t>(trimmable()) - static_cast<std::int64_t>(budget_ + slack);
+  KV_CHECK(state_.query == state_.seen);
+  if (!rules_.bounded || rules_.timing == Timing::trim_then_attend) return 0;
+  const std::size_t slack = rules_.timing == Timing::lazy ? rules_.slack : 0;
+  return static_cast<std::int64_t>(trimmable()) - static_cast<std::int64_t>(rules_.budget + slack);
 }
 
 void UnitCache::end_chunk() {
-  KV_CHECK(!shares_);
+  KV_CHECK(!rules_.shares);
   if (over_budget() <= 0) return;
-  release_all_but(recent_, seen_);
+  release_all_but(rules_.recent, state_.seen);
   free_rows();
 }
 
 Visible UnitCache::all() const {
-  return {{0, static_cast<Position>(sinks_held())}, middle_, {tail_, std::max(tail_, seen_)}};
+  return {{0, static_cast<Position>(sinks_held())},
+          state_.middle,
+          {state_.tail, std::max(state_.tail, state_.seen)}};
 }
 
 void UnitCache::release_all_but(std::size_t recent, std::size_t end) {
-  newcomers_ = 0;
-  if (!bounded_ || end <= recent) return;
-  const auto first_kept = std::min<std::size_t>(end - recent, seen_);
-  if (capacity_ == 0) {
-    while (tail_ < first_kept) evict_next();
+  scratch_.newcomers = 0;
+  if (!rules_.bounded || end <= recent) return;
+  const auto first_kept = std::min<std::size_t>(end - recent, state_.seen);
+  if (rules_.capacity == 0) {
+    while (state_.tail < first_kept) evict_next();
     return;
   }
   std::size_t newcomers = 0;
-  while (tail_ < first_kept) {
+  while (state_.tail < first_kept) {
     release_next();
     ++newcomers;
-    if (!in_bulk_ && !shares_ && middle_.size() > capacity_) decide(1);
+    if (!rules_.in_bulk && !rules_.shares && state_.middle.size() > rules_.capacity) decide(1);
   }
-  newcomers_ = newcomers;
-  if (shares_) return;
-  if (in_bulk_ && middle_.size() > capacity_) decide(newcomers);
+  scratch_.newcomers = newcomers;
+  if (rules_.shares) return;
+  if (rules_.in_bulk && state_.middle.size() > rules_.capacity) decide(newcomers);
 }
 
 void UnitCache::release_next() {
-  middle_.push_back(tail_++);
-  slots_.tail_to_middle();
-  ++entered_;
+  state_.middle.push_back(state_.tail++);
+  state_.slots.tail_to_middle();
+  ++state_.entered;
 }
 
 void UnitCache::evict_next() {
   const std::size_t rank = sinks_held();
   policy_->forget({&rank, 1});
-  const bool masked = tail_ < masked_below_;
-  evicted_.push_back(tail_++);
-  masked ? slots_.mask_tail() : slots_.evict_tail();
-  ++entered_;
-  if (!masked) first_gap_ = std::min(first_gap_, rank);
+  const bool masked = state_.tail < rules_.masked_below;
+  state_.evicted.push_back(state_.tail++);
+  masked ? state_.slots.mask_tail() : state_.slots.evict_tail();
+  ++state_.entered;
+  if (!masked) state_.first_gap = std::min(state_.first_gap, rank);
 }
 
-void UnitCache::check_victims() const {
-  const std::size_t least = middle_.size() - capacity_;
-  const auto unordered = std::ranges::adjacent_find(victims_, std::greater_equal());
+std::string UnitCache::wrong_victims() const {
+  const std::vector<std::size_t>& victims = scratch_.victims;
+  const std::size_t candidates = state_.middle.size();
+  const std::size_t least = candidates - rules_.capacity;
+  const auto unordered = std::ranges::adjacent_find(victims, std::greater_equal());
   std::string found;
-  if (victims_.size() < least) found = "only " + std::to_string(victims_.size());
-  if (unordered != victims_.end()) {
+  if (victims.size() < least) found = "only " + std::to_string(victims.size());
+  if (unordered != victims.end()) {
     found = std::to_string(unordered[0]) + " and then " + std::to_string(unordered[1]);
   }
-  if (found.empty() && victims_.back() >= middle_.size()) found = std::to_string(victims_.back());
-  if (found.empty()) return;
-  const std::string words =
-      "policy '" + std::string(policy_name_) + "' names victims that are none: found " + found +
-      "; expected at least " + std::to_string(least) + " in increasing order, below the " +
-      std::to_string(middle_.size()) + " candidates";
-  promise_broken(words.c_str());
+  if (found.empty() && victims.back() >= candidates) found = std::to_string(victims.back());
+  if (found.empty()) return {};
+  return "policy '" + std::string(rules_.policy_name) + "' names victims that are none: found " +
+         found + "; expected at least " + std::to_string(least) +
+         " in increasing order, below the " + std::to_string(candidates) + " candidates";
 }
 
 void UnitCache::decide(std::size_t newcomers) {
-  victims_.clear();
-  policy_->evict({middle_, newcomers, capacity_, sinks_held(), entered_}, *draws_, victims_);
-  check_victims();
+  std::vector<std::size_t>& victims = scratch_.victims;
+  victims.clear();
+  policy_->evict({state_.middle, newcomers, rules_.capacity, sinks_held(), state_.entered}, *draws_,
+                 victims);
+  if (std::string wrong = wrong_victims(); !wrong.empty()) {
+    if (state_.broken_promise.empty()) state_.broken_promise = std::move(wrong);
+    victims.resize(state_.middle.size() - rules_.capacity);
+    std::iota(victims.begin(), victims.end(), std::size_t{0});
+  }
   drop_victims();
 }
 
 std::span<const double> UnitCache::scores_of_middle() {
-  const auto scores = policy_->scores({middle_, newcomers_, capacity_, sinks_held(), entered_});
-  if (scores.size() == middle_.size()) return scores;
-  const std::string words = "policy '" + std::string(policy_name_) + "' gives " +
+  const auto scores = policy_->scores({state_.middle, scratch_.newcomers, sinks_held()});
+  if (scores.size() == state_.middle.size()) return scores;
+  if (state_.broken_promise.empty()) {
+    state_.broken_promise = "policy '" + std::string(rules_.policy_name) + "' gives " +
                             std::to_string(scores.size()) + " scores of " +
-                            std::to_string(middle_.size()) + " candidates";
-  promise_broken(words.c_str());
+                            std::to_string(state_.middle.size()) + " candidates";
+  }
+  scratch_.no_scores.assign(state_.middle.size(), 0);
+  return scratch_.no_scores;
 }
 
 void UnitCache::drop_victims() {
-  if (victims_.empty()) return;
+  if (scratch_.victims.empty()) return;
   const std::size_t first_rank = sinks_held();
-  ranks_.clear();
-  for (const std::size_t victim : victims_) ranks_.push_back(first_rank + victim);
-  policy_->forget(ranks_);
-  for (const std::size_t victim : victims_) {
-    const Position position = middle_[victim];
-    evicted_.push_back(position);
-    if (position >= masked_below_) first_gap_ = std::min(first_gap_, first_rank + victim);
+  scratch_.ranks.clear();
+  for (const std::size_t victim : scratch_.victims) scratch_.ranks.push_back(first_rank + victim);
+  policy_->forget(scratch_.ranks);
+  for (const std::size_t victim : scratch_.victims) {
+    const Position position = state_.middle[victim];
+    state_.evicted.push_back(position);
+    if (position >= rules_.masked_below)
+      state_.first_gap = std::min(state_.first_gap, first_rank + victim);
   }
-  for (std::size_t i = victims_.size(); i-- > 0;) {
-    const auto at = middle_.begin() + static_cast<std::ptrdiff_t>(victims_[i]);
-    *at < masked_below_ ? slots_.mask_middle(victims_[i]) : slots_.evict_middle(victims_[i]);
-    middle_.erase(at);
+  for (std::size_t i = scratch_.victims.size(); i-- > 0;) {
+    const auto at = state_.middle.begin() + static_cast<std::ptrdiff_t>(scratch_.victims[i]);
+    *at < rules_.masked_below ? state_.slots.mask_middle(scratch_.victims[i])
+                              : state_.slots.evict_middle(scratch_.victims[i]);
+    state_.middle.erase(at);
   }
 }
 
 void UnitCache::free_rows() {
-  if (slots_.unfreed() == 0) return;
-  ++counts_.trims;
-  counts_.evicted += slots_.unfreed();
-  counts_.moved += residents() - std::min(first_gap_, residents());
-  slots_.free_evicted();
-  first_gap_ = no_gap;
+  if (state_.slots.unfreed() == 0) return;
+  ++state_.counts.trims;
+  state_.counts.evicted += state_.slots.unfreed();
+  state_.counts.moved += residents() - std::min(state_.first_gap, residents());
+  state_.slots.free_evicted();
+  state_.first_gap = no_gap;
 }
 
-UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
-    : policy_name_(other.policy_name_),
-      policy_(other.policy_->clone()),
-      draws_(std::move(draws)),
-      bounded_(other.bounded_),
-      timing_(other.timing_),
-      visibility_(other.visibility_),
-      in_bulk_(other.in_bulk_),
-      shares_(other.shares_),
-      floor_(other.floor_),
-      at_ranks_(other.at_ranks_),
-      masked_below_(other.masked_below_),
-      sinks_(other.sinks_),
-      recent_(other.recent_),
-      capacity_(other.capacity_),
-      budget_(other.budget_),
-      slack_(other.slack_),
-      needs_(other.needs_),
-      seen_(other.seen_),
-      query_(other.query_),
-      tail_(other.tail_),
-      middle_(other.middle_),
-      entered_(other.entered_),
-      slots_(other.slots_),
-      first_gap_(other.first_gap_),
-      evicted_(other.evicted_),
-      counts_(other.counts_) {}
-
 UnitCache UnitCache::fork(std::unique_ptr<Draws> draws) const {
-  KV_CHECK(query_ == seen_);
+  KV_CHECK(state_.query == state_.seen);
   return {*this, std::move(draws)};
 }
 
 void UnitCache::save(ByteWriter& writer) const {
-  KV_CHECK(query_ == seen_);
-  writer.put(seen_);
-  writer.put(tail_);
-  writer.put(middle_);
-  writer.put(entered_);
-  slots_.save(writer);
-  writer.put(first_gap_);
-  writer.put(evicted_);
-  writer.put(counts_.trims);
-  writer.put(counts_.evicted);
-  writer.put(counts_.moved);
+  KV_CHECK(state_.query == state_.seen);
+  writer.put(state_.seen);
+  writer.put(state_.tail);
+  writer.put(state_.middle);
+  writer.put(state_.entered);
+  state_.slots.save(writer);
+  writer.put(state_.first_gap);
+  writer.put(state_.evicted);
+  writer.put(state_.counts.trims);
+  writer.put(state_.counts.evicted);
+  writer.put(state_.counts.moved);
   policy_->save(writer);
 }
 
 void UnitCache::load(ByteReader& reader) {
-  seen_ = query_ = reader.get<Position>();
-  tail_ = reader.get<Position>();
-  reader.get(middle_);
-  entered_ = reader.get<std::uint64_t>();
-  slots_.load(reader);
-  first_gap_ = reader.get<std::size_t>();
-  reader.get(evicted_);
-  counts_.trims = reader.get<std::uint64_t>();
-  counts_.evicted = reader.get<std::uint64_t>();
-  counts_.moved = reader.get<std::uint64_t>();
+  state_.seen = state_.query = reader.get<Position>();
+  state_.tail = reader.get<Position>();
+  reader.get(state_.middle);
+  state_.entered = reader.get<std::uint64_t>();
+  state_.slots.load(reader);
+  state_.first_gap = reader.get<std::size_t>();
+  reader.get(state_.evicted);
+  state_.counts.trims = reader.get<std::uint64_t>();
+  state_.counts.evicted = reader.get<std::uint64_t>();
+  state_.counts.moved = reader.get<std::uint64_t>();
   policy_->load(reader);
+}
+
+UnitCache::Trim::Trim(UnitCache& cache) : cache_(&cache) {
+  KV_CHECK(cache.shares());
+}
+
+void UnitCache::Trim::release_at_end() {
+  cache_->release_all_but(cache_->rules_.recent, cache_->state_.seen);
+}
+
+void UnitCache::Trim::drop(std::vector<std::size_t> victims) {
+  cache_->scratch_.victims = std::move(victims);
+  cache_->drop_victims();
 }
 
 }  // namespace kv

@@ -1,4 +1,5 @@
-// The one cache that every policy runs in: who is resident, who is visible, what is stored.
+// The one cache that every policy runs in: which tokens are resident, which each query sees, and
+// what is stored.
 //
 // A unit holds the residents that some heads share. The cache owns protection, budget, timing and
 // visibility, all from the Spec; the policy only names victims among the middle. Mask, ranks and
@@ -13,23 +14,28 @@
 //     trim-then-attend   before a chunk, all but the last recent - c
 //     attend-then-trim   after a chunk, all but the last recent
 //     lazy               the same, once more than budget + slack are stored
-//     visibility=window  before each query, all but the last recent (its own key included),
-//                        whatever the timing, which then only says when evicted rows are freed
+//     visibility=window  before each query, all but the last recent (its own key included);
+//                        the timing then only says when evicted rows are freed
 //
 // A policy may have evicted rows below a position masked instead of freed: they are no residents
-// any more, but stay stored beside the budget (policies/masking.h).
+// any more, but remain stored beside the budget (Policy::masked_below).
+//
+// Policies may be a user's own, so an answer that breaks their interface is no bug of this program:
+// the cache records it (broken_promise()), evicts the oldest candidates instead so that it remains
+// a cache, and leaves it to the caller to throw the results away.
 //
 // The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
 // observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.
 //
-// Caches whose layer shares a budget (budgets=adaptive) decide together: a CacheGroup
-// (sim/cache/cache_group.h) begins and ends their chunks.
+// Caches whose layer shares a budget (budgets=adaptive) decide together: a BudgetPool
+// (sim/cache/budget_pool.h) begins and ends their chunks, through Trim.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,20 +45,10 @@
 #include "kvcheck/base/rotation.h"
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/slots.h"
+#include "kvcheck/sim/cache/visible.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
-
-class CacheGroup;
-
-// The positions that one query attends to, in stream order, the query's own last.
-struct Visible {
-  Run sinks;
-  std::span<const Position> middle;
-  Run recent;
-
-  [[nodiscard]] std::size_t size() const { return sinks.size() + middle.size() + recent.size(); }
-};
 
 // What trimming has cost so far.
 struct TrimCounts {
@@ -66,16 +62,22 @@ struct TrimCounts {
 
 class UnitCache {
  public:
+  class Trim;
+
   // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
-  // Gives the policy, if it asks for it (policies/rotating.h), how places turn keys and
-  // queries; not told, nothing turns. `rotation` is to outlive the cache and its forks.
+  // Tells the policy how places rotate keys and queries (Policy::rotate_by). `rotation` is to
+  // outlive the cache and its forks. Before the first chunk.
   void rotate_by(const Rotation* rotation);
 
-  // Whether it decides together with the others of its layer. Then only a CacheGroup may call
-  // begin_chunk and end_chunk, and it goes before each next_query.
-  [[nodiscard]] bool shares() const { return shares_; }
+  // Whether it decides together with the others of its layer. Then a BudgetPool begins and ends its
+  // chunks, and is called before each next_query.
+  [[nodiscard]] bool shares() const { return rules_.shares; }
+
+  // The first answer of the policy that its interface forbids, as one sentence that names the
+  // policy; empty if there was none. What the cache holds afterwards is not what the policy chose.
+  [[nodiscard]] const std::string& broken_promise() const { return state_.broken_promise; }
 
   // Makes room if the timing says so, then stores `tokens` new rows. Requires tokens > 0 and the
   // last chunk ended.
@@ -97,37 +99,37 @@ class UnitCache {
   void end_chunk();
 
   // What the policy asks for.
-  [[nodiscard]] const Needs& needs() const { return needs_; }
+  [[nodiscard]] const Needs& needs() const { return rules_.needs; }
 
-  [[nodiscard]] bool wants_rows() const { return needs_.attention; }
+  [[nodiscard]] bool wants_rows() const { return rules_.needs.attention; }
 
   // Tokens begun so far; the next chunk starts at this position.
-  [[nodiscard]] Position seen() const { return seen_; }
+  [[nodiscard]] Position seen() const { return state_.seen; }
 
   // Rows in memory now: residents, evicted ones whose rows the timing has not freed yet, and those
   // that are masked for good.
-  [[nodiscard]] std::size_t stored() const { return trimmable() + slots_.masked(); }
+  [[nodiscard]] std::size_t stored() const { return trimmable() + state_.slots.masked(); }
 
   // Evicted rows below this position are masked.
-  [[nodiscard]] std::uint64_t masked_below() const { return masked_below_; }
+  [[nodiscard]] std::uint64_t masked_below() const { return rules_.masked_below; }
 
   // Residents now: rows that a later query may still see.
   [[nodiscard]] std::size_t residents() const {
-    return sinks_held() + middle_.size() + tail_size();
+    return sinks_held() + state_.middle.size() + tail_size();
   }
 
   // All residents, in stream order, as the three runs.
   [[nodiscard]] Visible all() const;
 
   // The rows' places: slot_of(rank) for the residents of all(), stable until evicted.
-  [[nodiscard]] const Slots& slots() const { return slots_; }
+  [[nodiscard]] const Slots& slots() const { return state_.slots; }
 
-  // Positions evicted since the last take_evicted(), in the order of the decisions.
-  [[nodiscard]] std::span<const Position> evicted() const { return evicted_; }
+  // Positions evicted since the last clear_evicted(), in the order of the decisions.
+  [[nodiscard]] std::span<const Position> evicted() const { return state_.evicted; }
 
-  void clear_evicted() { evicted_.clear(); }
+  void clear_evicted() { state_.evicted.clear(); }
 
-  [[nodiscard]] const TrimCounts& counts() const { return counts_; }
+  [[nodiscard]] const TrimCounts& counts() const { return state_.counts; }
 
   // An independent copy; `draws` serves the copy. Requires no chunk under way.
   [[nodiscard]] UnitCache fork(std::unique_ptr<Draws> draws) const;
@@ -140,7 +142,49 @@ class UnitCache {
   void load(ByteReader& reader);
 
  private:
-  friend class CacheGroup;
+  // What the spec and its policy fix; it never changes.
+  struct Rules {
+    Rules(const Spec& spec, const Policy& policy);
+
+    std::string_view policy_name;
+    bool bounded;
+    Timing timing;
+    Visibility visibility;
+    bool in_bulk;
+    bool shares;
+    std::uint32_t floor;  // of a shared budget: what of the middle is not at stake
+    bool at_ranks;
+    std::uint64_t masked_below;
+    Position sinks;
+    std::size_t recent;
+    std::size_t capacity;  // of the middle; on average, where it shares
+    std::size_t budget;
+    std::size_t slack;
+    Needs needs;
+  };
+
+  // What the stream has made of it; copies are independent.
+  struct State {
+    Position seen = 0;
+    Position query = 0;            // the next query to be asked
+    Position tail = 0;             // first position of the tail; >= sinks always
+    std::vector<Position> middle;  // strictly increasing, all in [sinks, tail)
+    std::uint64_t entered = 0;     // tokens ever released
+    Slots slots;
+    std::size_t first_gap = 0;  // lowest rank evicted since rows were last freed
+    std::vector<Position> evicted;
+    TrimCounts counts;
+    std::string broken_promise;
+  };
+
+  // What one call leaves for the next to overwrite, or for the caller to read.
+  struct Scratch {
+    Visible visible;                   // of the query just asked
+    std::size_t newcomers = 0;         // tokens that the last release released
+    std::vector<std::size_t> victims;  // the policy's answer
+    std::vector<std::size_t> ranks;    // for forget()
+    std::vector<double> no_scores;     // in place of scores that break the interface
+  };
 
   UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws);
 
@@ -148,18 +192,22 @@ class UnitCache {
   void make_room(std::size_t tokens);
   void store(std::size_t tokens);
 
-  // Before the next query: what it must not see leaves.
+  // Before the next query: releases what it must not see.
   void release_for_query();
 
-  // How much more is stored than an end of a chunk lets be; 0 or less: nothing happens.
+  // How many rows are stored beyond what the end of a chunk allows; 0 or less: no trim.
   [[nodiscard]] std::int64_t over_budget() const;
 
-  [[nodiscard]] std::size_t sinks_held() const { return seen_ < sinks_ ? seen_ : sinks_; }
+  [[nodiscard]] std::size_t sinks_held() const {
+    return state_.seen < rules_.sinks ? state_.seen : rules_.sinks;
+  }
 
-  [[nodiscard]] std::size_t tail_size() const { return seen_ > tail_ ? seen_ - tail_ : 0; }
+  [[nodiscard]] std::size_t tail_size() const {
+    return state_.seen > state_.tail ? state_.seen - state_.tail : 0;
+  }
 
   // Rows that count against the budget.
-  [[nodiscard]] std::size_t trimmable() const { return residents() + slots_.unfreed(); }
+  [[nodiscard]] std::size_t trimmable() const { return residents() + state_.slots.unfreed(); }
 
   // Releases every token that is not among the last `recent` of the first `end` positions.
   void release_all_but(std::size_t recent, std::size_t end);
@@ -168,53 +216,72 @@ class UnitCache {
   void release_next();
   void evict_next();
 
-  // Asks the policy who goes, now that the middle is over its capacity.
+  // Asks the policy for victims, now that the middle is over its capacity.
   void decide(std::size_t newcomers);
 
   // What the policy says that each of the middle is worth, for a shared decision.
   std::span<const double> scores_of_middle();
 
-  // Evicts victims_ from the middle.
+  // Evicts the victims from the middle.
   void drop_victims();
 
-  // Ends the program if the policy's answer is none: it may be a user's.
-  void check_victims() const;
+  // What is wrong with the policy's victims, as one sentence; empty if nothing is.
+  [[nodiscard]] std::string wrong_victims() const;
 
   // Frees the rows of evicted residents and counts what that cost.
   void free_rows();
 
-  std::string_view policy_name_;
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Draws> draws_;
-  bool bounded_;
-  Timing timing_;
-  Visibility visibility_;
-  bool in_bulk_;
-  bool shares_;
-  std::uint32_t floor_;  // of a shared budget: what of the middle is not at stake
-  bool at_ranks_;
-  std::uint64_t masked_below_;
-  Position sinks_;
-  std::size_t recent_;
-  std::size_t capacity_;  // of the middle; on average, where it shares
-  std::size_t budget_;
-  std::size_t slack_;
-  Needs needs_;
+  Rules rules_;
+  State state_;
+  Scratch scratch_;
+};
 
-  Position seen_ = 0;
-  Position chunk_end_ = 0;        // seen_ once the chunk is begun
-  Position query_ = 0;            // the next query to be asked
-  Visible visible_;               // of the query just asked
-  Position tail_;                 // first position of the tail; >= sinks_ always
-  std::vector<Position> middle_;  // strictly increasing, all in [sinks_, tail_)
-  std::uint64_t entered_ = 0;     // tokens ever released
-  std::size_t newcomers_ = 0;     // of them by the last release
-  Slots slots_;
-  std::size_t first_gap_ = 0;  // lowest rank evicted since rows were last freed
-  std::vector<Position> evicted_;
-  std::vector<std::size_t> victims_;  // scratch for the policy's answer
-  std::vector<std::size_t> ranks_;    // scratch for forget()
-  TrimCounts counts_;
+// The steps of a trim, one by one, for caches that decide together. Between them another decides,
+// so each of begin_chunk, next_query and end_chunk is cut where its decision falls.
+class UnitCache::Trim {
+ public:
+  // The cache outlives it. Requires cache.shares().
+  explicit Trim(UnitCache& cache);
+
+  // Releases what a chunk of so many tokens, the next query, or the end of a chunk calls for.
+  void release_for_chunk(std::size_t tokens) { cache_->make_room(tokens); }
+
+  void release_for_query() { cache_->release_for_query(); }
+
+  void release_at_end();
+
+  // The middle, its capacity on average over the layer's units, and how many of its highest scores
+  // are not at stake.
+  [[nodiscard]] std::span<const Position> middle() const { return cache_->state_.middle; }
+
+  [[nodiscard]] std::size_t capacity() const { return cache_->rules_.capacity; }
+
+  [[nodiscard]] std::size_t floor() const { return cache_->rules_.floor; }
+
+  // Of the middle; the view holds until the policy's next call.
+  [[nodiscard]] std::span<const double> scores() { return cache_->scores_of_middle(); }
+
+  // Whether decisions fall before each query, which then has a window of its own.
+  [[nodiscard]] bool decides_before_query() const {
+    return cache_->rules_.visibility != Visibility::causal;
+  }
+
+  // Evicts these of the middle: indices, strictly increasing.
+  void drop(std::vector<std::size_t> victims);
+
+  // Stores the chunk's new rows, after its decision.
+  void store(std::size_t tokens) { cache_->store(tokens); }
+
+  // How many rows are stored beyond what the end of a chunk allows; 0 or less: no trim.
+  [[nodiscard]] std::int64_t over_budget() const { return cache_->over_budget(); }
+
+  // Frees the rows of evicted residents.
+  void free_rows() { cache_->free_rows(); }
+
+ private:
+  UnitCache* cache_;
 };
 
 }  // namespace kv

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 

@@ -5,6 +5,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/policies/policy.h"
 
 namespace kv {
 namespace {
@@ -34,79 +35,104 @@ SeriesSums& SeriesSums::operator+=(const SeriesSums& other) {
   return *this;
 }
 
-CellState::CellState(const Trace& trace,
-                     const std::vector<Lane>& lanes,
-                     const Cell& cell,
-                     std::span<const TokenClass> classes,
-                     const Rotation& rotation,
-                     std::size_t series_width,
-                     std::size_t residencies)
-    : info_(trace.info()),
-      lanes_(lanes),
-      spec_(cell.spec),
-      classes_(classes),
-      series_width_(series_width),
-      unit_of_lane_(lanes.size()),
-      series_of_lane_(lanes.size()),
-      sums_(lanes.size()) {
-  for (UnitShape& shape : units_of(info_, lanes, spec_.unit)) {
-    const Lane& first = lanes[shape.lanes.front()];
-    const Rng rng(seed_for(cell.seed, spec_.policy->name),
+CellState::CellState(const CellInputs& inputs)
+    : info_(inputs.trace.info()),
+      lanes_(inputs.lanes),
+      spec_(inputs.cell.spec),
+      classes_(inputs.classes),
+      series_width_(inputs.series_width),
+      unit_of_lane_(lanes_.size()),
+      series_of_lane_(lanes_.size()),
+      sums_(lanes_.size()) {
+  add_units(inputs);
+  add_series();
+  for (HeadMetrics& sum : sums_) sum.output_error = 0;
+  part_.kept.resize(info_.tokens);
+  part_.lifetimes.resize(info_.tokens + 1);
+}
+
+void CellState::add_units(const CellInputs& inputs) {
+  for (UnitShape& shape : units_of(info_, lanes_, spec_.unit)) {
+    const Lane& first = lanes_[shape.lanes.front()];
+    const Rng rng(seed_for(inputs.cell.seed, spec_.policy->name),
                   stream_of_unit(info_, first, spec_.unit));
     const Spec own = unit_spec(spec_, grid_of(info_), kv_head_of(info_, first));
     UnitCache cache(own, std::make_unique<CounterDraws>(rng));
-    cache.rotate_by(&rotation);
+    cache.rotate_by(&inputs.rotation);
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
     units_.back().view.selected = own.selects();
-    if (part_.residency.size() < residencies) {
+    if (part_.residency.size() < inputs.residencies) {
       part_.residency.push_back(
           {info_.layers[first.layer], first.head,
            std::vector<Position>(info_.tokens, static_cast<Position>(info_.tokens + 1))});
     }
   }
+  // Only now: pools point to the caches, which moved while units were added.
   std::vector<LayerCache> caches;
   for (UnitState& unit : units_) {
     caches.push_back({lanes_[unit.shape.lanes.front()].layer, &unit.cache});
   }
-  groups_ = grouped(caches);
-  for (HeadMetrics& sum : sums_) sum.output_error = 0;
-  const std::size_t points = (info_.tokens + series_width - 1) / series_width;
-  for (const UnitShape& shape : units_of(info_, lanes, Unit::kv_head)) {
+  pools_ = budget_pools(caches);
+}
+
+void CellState::add_series() {
+  const std::size_t points = (info_.tokens + series_width_ - 1) / series_width_;
+  for (const UnitShape& shape : units_of(info_, lanes_, Unit::kv_head)) {
     for (const std::size_t lane : shape.lanes) series_of_lane_[lane] = part_.series.size();
     part_.series.emplace_back(points);
     if (spec_.selects()) pages_.emplace_back(spec_.top_pages, info_.head_dim);
   }
-  part_.kept.resize(info_.tokens);
-  part_.lifetimes.resize(info_.tokens + 1);
 }
 
 void CellState::begin_query(Position query) {
   point_ = query / series_width_;
   const bool opens = query == units_.front().cache.seen();
-  for (CacheGroup& group : groups_) {
-    if (opens) group.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
-    group.before_query();
+  for (BudgetPool& pool : pools_) {
+    if (opens) pool.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
+    pool.before_query();
   }
-  for (std::size_t index = 0; index < units_.size(); ++index) {
-    UnitState& unit = units_[index];
-    if (opens) unit.stored_now = unit.cache.stored();
-    unit.view.visible = &unit.cache.next_query();
-    note_evictions(unit, index, query);
-    const std::size_t seen =
-        unit.view.selected ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
-    if (unit.view.wants_row && unit.shared()) unit.mass.assign(seen, 0.0F);
-    if (unit.cache.needs().vectors()) unit.vectors.clear(info_.head_dim);
-    if (unit.cache.needs().token_classes) unit.token_class = classes_[query];
-    unit.stored += static_cast<double>(unit.stored_now);
-    unit.stored_peak = std::max<std::uint64_t>(unit.stored_peak, unit.stored_now);
-    unit.seen += static_cast<double>(seen);
-    unit.seen_peak = std::max<std::uint64_t>(unit.seen_peak, seen);
-    SeriesSums& point = point_of(unit.shape.lanes.front());
-    point.stored += static_cast<double>(unit.stored_now);
-    point.visible += static_cast<double>(seen);
-    ++point.steps;
+  for (std::size_t index = 0; index < units_.size(); ++index) begin_query_of(index, query, opens);
+}
+
+void CellState::begin_query_of(std::size_t index, Position query, bool opens) {
+  UnitState& unit = units_[index];
+  if (opens) unit.stored_now = unit.cache.stored();
+  unit.view.visible = &unit.cache.next_query();
+  note_evictions(unit, index, query);
+  const std::size_t visible =
+      unit.view.selected ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
+  const bool classified = unit.cache.needs().token_classes;
+  unit.begin_observation(visible, info_.head_dim,
+                         classified ? classes_[query] : TokenClass::content);
+  unit.count(visible);
+  SeriesSums& point = point_of(unit.shape.lanes.front());
+  point.stored += static_cast<double>(unit.stored_now);
+  point.visible += static_cast<double>(visible);
+  ++point.steps;
+}
+
+void CellState::UnitState::begin_observation(std::size_t visible,
+                                             std::size_t head_dim,
+                                             TokenClass its_class) {
+  if (view.wants_row && shared()) mass.assign(visible, 0.0F);
+  if (cache.needs().vectors()) vectors.clear(head_dim);
+  token_class = its_class;
+}
+
+void CellState::UnitState::count(std::size_t visible) {
+  stored += static_cast<double>(stored_now);
+  stored_peak = std::max<std::uint64_t>(stored_peak, stored_now);
+  seen += static_cast<double>(visible);
+  seen_peak = std::max<std::uint64_t>(seen_peak, visible);
+}
+
+Result<void> CellState::check_promises() const {
+  for (const UnitState& unit : units_) {
+    const std::string& broken = unit.cache.broken_promise();
+    if (!broken.empty()) return usage_error(broken);
   }
+  return {};
 }
 
 void CellState::add_row(std::size_t lane,
@@ -177,7 +203,7 @@ void CellState::end_query(Position query) {
     }
   }
   if (query + 1 == units_.front().cache.seen()) {
-    for (CacheGroup& group : groups_) group.end_chunk();
+    for (BudgetPool& pool : pools_) pool.end_chunk();
   }
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
@@ -230,10 +256,7 @@ CellPart CellState::finish() {
   }
   for (const UnitState& unit : units_) {
     part_.units.push_back(unit_result(unit));
-    const Visible all = unit.cache.all();
-    for (Position p = 0; p < all.sinks.last; ++p) ++part_.kept[p];
-    for (const Position p : all.middle) ++part_.kept[p];
-    for (Position p = all.recent.first; p < all.recent.last; ++p) ++part_.kept[p];
+    for_each_position(unit.cache.all(), [&](Position p) { ++part_.kept[p]; });
   }
   return std::move(part_);
 }

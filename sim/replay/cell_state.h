@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/policies/policy.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/token_vectors.h"
 #include "kvcheck/sim/cache/unit_cache.h"
@@ -74,17 +75,20 @@ struct CellPart {
   std::vector<Residency> residency;  // of the first units, as many as are kept
 };
 
+// What a cell is replayed on. All that is referred to outlives the CellState.
+struct CellInputs {
+  const Trace& trace;
+  const std::vector<Lane>& lanes;
+  const Cell& cell;
+  std::span<const TokenClass> classes;  // the tokens'; empty if the policy does not ask for them
+  const Rotation& rotation;             // how positions rotate vectors
+  std::size_t series_width = 1;         // queries per SeriesPoint
+  std::size_t residencies = 0;          // of how many units, from the first on, residency is kept
+};
+
 class CellState {
  public:
-  // Keeps the residency of the first `residencies` units. `classes` are the tokens'; empty if the
-  // policy does not ask for them. They and `rotation`, what positions turn, outlive this.
-  CellState(const Trace& trace,
-            const std::vector<Lane>& lanes,
-            const Cell& cell,
-            std::span<const TokenClass> classes,
-            const Rotation& rotation,
-            std::size_t series_width,
-            std::size_t residencies);
+  explicit CellState(const CellInputs& inputs);
 
   // Before the rows of `query`: begins a chunk where one starts and derives the visible sets.
   void begin_query(Position query);
@@ -94,6 +98,9 @@ class CellState {
 
   // After the rows of `query`: policies observe, and a chunk that is complete ends.
   void end_query(Position query);
+
+  // An error if the policy broke its interface in some unit: the numbers mean nothing then.
+  [[nodiscard]] Result<void> check_promises() const;
 
   // Closes the books. Call once, after the last query.
   CellPart finish();
@@ -109,6 +116,12 @@ class CellState {
 
     // What the policy is shown of the query at hand.
     [[nodiscard]] Observation shown(std::span<const float> mass) const;
+
+    // Makes room for what the policy asks to see of the query at hand, over `visible` residents.
+    void begin_observation(std::size_t visible, std::size_t head_dim, TokenClass its_class);
+
+    // Counts what is stored and visible at the query at hand.
+    void count(std::size_t visible);
 
     // Whether several query heads vote together.
     [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
@@ -132,6 +145,9 @@ class CellState {
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
 
+  void add_units(const CellInputs& inputs);
+  void add_series();
+  void begin_query_of(std::size_t index, Position query, bool opens);
   View select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
@@ -144,7 +160,7 @@ class CellState {
   std::size_t series_width_;
   std::size_t point_ = 0;  // the query's, in each of part_.series
   std::vector<UnitState> units_;
-  std::vector<CacheGroup> groups_;  // of the units' caches
+  std::vector<BudgetPool> pools_;  // of the units' caches
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
   std::vector<HeadMetrics> sums_;            // per lane

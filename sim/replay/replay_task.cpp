@@ -13,19 +13,17 @@ DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const Ke
 std::shared_ptr<const KeyValues> open_key_values(const Plan& plan, const Lane& lane) {
   const TraceInfo& info = plan.trace.info();
   if (info.kind == TraceKind::attention) return nullptr;
-  const std::size_t kv_head = lane.head / (info.query_heads / info.kv_heads);
-  return std::make_shared<KeyValues>(plan.trace.layer(lane.layer), kv_head, plan.rope);
+  return std::make_shared<KeyValues>(plan.trace.layer(lane.layer), kv_head_of(info, lane.head),
+                                     plan.rope);
 }
 
 std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes) {
   const TraceInfo& info = plan.trace.info();
-  const std::size_t per_kv_head = info.query_heads / info.kv_heads;
   std::vector<DenseRows> rows;
   rows.reserve(lanes.size());
   std::shared_ptr<const KeyValues> shared;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const bool same = i > 0 && lanes[i].layer == lanes[i - 1].layer &&
-                      lanes[i].head / per_kv_head == lanes[i - 1].head / per_kv_head;
+    const bool same = i > 0 && kv_head_of(info, lanes[i]) == kv_head_of(info, lanes[i - 1]);
     if (!same) shared = open_key_values(plan, lanes[i]);
     rows.push_back(open_rows(plan, lanes[i], shared));
   }
@@ -51,6 +49,14 @@ Result<void> replay_query(Position query,
   return {};
 }
 
+// A policy that breaks its interface makes the run worthless: an error, wherever it happened.
+Result<void> check_promises(const std::vector<CellState>& cells) {
+  for (const CellState& cell : cells) {
+    if (Result<void> kept = cell.check_promises(); !kept) return kept;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
@@ -63,8 +69,13 @@ Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
   const std::size_t residencies =
       plan.all_residency ? task.lanes.size() : static_cast<std::size_t>(has_last_layer);
   for (std::size_t i = task.first_cell; i < task.last_cell; ++i) {
-    cells.emplace_back(plan.trace, task.lanes, plan.cells[i], plan.classes, plan.rotation,
-                       plan.series_width, plan.keep_residency[i] ? residencies : 0);
+    cells.emplace_back(CellInputs{.trace = plan.trace,
+                                  .lanes = task.lanes,
+                                  .cell = plan.cells[i],
+                                  .classes = plan.classes,
+                                  .rotation = plan.rotation,
+                                  .series_width = plan.series_width,
+                                  .residencies = plan.keep_residency[i] ? residencies : 0});
   }
   std::vector<DenseFactsSums> facts;
   if (task.first_of_group) facts.assign(task.lanes.size(), DenseFactsSums(info.tokens));
@@ -72,9 +83,11 @@ Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
 
   constexpr std::size_t report_every = 64;
   for (std::size_t query = 0; query < info.tokens; ++query) {
-    const Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
+    const bool reports = (query + 1) % report_every == 0;
+    Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
+    if (done && (reports || query + 1 == info.tokens)) done = check_promises(cells);
     if (!done) return done;
-    if ((query + 1) % report_every == 0 && !progress.advance(report_every)) return {};
+    if (reports && !progress.advance(report_every)) return {};
   }
   progress.advance(info.tokens % report_every);
   for (CellState& cell : cells) task.parts.push_back(cell.finish());

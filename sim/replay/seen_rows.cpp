@@ -28,18 +28,8 @@ std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8
 
 // How many of `top` the query chose.
 std::size_t count_selected(std::span<const Position> top, const Visible& visible) {
-  const auto sees = [&](Position p) {
-    return p < visible.sinks.last || (visible.recent.first <= p && p < visible.recent.last) ||
-           std::ranges::binary_search(visible.middle, p);
-  };
+  const auto sees = [&](Position p) { return visible.contains(p); };
   return static_cast<std::size_t>(std::ranges::count_if(top, sees));
-}
-
-Position position_of(std::size_t rank, const Visible& visible) {
-  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
-  rank -= visible.sinks.size();
-  if (rank < visible.middle.size()) return visible.middle[rank];
-  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
 }
 
 double distance_ratio(std::span<const float> a, std::span<const float> reference) {
@@ -131,32 +121,25 @@ void SeenRows::renormalise(float retained) {
   }
 }
 
-// A resident at position p with rank r is turned by r where the dense key was turned by p. Rotating
-// the query by (its rank - (r - p)) instead of its own position has the same effect on the angle
-// between them, and r - p is constant over runs of residents, so no key is touched: one query
-// rotation a run. The recent run includes the query itself, whose turn is then its own position:
-// the dense logits.
+// A resident at position p with rank r is rotated by r where the dense key was rotated by p.
+// Rotating the query by (its rank - (r - p)) instead of its own position has the same effect on the
+// angle between them, and r - p is constant over runs of residents, so no key is touched: one query
+// rotation a run. The recent run includes the query itself, whose rotation is then its own
+// position: the dense logits.
 void SeenRows::in_cache_logits(const DenseRow& dense,
                                const DenseRows& source,
                                const Visible& visible) {
   const KeyValues& held = *source.key_values();
   const std::size_t dim = held.dim();
   query_.resize(dim);
-  const auto dot_run = [&](Position first, std::size_t count, std::size_t rank) {
+  for_each_run_before_recent(visible, [&](Position first, std::size_t count, std::size_t rank) {
     const std::size_t rotate = size_ - 1 - rank + first;
     source.rotated_query(dense.query, static_cast<Position>(rotate), query_.data());
     kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, source.logit_scale(),
                        logits_.data() + rank);
-  };
-  const std::size_t sinks = visible.sinks.size();
-  if (sinks > 0) dot_run(0, sinks, 0);
-  const auto& middle = visible.middle;
-  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
-    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
-    dot_run(middle[i], end - i, sinks + i);
-  }
+  });
   std::copy_n(dense.logits.data() + visible.recent.first, visible.recent.size(),
-              logits_.data() + sinks + middle.size());
+              logits_.data() + visible.sinks.size() + visible.middle.size());
 }
 
 // KL(q || p) = sum of q (log q - log p), each log as its logit minus its row's log sum, so that a p
@@ -176,7 +159,7 @@ double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
   const std::span<const Position> ranks = top_k_.find(mass());
   std::size_t shared = 0;
   for (const Position rank : ranks) {
-    shared += std::ranges::binary_search(dense.top, position_of(rank, visible)) ? 1U : 0U;
+    shared += std::ranges::binary_search(dense.top, visible.position_of(rank)) ? 1U : 0U;
   }
   return static_cast<double>(shared) / static_cast<double>(dense.top.size());
 }

@@ -7,6 +7,8 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv {

@@ -1,5 +1,6 @@
 #include "kvcheck/sim/spec/spec.h"
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/spec/setting_names.h"
 #include "kvcheck/sim/spec/spec_sizes.h"
 

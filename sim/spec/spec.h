@@ -29,7 +29,7 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/policies/by_layer.h"
+#include "kvcheck/policies/needs.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/budgets.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec_text.h"
 
 namespace kv {

@@ -2,6 +2,7 @@
 #include "kvcheck/model/attention/kv_format.h"
 
 #include "kvcheck/sim/spec/presets.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::model {
 namespace {

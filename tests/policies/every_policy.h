@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
 
 namespace kv {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/policies/draws.h"
 #include "kvcheck/tests/policies/mini_cache.h"
 

@@ -4,7 +4,7 @@
 #include "kvcheck/policies/content/keydiff.h"
 #include "kvcheck/policies/content/lagkv.h"
 #include "kvcheck/policies/content/semantic_blocks.h"
-#include "kvcheck/policies/rotating.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
 #include "kvcheck/tests/policies/feed.h"
 
@@ -162,7 +162,7 @@ TEST(ExpectedAttention, TurnsQueriesToTheNextPositions) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}, .value = {1}, .query = {1, 0}});
   for (const std::size_t future : {0U, 1U, 2U}) {
     const auto policy = make_expected_attention(Covariance::none, false, future);
-    dynamic_cast<Rotating&>(*policy).rotate_by(&radians(), false);
+    policy->rotate_by(&radians(), false);
     EXPECT_EQ(kept_by(*policy, {.capacity = 4}, tokens),
               future == 0 ? (Kept{1, 2, 3, 4}) : (Kept{0, 1, 3, 4}));
   }
@@ -223,7 +223,7 @@ TEST(SemanticBlocks, CompareWhatPositionsHaveTurnedIfAsked) {
   const std::vector<OneHead> tokens(5, asking({1, 0}, {1, 0}));
   for (const bool rotated : {false, true}) {
     const auto policy = make_semantic_blocks(1, true, rotated);
-    dynamic_cast<Rotating&>(*policy).rotate_by(&radians(), false);
+    policy->rotate_by(&radians(), false);
     EXPECT_EQ(kept_by(*policy, {.capacity = 4}, tokens),
               rotated ? (Kept{0, 2, 3, 4}) : (Kept{1, 2, 3, 4}));
   }

@@ -1,6 +1,5 @@
 #include "kvcheck/policies/position/ladder.h"
 
-#include "kvcheck/policies/by_layer.h"
 #include "kvcheck/policies/position/fifo.h"
 #include "kvcheck/tests/policies/draws.h"
 #include "kvcheck/tests/policies/mini_cache.h"
@@ -20,7 +19,7 @@ struct Steps {
 Kept kept_in(const LayerOf& layer, const Steps& steps, MiniCache cache, std::size_t tokens) {
   ScriptedDraws draws;
   const auto policy = make_ladder(steps.keep, steps.drop, steps.order);
-  dynamic_cast<ByLayer&>(*policy).stand_in(layer);
+  policy->set_layer(layer);
   cache.stream(tokens, *policy, draws);
   return cache.residents;
 }

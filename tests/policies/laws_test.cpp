@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/sampling/random.h"
 #include "kvcheck/policies/sampling/reservoir.h"
 #include "kvcheck/policies/sampling/reservoir_as_printed.h"

@@ -7,6 +7,7 @@
 #include "kvcheck/policies/attention/h2o.h"
 #include "kvcheck/policies/attention/tova.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/policies/draws.h"
 #include "kvcheck/tests/policies/mini_cache.h"
 

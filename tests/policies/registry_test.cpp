@@ -1,4 +1,5 @@
 #include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/policies/policy.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,5 @@
 #include "kvcheck/policies/attention/snapkv.h"
+#include "kvcheck/policies/policy.h"
 
 #include "kvcheck/tests/policies/feed.h"
 

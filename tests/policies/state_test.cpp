@@ -5,6 +5,7 @@
 #include <cctype>
 #include <numeric>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/position/keep_recent.h"
 #include "kvcheck/tests/policies/every_policy.h"
 #include "kvcheck/tests/policies/mini_cache.h"

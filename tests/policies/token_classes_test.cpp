@@ -1,4 +1,5 @@
 #include "kvcheck/policies/content/token_classes.h"
+#include "kvcheck/policies/policy.h"
 
 #include "kvcheck/tests/policies/feed.h"
 

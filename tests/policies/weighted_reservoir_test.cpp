@@ -1,6 +1,7 @@
 // Weighted samples against the inclusion probabilities that their sources promise.
 #include <cmath>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/sampling/reservoir_chao.h"
 #include "kvcheck/policies/sampling/reservoir_es.h"
 #include "kvcheck/tests/policies/feed.h"

@@ -4,6 +4,7 @@
 
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv::properties {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

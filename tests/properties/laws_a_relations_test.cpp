@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/accuse.h"
 
 namespace kv::properties {

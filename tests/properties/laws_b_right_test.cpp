@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -1,8 +1,10 @@
 // No law on rows accuses our own policies, whatever their timing, sharing, sizes and calls; and
 // every law speaks to some of these cases.
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/plain/plain_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/policies/every_policy.h"
 #include "kvcheck/tests/properties/accuse.h"
 

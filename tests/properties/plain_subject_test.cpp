@@ -8,6 +8,7 @@
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/plain/plain_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -1,10 +1,12 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/policies/registry/registry.h"
 
 #include <cmath>
 #include <numeric>
 #include <string>
 
 #include "kvcheck/properties/history.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -8,6 +8,7 @@
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -2,8 +2,10 @@
 // would take, and the battery holds the policy to what the entry claims.
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/policies/position/thin.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/store/results.h"

@@ -1,8 +1,7 @@
 // A policy that decides by its layer is told it wherever a unit's cache is made from its own spec.
-#include "kvcheck/policies/by_layer.h"
-
 #include <memory>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
@@ -10,19 +9,24 @@ namespace kv {
 namespace {
 
 // Drops the candidate of its layer's number.
-class Numbered final : public Policy, public ByLayer {
+class Numbered final : public Policy {
  public:
+  void set_layer(const LayerOf& layer) override { layer_ = layer; }
+
   void evict(const Candidates& candidates,
              Draws& /*draws*/,
              std::vector<std::size_t>& victims) override {
-    EXPECT_LT(layer().index, candidates.positions.size());
-    EXPECT_EQ(layer().layers, 3U);
-    victims.push_back(layer().index);
+    EXPECT_LT(layer_.index, candidates.positions.size());
+    EXPECT_EQ(layer_.layers, 3U);
+    victims.push_back(layer_.index);
   }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Numbered>(*this);
   }
+
+ private:
+  LayerOf layer_;
 };
 
 std::unique_ptr<CounterDraws> draws() {

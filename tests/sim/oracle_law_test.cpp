@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/tests/sim/memory_trace.h"
 #include "kvcheck/traces/synthetic/synthetic.h"

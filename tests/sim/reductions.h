@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/sim/listed.h"
 
 namespace kv {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/tests/sim/reductions.h"
 
 namespace kv {

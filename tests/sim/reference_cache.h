@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv {

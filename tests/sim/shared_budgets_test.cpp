@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/visible_limits.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/tests/sim/listed.h"
@@ -235,11 +235,11 @@ struct SharingLayer {
   }
 
   std::vector<std::vector<Position>> feed(std::size_t tokens) {
-    CacheGroup group;
-    for (UnitCache& cache : caches) group.add(cache);
-    group.begin_chunk(tokens);
+    BudgetPool pool;
+    for (UnitCache& cache : caches) pool.add(cache);
+    pool.begin_chunk(tokens);
     for (std::size_t i = 0; i < tokens; ++i) {
-      group.before_query();
+      pool.before_query();
       for (std::size_t head = 0; head < 2; ++head) {
         const auto seen = listed(caches[head].next_query());
         std::vector<float> mass;
@@ -252,7 +252,7 @@ struct SharingLayer {
         caches[head].observe({.mass = mass});
       }
     }
-    group.end_chunk();
+    pool.end_chunk();
     std::vector<std::vector<Position>> kept;
     for (UnitCache& cache : caches) {
       kept.push_back(listed(cache.all()));

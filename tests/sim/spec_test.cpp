@@ -1,4 +1,5 @@
 #include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/policies/registry/registry.h"
 
 #include <rapidcheck.h>
 

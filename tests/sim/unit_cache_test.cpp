@@ -1,4 +1,6 @@
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/registry/registry.h"
 
 #include <rapidcheck.h>
 

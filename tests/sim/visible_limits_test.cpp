@@ -1,4 +1,5 @@
 #include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/policies/registry/registry.h"
 
 #include <algorithm>
 

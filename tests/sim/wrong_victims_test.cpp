@@ -1,13 +1,21 @@
-// A policy that names no legal victims ends the program, and is named: it may be a user's.
+// A policy that names no legal victims may be a user's: the cache says so, and a replay of it is an
+// error that names the policy instead of a result.
 #include <memory>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
 namespace {
 
-// Names the same victims whatever the candidates are.
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Names the same victims, and gives the same number of scores, whatever the candidates are.
 class Fixed final : public Policy {
  public:
   explicit Fixed(std::vector<std::size_t> victims) : victims_(std::move(victims)) {}
@@ -18,39 +26,91 @@ class Fixed final : public Policy {
     victims = victims_;
   }
 
+  [[nodiscard]] bool scores_compare() const override { return true; }
+
+  [[nodiscard]] std::span<const double> scores(const PooledCandidates& /*candidates*/) override {
+    return scores_;
+  }
+
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Fixed>(*this);
   }
 
  private:
   std::vector<std::size_t> victims_;
+  std::vector<double> scores_ = {1, 2};
 };
 
 template <std::size_t... victims>
-void run_with() {
-  PolicyEntry entry = *find_policy("fifo");
-  entry.name = "fixed";
-  entry.make = [](const Options&) -> std::unique_ptr<Policy> {
-    return std::make_unique<Fixed>(std::vector<std::size_t>{victims...});
-  };
-  Spec spec = parse_spec("fifo:sinks=0,recent=1,budget=4").value();
+Spec spec_of(const std::string& settings = "") {
+  static const PolicyEntry entry = [] {
+    PolicyEntry fixed = *find_policy("fifo");
+    fixed.name = "fixed";
+    fixed.make = [](const Options&) -> std::unique_ptr<Policy> {
+      return std::make_unique<Fixed>(std::vector<std::size_t>{victims...});
+    };
+    return fixed;
+  }();
+  Spec spec = parse_spec("fifo:sinks=0,recent=1,budget=4" + settings).value();
   spec.policy = &entry;
-  UnitCache cache(spec, std::make_unique<CounterDraws>(Rng(1)));
-  for (int token = 0; token < 6; ++token) {
+  return spec;
+}
+
+void feed(UnitCache& cache, int tokens) {
+  for (int token = 0; token < tokens; ++token) {
     cache.begin_chunk(1);
     cache.next_query();
     cache.end_chunk();
   }
 }
 
-TEST(WrongVictimsDeathTest, NameTheirPolicy) {
-  run_with<0>();
-  EXPECT_DEATH(run_with<>(),
-               "policy 'fixed' names victims that are none: found only 0; expected "
-               "at least 1 in increasing order, below the 4 candidates");
-  EXPECT_DEATH((run_with<2, 1>()), "found 2 and then 1; expected at least 1");
-  EXPECT_DEATH((run_with<1, 1>()), "found 1 and then 1; expected at least 1");
-  EXPECT_DEATH((run_with<0, 4>()), "found 4; expected at least 1");
+template <std::size_t... victims>
+std::string broken_by() {
+  UnitCache cache(spec_of<victims...>(), std::make_unique<CounterDraws>(Rng(1)));
+  feed(cache, 6);
+  return cache.broken_promise();
+}
+
+TEST(WrongVictims, NameTheirPolicy) {
+  EXPECT_THAT(broken_by<0>(), IsEmpty());
+  EXPECT_EQ(broken_by<>(),
+            "policy 'fixed' names victims that are none: found only 0; expected "
+            "at least 1 in increasing order, below the 4 candidates");
+  EXPECT_THAT((broken_by<2, 1>()), HasSubstr("found 2 and then 1; expected at least 1"));
+  EXPECT_THAT((broken_by<1, 1>()), HasSubstr("found 1 and then 1; expected at least 1"));
+  EXPECT_THAT((broken_by<0, 4>()), HasSubstr("found 4; expected at least 1"));
+}
+
+TEST(WrongVictims, LeaveACacheThatKeepsItsBudgetAndRemembers) {
+  UnitCache cache(spec_of<>(), std::make_unique<CounterDraws>(Rng(1)));
+  feed(cache, 20);
+  EXPECT_EQ(cache.residents(), 4U);
+  EXPECT_EQ(cache.all().position_of(0), 16U) << "the oldest are evicted instead";
+  const UnitCache copy = cache.fork(std::make_unique<CounterDraws>(Rng(1)));
+  EXPECT_EQ(copy.broken_promise(), cache.broken_promise());
+}
+
+Result<ReplayResult> replayed(const Spec& spec) {
+  const Trace trace = attention_trace({.tokens = 20}, [](auto, auto, auto, auto) { return 1.0; });
+  const std::vector<Cell> cells = {{parse_spec("fifo:budget=4").value(), 1}, {spec, 1}};
+  return replay(trace, cells, {});
+}
+
+TEST(WrongVictims, MakeAReplayAnError) {
+  EXPECT_TRUE(replayed(spec_of<0>()));
+  const Result<ReplayResult> result = replayed(spec_of<2, 1>());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, Error::Kind::usage);
+  EXPECT_THAT(result.error().message,
+              HasSubstr("policy 'fixed' names victims that are none: found 2 and then 1"));
+}
+
+TEST(WrongScores, MakeAReplayAnError) {
+  Spec spec = spec_of<0>();
+  spec.budgets = {.law = Budgets::Law::adaptive, .alpha = 200};
+  const Result<ReplayResult> result = replayed(spec);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("policy 'fixed' gives 2 scores of "));
 }
 
 }  // namespace

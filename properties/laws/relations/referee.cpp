@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kvcheck/properties/subjects/spec_caches.h"
-#include "kvcheck/sim/cache/cache_group.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 
 namespace kv::properties {
 namespace {
@@ -35,7 +35,7 @@ Referee::Referee(const History& history, const Spec& spec, Compared compare, std
       compare_(compare),
       name_(std::move(name)),
       per_cell_(units_per_cell(history.what.setup, history.contract.unit)),
-      together_(units_in_group(spec, heads_of(history))) {
+      together_(units_in_pool(spec, heads_of(history))) {
   branches_.push_back(fresh());
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/referee.h"
 

@@ -1,0 +1,44 @@
+// Rotator: what a policy keeps of Policy::rotate_by, for policies that compare keys and queries as
+// they are after rotation although observations bring them before it.
+//
+// A place is a token's position in the stream or, in a cache that closes the gaps of evictions, its
+// rank (base/rotation.h).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/position.h"
+#include "kvcheck/base/rotation.h"
+
+namespace kv {
+
+class Rotator {
+ public:
+  Rotator() = default;
+
+  Rotator(const Rotation* rotation, bool at_ranks) : rotation_(rotation), at_ranks_(at_ranks) {}
+
+  // Null where nothing rotates.
+  [[nodiscard]] const Rotation* rotation() const { return rotation_; }
+
+  // Whether places are ranks, which change with every eviction, instead of positions.
+  [[nodiscard]] bool at_ranks() const { return at_ranks_; }
+
+  // Rotates the vectors of a token's heads, one after another, to a place.
+  void rotate_to(Position place, std::size_t dim, std::span<float> heads) const {
+    if (rotation_ == nullptr) return;
+    rotation_->mean_rotations(place, 1, rotations_);
+    for (std::size_t at = 0; at < heads.size(); at += dim) {
+      rotate_pairs<float>(rotations_, false, heads.subspan(at, dim));
+    }
+  }
+
+ private:
+  const Rotation* rotation_ = nullptr;
+  bool at_ranks_ = false;
+  mutable std::vector<PairRotation> rotations_;  // scratch
+};
+
+}  // namespace kv
