@@ -105,6 +105,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/replay/timing.h
   sim/spec/budgets.h
   sim/spec/presets.h
+  sim/spec/settings.h
   sim/spec/spec.h
   traces/rope_layout.h
   traces/trace.h

@@ -10,9 +10,10 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/policies/policy.h"
 
 namespace kv {
+
+class Policy;
 
 // A parameter beyond sinks, recent and budget: `name=value` in a spec.
 struct Parameter {

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/budgets.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv::properties {
 

@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "kvcheck/sim/spec/spec.h"
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::cli {
 

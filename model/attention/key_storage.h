@@ -4,7 +4,10 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/attention/kv_format.h"
 #include "kvcheck/model/weights/config.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::model {
 

@@ -32,7 +32,10 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/kernels/model_kernels.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::model {
 

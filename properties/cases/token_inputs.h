@@ -10,7 +10,7 @@
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/properties/stream.h"
 #include "kvcheck/properties/subject.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv::properties {
 

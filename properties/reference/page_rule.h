@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/position.h"
 #include "kvcheck/properties/cases/token_inputs.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv::properties {
 

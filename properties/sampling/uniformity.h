@@ -10,7 +10,10 @@
 #include "kvcheck/properties/sampling/exact.h"
 #include "kvcheck/properties/statistics/counts.h"
 #include "kvcheck/properties/verdict.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::properties {
 

@@ -4,7 +4,10 @@
 #include <memory>
 
 #include "kvcheck/properties/family.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::properties {
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kvcheck/sim/spec/spec.h"
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::reports {
 

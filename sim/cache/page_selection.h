@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
-#include "kvcheck/sim/cache/unit_cache.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/cache/visible.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kvcheck/sim/spec/spec.h"
-
 namespace kv {
+
+struct Spec;
 
 // [tokens]: for every query of a stream of that length the most rows that it can see, its own
 // included, with the spec's budget, protection, timing, slack, visibility and chunk.

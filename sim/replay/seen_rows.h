@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/cache/visible.h"
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/metrics.h"
 #include "kvcheck/sim/replay/top_k.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv {
 

@@ -5,11 +5,11 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/token_class.h"
-#include "kvcheck/policies/policy.h"
-#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
+
+struct Spec;
 
 // Nothing, or an error that names the spec, what it asks for and what the trace has: in-cache
 // positions, queries, keys or values of a trace of attention rows; token classes of a trace without

@@ -29,61 +29,12 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/policies/entry.h"
 #include "kvcheck/policies/needs.h"
-#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/budgets.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv {
-
-// When the cache trims to its budget, relative to attention. For a chunk of c tokens:
-enum class Timing {
-  attend_then_trim,  // append c, attend, trim to the budget
-  trim_then_attend,  // make room for c, append c, attend
-  lazy,  // append c, attend, trim to the budget once more than budget + slack are stored
-};
-
-// What a query inside a chunk may attend to.
-enum class Visibility {
-  causal,  // everything stored up to itself
-  window,  // exactly what it would see were the chunk fed token by token, making room: never more
-           // than the budget, its own key included
-  top_pages,  // of everything stored up to itself few pages, chosen anew by each query and head
-};
-
-// Of visibility=top-pages: how much a query attends to.
-struct TopPages {
-  std::uint32_t attended = 1024;   // tokens at most; a multiple of `page`, at least one page
-  std::uint32_t page = 16;         // tokens that are attended to or not together
-  std::uint32_t dense_layers = 2;  // the first so many layers attend to everything
-
-  // How many pages a query attends to, its own among them.
-  [[nodiscard]] std::uint32_t pages() const { return attended / page; }
-
-  bool operator==(const TopPages&) const = default;
-};
-
-// At which rotary positions attention is computed.
-enum class Positions {
-  absolute,  // a token's index in the stream; gaps stay
-  in_cache,  // a resident's rank among the visible; the query has the last rank
-  shifted,   // the same ranks, held by turning the stored keys whenever a gap closes: what ring
-             // buffers do. Equal to in_cache but for rounding, which only a model shows
-};
-
-// Whether positions are ranks, so that they close the gaps that evictions leave.
-constexpr bool are_ranks(Positions positions) {
-  return positions != Positions::absolute;
-}
-
-// Which keys and values the residents have once others have gone. A replay always shows those that
-// were recorded; a model runs again over the residents where the spec says so.
-enum class Vectors {
-  kept,          // those of the pass that fed them; they remember what has gone since
-  re_evaluated,  // those of a fresh pass over the residents, made after every trim
-};
-
-// Who shares one set of residents.
-enum class Unit { head, kv_head, layer, model };
 
 struct Spec {
   const PolicyEntry* policy = nullptr;
@@ -123,13 +74,6 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-// What the words of a spec may leave open, given beside it (a sweep's --budget and --chunk). 0: not
-// given.
-struct SpecDefaults {
-  std::uint32_t budget = 0;
-  std::uint32_t chunk = 0;
-};
-
 // Errors name the bad word, what was expected there, and the nearest right word. When both the spec
 // and `defaults` fix a value and they differ, that is an error too.
 Result<Spec> parse_spec(std::string_view text, const SpecDefaults& defaults = {});
@@ -140,11 +84,5 @@ bool leaves_budget_open(std::string_view text);
 
 // What the spec's policy asks to see. Cost: makes one policy.
 Needs needs_of(const Spec& spec);
-
-std::string_view name_of(Timing timing);
-std::string_view name_of(Visibility visibility);
-std::string_view name_of(Positions positions);
-std::string_view name_of(Unit unit);
-std::string_view name_of(Vectors vectors);
 
 }  // namespace kv

@@ -181,4 +181,37 @@ Findings include_cycles(const std::vector<SourceFile>& files) {
   return findings;
 }
 
+Findings far_reaching_headers(const std::vector<SourceFile>& files,
+                              const std::vector<CentralHeader>& headers) {
+  std::map<std::string_view, std::vector<std::string_view>> included;
+  for (const SourceFile& file : files) {
+    for (const Include& include : includes_of(file)) {
+      if (!include.ours || !include.target.starts_with(project)) continue;
+      included[file.path].push_back(include.target.substr(project.size()));
+    }
+  }
+  std::size_t sources = 0;
+  std::map<std::string_view, std::size_t> reached;  // by header: how many sources
+  for (const SourceFile& file : files) {
+    if (!file.path.ends_with(".cpp")) continue;
+    ++sources;
+    std::set<std::string_view> met;
+    const std::function<void(std::string_view)> visit = [&](std::string_view path) {
+      if (!met.insert(path).second) return;
+      if (path != file.path) ++reached[path];
+      for (const std::string_view next : included[path]) visit(next);
+    };
+    visit(file.path);
+  }
+  Findings findings;
+  for (const CentralHeader& header : headers) {
+    const std::size_t percent = 100 * reached[header.path] / std::max<std::size_t>(1, sources);
+    if (percent <= header.most_percent) continue;
+    findings.push_back(header.path + ": reaches " + std::to_string(percent) +
+                       " % of the sources, " + std::to_string(reached[header.path]) + "; at most " +
+                       std::to_string(header.most_percent) + " %");
+  }
+  return findings;
+}
+
 }  // namespace kv::tidy

@@ -24,4 +24,15 @@ Findings own_header_first(const SourceFile& file, const std::set<std::string>& p
 // No file includes itself through others.
 Findings include_cycles(const std::vector<SourceFile>& files);
 
+// A header that is meant to reach few sources, with the most of them that it may, in percent.
+struct CentralHeader {
+  std::string path;
+  std::size_t most_percent = 100;
+};
+
+// A change of a header that many sources reach through others makes all of them compile anew: each
+// of these reaches no more of the tree's sources (*.cpp, tests and benchmarks too) than it may.
+Findings far_reaching_headers(const std::vector<SourceFile>& files,
+                              const std::vector<CentralHeader>& headers);
+
 }  // namespace kv::tidy

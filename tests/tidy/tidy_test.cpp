@@ -71,6 +71,11 @@ TEST(Tidy, NoFileIncludesItselfThroughOthers) {
   EXPECT_THAT(include_cycles(tree()), IsEmpty());
 }
 
+TEST(Tidy, CentralHeadersReachFewSources) {
+  EXPECT_THAT(far_reaching_headers(tree(), {{"sim/spec/spec.h", 34}, {"policies/policy.h", 25}}),
+              IsEmpty());
+}
+
 TEST(Tidy, FilesAndLinesStayShort) {
   EXPECT_THAT(everywhere(sizes), IsEmpty());
 }
@@ -175,6 +180,20 @@ TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
   for (int i = 0; i < 20; ++i) lines += "\n";
   EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", lines}}),
               ElementsAre("sim/a/README.md: 21 lines; at most 20"));
+}
+
+TEST(TidyRule, FindsAHeaderThatReachesManySourcesThroughOthers) {
+  const std::vector<SourceFile> files = {
+      {"a.h", ""},
+      {"b.h", "#include \"kvcheck/a.h\"\n"},
+      {"one.cpp", "#include \"kvcheck/b.h\"\n#include \"kvcheck/a.h\"\n"},
+      {"two.cpp", "#include \"kvcheck/b.h\"\n"},
+      {"three.cpp", "#include <vector>\n"},
+      {"four.cpp", "// #include \"kvcheck/a.h\"\n"},
+  };
+  EXPECT_THAT(far_reaching_headers(files, {{"a.h", 50}, {"b.h", 50}}), IsEmpty());
+  EXPECT_THAT(far_reaching_headers(files, {{"a.h", 49}, {"b.h", 50}}),
+              ElementsAre("a.h: reaches 50 % of the sources, 2; at most 49 %"));
 }
 
 TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
