@@ -11,16 +11,8 @@
 // these are averaged after they were multiplied with the norm of the value that the head reads.
 // Among equals the older goes.
 //
-// Source: Devoto, Jeblick and Jegou, "Expected Attention: KV Cache Compression by Estimating
-// Attention from Future Queries Distribution", arXiv:2510.00636; code NVIDIA/kvpress,
-// ExpectedAttentionPress.
-// Differs: there statistics are those of the prompt, without its first tokens; here of all queries
-// so far. There expectations are normalised over the residents but the sinks, here over all of
-// them, as attention is: a head of a unit that looks at the sinks has less of a say.
-// covariance=diagonal, the default, leaves out what two channels have in common.
-// Cost: O(residents * keys) time a trim, `keys` being the numbers of a token's keys (with
-// covariance=full times head_dim); 4 bytes of each of these and 8 per kv-head for each resident,
-// and 8 head_dim (head_dim + 1) per query head.
+// Expectations are normalised over all residents, as attention is: a head of a unit that attends to
+// the sinks has less of a say.
 #pragma once
 
 #include <cstddef>

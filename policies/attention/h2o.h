@@ -16,29 +16,19 @@
 //                    prompt, all are ranked
 //   mask-simulation  who goes is hidden and stays stored, so that no memory is saved
 //
-// The mask simulation zeroes the scores of what it hides, and hidden tokens gather nothing, so that
+// The mask simulation (at commit ac75c2a) zeroes the scores of what it hides, and hidden tokens gather nothing, so that
 // they come back only where fewer candidates than fit have any score: its residents are those of
 // real-drop. But for one token: the mask for the next query counts that query among the recent
 // tokens, while those who may be chosen end before the recent ones of this query. So whoever leaves
 // the recent window is hidden for one step, however high its score, and is a candidate only then.
 // Earlier versions of that file showed it again by accident, as they wrote the scores' mask into
-// the same memory. Neither the hole nor the accident is built here.
+// the same memory. Neither the hole nor the accident is built here,
+// nor that with recent=0 the code keeps the scores of what it hides, its slice of the last 0 scores
+// being all of them.
 //
 // Sizes that a code takes as shares of the prompt are given as counts: 0.1 and 0.1 of a prompt of
 // 2,000 tokens is h2o:recent=200,budget=400;chunk=2000. flexgen's 0.1 is recent=199,budget=399: the
 // new token takes the last place while it is attended to.
-//
-// Source: Zhang et al., "H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large
-// Language Models", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code FMInference/H2O,
-// h2o_hf/utils_real_drop/modify_llama.py, h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py,
-// h2o_hf/utils_hh/modify_llama.py. Division by age: NVIDIA/kvpress, ObservedAttentionPress.
-// Differs: mass is renormalised over what was visible, as a running cache's softmax is, and is the
-// mean over the unit's heads. Sums are kept in double (see below). Ties are decided; there they
-// fall as torch.topk lets them. flexgen sums in f16. Of mask-simulation (at commit ac75c2a): who
-// leaves the recent window is a candidate at once, there hidden for one step first; hidden tokens
-// never come back, also where scores have run down to 0; with recent=0 that code keeps the scores
-// of what it hides, its slice of the last 0 scores being all of them.
-// Cost: O(residents) time a query; one double per resident, three with normalise=age.
 //
 // Why double: after 10^5 queries a heavy token's sum is near 10^4, where a float's steps are 10^-3
 // and most of what a query adds is lost; a double is still exact to 10^-12.

@@ -11,17 +11,6 @@
 // With noise=none and step=0 it is h2o. With select=once the first trim chooses, and who leaves the
 // recent window after it goes: what the authors' code does, whose mask keeps what it has hidden and
 // hides every token for the one step at which it is neither recent nor a candidate.
-//
-// Source: Adnan et al., "Keyformer: KV Cache Reduction through Key Tokens Selection for Efficient
-// Generative Inference", MLSys 2024, arXiv:2403.09054, section 3.3; code
-// d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py.
-// Differs: by default a token of the answer may become a key token, as the text says; in that code
-// none can. There the token that has just left the recent window at the end of the prompt is hidden
-// for good too, here it is ranked. Its noise is not seeded; here it is keyed by the query and the
-// token. Heads of a unit are averaged before the noise. The budget is the cache's: there it is 60 %
-// of the prompt, 30 % of that recent. A cache does not know where a prompt ends: without prompt=
-// tau rises from the second query on. The code's tau has no end.
-// Cost: O(residents) time and draws a query; 12 bytes per resident.
 #pragma once
 
 #include <cstddef>

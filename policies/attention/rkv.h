@@ -8,18 +8,9 @@
 // The lowest score goes; among equals the older. Redundancy is told head by head and averaged over
 // the unit's kv-heads.
 //
-// Source: Cai et al., "R-KV: Redundancy-aware KV Cache Compression for Reasoning Models", NeurIPS
-// 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py (lambda 0.07)
-// and rkv/utils.py.
-// Differs: keys are compared before rotation, there as they are stored. There a key that none is
-// like spares the first resident instead of nobody. Query heads are averaged, in the code the
-// largest of their logits is taken; what queries pay is shared out over all that they see, there
-// over what is older than the window. The code compresses once 128 tokens are over (timing=lazy).
-// Cost: O(residents * key) time a query and O(residents (key + window)) a trim, `key` being the
-// numbers of a token's keys: all sums of cosines are one product with the sum of all unit keys.
-// When a token goes, each resident whose newest look-alike it was looks for the next, O(residents *
-// key): none or few as a rule, since the newest alike are spared, but all where all keys are alike.
-// 4 window bytes, 4 bytes of each number of a key, 16 a kv-head and 8 per resident.
+// All sums of cosines are one product with the sum of all unit keys. When a token is evicted, each
+// resident whose newest look-alike it was looks for the next: none or few as a rule, since the
+// newest alike are spared, but all where all keys are alike.
 #pragma once
 
 #include <cstddef>

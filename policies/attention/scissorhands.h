@@ -4,13 +4,8 @@
 // 1 / visible. When the middle is over its capacity, the tokens with the highest counts go: `drop`
 // percent of the middle at once, so that decisions are rare. Among equal counts the older goes.
 //
-// Source: Liu et al., "Scissorhands: Exploiting the Persistence of Importance Hypothesis for LLM KV
-// Cache Compression at Test Time", NeurIPS 2023, arXiv:2305.17118, algorithm 2.
-// Differs: no code was published. The count runs over the queries that saw the token and is not
-// divided by their number; the mean is compared with a tolerance of 10^-4 of it
-// (policies/attention/lru.h). Mass is renormalised over what was visible and is the mean over the
-// unit's heads.
-// Cost: O(residents) time a query; history / 8 + 8 bytes per resident.
+// The count runs over the queries that saw the token and is not divided by their number; the mean is
+// compared with a tolerance (policies/attention/lru.h).
 #pragma once
 
 #include <cstddef>

@@ -6,14 +6,7 @@
 // trim chooses who stays for good, as after a prompt, and whoever leaves the recent window later
 // goes at once. Among equal votes the older goes.
 //
-// Source: Li et al., "SnapKV: LLM Knows What You are Looking for Before Generation", NeurIPS 2024,
-// arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, snapkv/monkeypatch/snapkv_utils.py.
-// Differs: there only the prompt is compressed and the cache grows while generating; here the
-// budget holds throughout. There the voters are the recent tokens, here their number is an option
-// of its own. Pooling ends at the middle's ends, where the mean counts zeros as there. Heads of a
-// unit are averaged; there each query head has a cache of its own.
-// Cost: O(residents) time a query; O(middle (window + kernel)) time a trim; 4 window bytes per
-// resident.
+// Pooling ends at the ends of the middle, where the mean counts zeros, as the authors' code does.
 #pragma once
 
 #include <cstddef>

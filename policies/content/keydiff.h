@@ -4,13 +4,7 @@
 // the anchor. A token's score is the cosine between its key and the anchor, the mean over the
 // unit's kv-heads; the highest goes, among equals the older.
 //
-// Source: Park et al., "KeyDiff: Key Similarity-Based KV Cache Eviction for Long-Context LLM
-// Inference in Resource-Constrained Environments", arXiv:2504.15364; code NVIDIA/kvpress,
-// KeyDiffPress.
-// Differs: keys are compared before rotation, there as the cache stores them. A key of length 0 is
-// like nothing.
-// Cost: O(residents * key) time a trim, `key` being the numbers of a token's keys; 4 bytes of each
-// per resident.
+// A key of length 0 is similar to nothing.
 #pragma once
 
 #include <memory>

@@ -17,15 +17,7 @@
 // Who has no score yet stays while others can go, and goes oldest first. So a cache should hold
 // three pieces: choose lag by the budget.
 //
-// Source: "LagKV: Lag-Relative Information of the KV Cache Tells Which
-// Tokens Are Important", arXiv:2504.04704; code AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and
-// NVIDIA/kvpress, LagKVPress, whose scores `ranked` and `scored` (cross_scoring there) are.
-// Differs: by default every token has a reference of its own, and the middle is thinned as a whole.
-// There the heads of a unit choose apart, and a partition keeps a fixed share, so that the cache
-// grows with the text; here the share falls as partitions come. Keys are those before rotation,
-// there after it. A channel in which the reference does not vary says nothing.
-// Cost: O(lag * width) time a token, `width` being the numbers of its keys and values, with
-// partitions O(width) and a sort; 12 bytes, and 4 for each of these numbers, per resident.
+// A channel in which the reference does not vary says nothing.
 #pragma once
 
 #include <cstddef>

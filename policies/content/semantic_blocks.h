@@ -7,14 +7,6 @@
 // Among equals the older goes. With scores=raw keys and queries are those before rotation, so that
 // likeness is of content and not of distance; with scores=rotated, as published, they are turned by
 // their positions first (in a cache that closes gaps, by ranks).
-//
-// Source: a reimplementation of StreamingLLM on Pythia-2.8b with compression,
-// compress/pythia_streaming_compress.py, mode none ("NoComp").
-// Differs: there keys are scored after rotation, which mixes distance in, by their inner product,
-// while its description says cosine: that is scores=rotated,likeness=dot. Queries and keys are
-// averaged over all heads before they are multiplied; and the rest is dropped.
-// Cost: O(middle * keys) time a trim, `keys` being the numbers of a token's keys; 4 bytes of each
-// per resident.
 #pragma once
 
 #include <cstddef>

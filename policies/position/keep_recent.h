@@ -2,12 +2,6 @@
 //
 // dense keeps everything, window the last `recent` tokens, streaming the first `sinks` besides.
 // None leaves a middle to choose from, so all three share one policy that is never asked.
-//
-// Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks", ICLR 2024,
-// arXiv:2309.17453, section 3 (dense, window and sinks with a rolling cache, side by side in its
-// figure 1).
-// Differs: timing, visibility and positions are the cache's settings, not the policy's.
-// Cost: nothing; no state.
 #pragma once
 
 #include <memory>

@@ -17,16 +17,9 @@
 //
 // A middle smaller than a run is a run of what is there, and loses one token of it at least.
 //
-// Source: Shi et al., "LaCache: Ladder-Shaped KV Caching for Efficient Long-Context Modeling of
-// Large Language Models", ICML 2025, arXiv:2507.14204; code GATECH-EIC/LaCache (its kv_cache.py),
-// which has order=interleaved and 4 sinks, and leaves as many of the newest tokens alone as there
-// are layers (here recent).
-// Differs: who leaves a run goes one by one, as room is needed, there all at once; so the cache is
-// always full, and its size is not raised by half of what a run loses. With drop=1 nothing differs:
-// fed token by token with order=interleaved and as many recent tokens as layers, it holds what the
-// code's arithmetic of indices holds. Where the layers of a token begin by default is our reading
-// of the paper's abstract (from shallow to deep) with the code's sizes.
-// Cost: O(1) time a token; two counters.
+// Fed token by token with drop=1, order=interleaved and as many recent tokens as layers, it holds
+// what the code's arithmetic of indices holds. Where the layers of a token begin by default is our
+// reading of the paper's abstract (from shallow to deep) with the code's sizes.
 #pragma once
 
 #include <cstddef>

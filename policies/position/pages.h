@@ -9,13 +9,6 @@
 //
 // Of what is pinned only so much can stay as sinks and middle have room for; where they hold less
 // than a page, its newest tokens go. Without a middle the cache is a window, and no page is known.
-//
-// Source: paged caches with attention sinks, as vLLM's SlidingWindowManager (which frees pages
-// whose tokens have all left the window, and pins none) and ColossalAI's (which wants the sinks to
-// fit into the first page) have them.
-// Differs: there a page is freed once its newest token has left the window; here as soon as room is
-// needed, and the budget counts tokens, not pages.
-// Cost: O(page) time a page; no state.
 #pragma once
 
 #include <cstddef>

@@ -2,11 +2,6 @@
 //
 // With k = the middle's size, a token survives each later decision with probability (k - 1)/k, so
 // its chance of being there after `a` of them is (1 - 1/k)^a: geometric in age, not uniform.
-//
-// Source: AnswerDotAI/cold-compress, cache.py, class KVCacheRandom.
-// Differs: sinks and recent tokens are the cache's to protect, and draws are keyed by the
-// newcomer's position instead of coming from one global generator.
-// Cost: O(1) time and one draw a token; no state.
 #pragma once
 
 #include <memory>

@@ -10,17 +10,6 @@
 //   bottom-k  every token has a random key of its own; the k smallest stay.
 //
 // They draw differently, so for one seed they keep different samples.
-//
-// Source: Pan, Weng, Huang, Pan and Zhao, "An Experiment of Implementing Reservoir Sampling to
-// StreamingLLM", section 4, formulas (1) and (2), figure 4. Algorithm R: Vitter, "Random Sampling
-// with a Reservoir", ACM TOMS 11(1), 1985, section 2 (credited there to A. Waterman). Algorithm L:
-// Li, "Reservoir-Sampling Algorithms of Time Complexity O(n(1 + log(N/n)))", ACM TOMS 20(4), 1994.
-// Bottom-k: Cohen and Kaplan, "Summarizing Data Using Bottom-k Sketches", PODC 2007.
-// Differs: every unit draws its own sample; the method's code draws one for all layers and heads.
-// Where p would exceed 1 (the middle not yet full) the token stays without a draw.
-// Cost: r: O(1) time, one draw a token and one more when it enters; no state. l: O(1) time, three
-// draws for each token that enters, k ln(M/k) of them; 16 bytes. bottom-k: one draw a token, O(k)
-// time when it enters; 8 bytes per middle token.
 #pragma once
 
 #include <memory>

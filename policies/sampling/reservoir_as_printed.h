@@ -10,13 +10,6 @@
 //
 // Only a single bulk is uniform. The formulas of the same paper (policies/sampling/reservoir.h)
 // are.
-//
-// Source: Pan, Weng, Huang, Pan and Zhao, "An Experiment of Implementing Reservoir Sampling to
-// StreamingLLM", figure 2 (reservoir_sampling) as figure 3 calls it.
-// Differs: only the choice of residents is reproduced; figure 3's slips in cutting tensors (slices
-// taken from layer 0 for every layer, empty ones past the end) are not. A candidate draws once, in
-// the call in which it is new, keyed by its position.
-// Cost: O(k + m) time and m draws a trim; no state.
 #pragma once
 
 #include <memory>

@@ -6,12 +6,6 @@
 // overweight goes with what its probability fell by, and the rest of the chance is shared evenly by
 // those that were not overweight before. With equal weights it is a uniform reservoir. A weight is
 // fixed when its token first may go.
-//
-// Source: Chao, "A general purpose unequal probability sampling plan", Biometrika 69(3), 1982,
-// section 2. Nobody seems to have used it for a cache.
-// Differs: nothing.
-// Cost: O(k log k) time and two draws a token, and O(residents) a query for weight=attention; 9
-// bytes per middle token, and 8 (attention: 16) per resident.
 #pragma once
 
 #include <memory>

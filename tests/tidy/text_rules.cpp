@@ -164,8 +164,9 @@ Findings policy_headers(const SourceFile& file) {
   Findings findings;
   if (!is_policy_header(file)) return findings;
   for (const std::string_view line : {"// Source: ", "// Differs", "// Cost"}) {
-    if (file.text.find("\n" + std::string(line)) != std::string::npos) continue;
-    findings.push_back(file.path + ":1: a policy's header has no line '" + std::string(line) + "'");
+    if (file.text.find("\n" + std::string(line)) == std::string::npos) continue;
+    findings.push_back(file.path + ":1: a policy's header has the line '" + std::string(line) +
+                       "', which its entry says");
   }
   return findings;
 }

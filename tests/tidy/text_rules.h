@@ -15,7 +15,8 @@ Findings sizes(const SourceFile& file);
 // architecture puts them.
 Findings banned_words(const SourceFile& file);
 
-// A header in policies/ that makes a Policy says Source:, Differs and Cost.
+// A header in policies/ that makes a Policy leaves Source, Differs and Cost to its entry, which has
+// them: said twice, they drift apart.
 Findings policy_headers(const SourceFile& file);
 
 // Of every header in policies/ that tells policies' entries, policies/registry/registry.cpp lists

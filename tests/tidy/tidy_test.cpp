@@ -276,12 +276,12 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("base/lanes_avx512.h", "#include <immintrin.h>"), 0);
 }
 
-TEST(TidyRule, FindsAPolicyWithoutSourceOrEntry) {
+TEST(TidyRule, FindsAPolicyThatRepeatsItsEntryOrHasNone) {
   const std::string entry = "PolicyEntry x_policy();\n";
   const std::string words = "// X.\n// Source: a.\n// Differs: b.\n// Cost: c.\n";
-  EXPECT_THAT(policy_headers({"policies/x.h", words + entry}), IsEmpty());
-  EXPECT_THAT(policy_headers({"policies/x.h", entry}).size(), 3);
-  EXPECT_THAT(policy_headers({"policies/x.h", "// Helpers.\n"}), IsEmpty());
+  EXPECT_THAT(policy_headers({"policies/x.h", words + entry}).size(), 3);
+  EXPECT_THAT(policy_headers({"policies/x.h", "// X.\n" + entry}), IsEmpty());
+  EXPECT_THAT(policy_headers({"policies/x.h", words}), IsEmpty()) << "it makes no policy";
   const SourceFile header = {"policies/x.h", words + entry};
   EXPECT_THAT(
       unregistered_policies({header, {"policies/registry/registry.cpp", "x_policy2()"}}).size(), 1);
