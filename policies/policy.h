@@ -1,4 +1,4 @@
-// A policy: decides which tokens of one unit's cache go. Nothing else.
+// A policy: decides which tokens of one unit's cache are evicted. Nothing else.
 //
 // The cache (sim/cache/unit_cache.h) owns protection, budget, timing, visibility, positions and
 // order, so that one piece of code holds every policy to the same budget. A policy knows no
@@ -13,7 +13,7 @@
 // what it needs. Then it calls, in this order:
 //   observe   once per query, with the attention that the query paid and what its own token
 //             brought, as far as needs() asks; never if it asks for nothing
-//   evict     when the middle holds more than its capacity: names those who go
+//   evict     when the middle holds more than its capacity: names the victims
 //   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
 //
 // Where the units of a layer share their budget (sim/cache/budget_pool.h), scores() is called in
@@ -120,7 +120,7 @@ class Policy {
   // was forgotten since, and one more: its own token's.
   virtual void observe(const Observation& /*observation*/) {}
 
-  // Names who goes: `victims`, empty on entry, receives indices into candidates.positions, strictly
+  // Selects `victims`: empty on entry, it receives indices into candidates.positions, strictly
   // increasing, at least n - capacity of them.
   virtual void evict(const Candidates& candidates,
                      Draws& draws,

@@ -127,7 +127,7 @@ Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
 Result<void> Decoder::check_promises() const {
   for (const ModelUnit& unit : attention_->units()) {
     const std::string& broken = unit.cache.broken_promise();
-    if (!broken.empty()) return usage_error(broken);
+    if (!broken.empty()) return malformed(broken);
   }
   return {};
 }

@@ -14,17 +14,17 @@
 //   flexgen          where one token leaves the recent window, the lowest of the older candidates
 //                    goes and the newcomer stays whatever its score; where several do, as after a
 //                    prompt, all are ranked
-//   mask-simulation  who goes is hidden and stays stored, so that no memory is saved
+//   mask-simulation  victims are masked and stay stored, so that no memory is saved
 //
-// The mask simulation (at commit ac75c2a) zeroes the scores of what it hides, and hidden tokens gather nothing, so that
-// they come back only where fewer candidates than fit have any score: its residents are those of
-// real-drop. But for one token: the mask for the next query counts that query among the recent
-// tokens, while those who may be chosen end before the recent ones of this query. So whoever leaves
-// the recent window is hidden for one step, however high its score, and is a candidate only then.
-// Earlier versions of that file showed it again by accident, as they wrote the scores' mask into
-// the same memory. Neither the hole nor the accident is built here,
-// nor that with recent=0 the code keeps the scores of what it hides, its slice of the last 0 scores
-// being all of them.
+// The mask simulation (at commit ac75c2a) zeroes the scores of what it hides, and hidden tokens
+// gather nothing, so that they come back only where fewer candidates than fit have any score: its
+// residents are those of real-drop. One token differs. The mask for the next query counts that
+// query among the recent tokens, while the candidates end before the recent ones of this query. So
+// a token that leaves the recent window is hidden for one step, however high its score, and is a
+// candidate only after that. Earlier versions of that file showed it again by accident, as they
+// wrote the scores' mask into the same memory. Neither the hole nor the accident is built here,
+// nor is it that with recent=0 the code keeps the scores of what it hides, its slice of the last 0
+// scores being all of them.
 //
 // Sizes that a code takes as shares of the prompt are given as counts: 0.1 and 0.1 of a prompt of
 // 2,000 tokens is h2o:recent=200,budget=400;chunk=2000. flexgen's 0.1 is recent=199,budget=399: the

@@ -159,29 +159,30 @@ std::unique_ptr<Policy> make_keyformer(const KeyformerOptions& options) {
 }
 
 PolicyEntry keyformer_policy() {
-  return {.name = "keyformer",
-          .summary = "Keeps heavy hitters by sums of attention under Gumbel noise.",
-          .protection = {},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Adnan et al., \"Keyformer: KV Cache Reduction through Key Tokens Selection "
-              "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054, section 3.3; code "
-              "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
-          .differs =
-              "that code never lets a token of the answer become a key token, which its text does "
-              "not say and select=once does; without prompt= tau rises from the second query on, "
-              "there with every generated token, in the text to 2 over the answer, in the code "
-              "without end; noise is keyed by query and token, there unseeded; among equals the "
-              "older goes",
-          .cost = "O(residents) time and draws a query; 12 bytes per resident",
-          .make = [](const Options& options) {
-            return make_keyformer({.noise = options.at("noise") == "gumbel",
-                                   .step = options.real("step"),
-                                   .end = options.real("end"),
-                                   .prompt = options.count("prompt"),
-                                   .once = options.at("select") == "once"});
-          }};
+  return {
+      .name = "keyformer",
+      .summary = "Keeps heavy hitters by sums of attention under Gumbel noise.",
+      .protection = {},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Adnan et al., \"Keyformer: KV Cache Reduction through Key Tokens Selection "
+          "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054, section 3.3; code "
+          "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
+      .differs =
+          "that code never lets a token of the answer become a key token, which its text does "
+          "not say and select=once does; without prompt= tau rises from the second query on, "
+          "there with every generated token, in the text to 2 over the answer, in the code "
+          "without end; noise is keyed by query and token, there unseeded; among equals the "
+          "older goes",
+      .cost = "O(residents) time and draws a query; 12 bytes per resident",
+      .make = [](const Options& options) {
+        return make_keyformer({.noise = options.at("noise") == "gumbel",
+                               .step = options.real("step"),
+                               .end = options.real("end"),
+                               .prompt = options.count("prompt"),
+                               .once = options.at("select") == "once"});
+      }};
 }
 
 }  // namespace kv

@@ -217,7 +217,8 @@ PolicyEntry rkv_policy() {
       .claims = claims,
       .source =
           "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
-          "NeurIPS 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, rkv/compression/r1_kv.py (lambda 0.07) and rkv/utils.py",
+          "NeurIPS 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, "
+          "rkv/compression/r1_kv.py (lambda 0.07) and rkv/utils.py",
       .differs =
           "keys are compared before rotation, there as they are stored; query heads are "
           "averaged, there the largest logit counts; a key that none is like spares nobody, "

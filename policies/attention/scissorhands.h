@@ -4,8 +4,8 @@
 // 1 / visible. When the middle is over its capacity, the tokens with the highest counts go: `drop`
 // percent of the middle at once, so that decisions are rare. Among equal counts the older goes.
 //
-// The count runs over the queries that saw the token and is not divided by their number; the mean is
-// compared with a tolerance (policies/attention/lru.h).
+// The count runs over the queries that saw the token and is not divided by their number; the mean
+// is compared with a tolerance (policies/attention/lru.h).
 #pragma once
 
 #include <cstddef>

@@ -108,7 +108,7 @@ void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
 Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
   UnitCache cache(spec_, std::make_unique<BlockDraws>(seed));
   run(cache, replicate);
-  if (!cache.broken_promise().empty()) return usage_error(cache.broken_promise());
+  if (!cache.broken_promise().empty()) return malformed(cache.broken_promise());
   if (replicate.kept.size() == shape_.k) return {};
   return Error{Error::Kind::unsupported,
                "the middle holds " + std::to_string(replicate.kept.size()) + " tokens instead of " +

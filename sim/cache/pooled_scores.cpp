@@ -48,21 +48,21 @@ std::vector<std::vector<std::size_t>> lowest_of_pool(std::span<const PooledUnit>
                                                      std::size_t mean,
                                                      std::size_t floor) {
   KV_CHECK(floor <= mean);
-  std::vector<std::vector<std::size_t>> going(units.size());
+  std::vector<std::vector<std::size_t>> victims(units.size());
   std::size_t all = 0;
   for (const PooledUnit& unit : units) all += unit.scores.size();
-  const std::size_t seats = mean * units.size();
-  if (all <= seats) return going;
+  const std::size_t places = mean * units.size();
+  if (all <= places) return victims;
   std::vector<Candidate> contested;
   contested.reserve(all);
   for (std::size_t i = 0; i < units.size(); ++i) add_contested(units[i], i, floor, contested);
-  const auto end = contested.begin() + static_cast<std::ptrdiff_t>(all - seats);
+  const auto end = contested.begin() + static_cast<std::ptrdiff_t>(all - places);
   if (end != contested.end()) {
     std::nth_element(contested.begin(), end, contested.end(), is_evicted_before);
   }
-  for (auto it = contested.begin(); it != end; ++it) going[it->unit].push_back(it->index);
-  for (std::vector<std::size_t>& unit : going) std::ranges::sort(unit);
-  return going;
+  for (auto it = contested.begin(); it != end; ++it) victims[it->unit].push_back(it->index);
+  for (std::vector<std::size_t>& of_unit : victims) std::ranges::sort(of_unit);
+  return victims;
 }
 
 }  // namespace kv

@@ -130,7 +130,7 @@ void CellState::UnitState::count(std::size_t visible) {
 Result<void> CellState::check_promises() const {
   for (const UnitState& unit : units_) {
     const std::string& broken = unit.cache.broken_promise();
-    if (!broken.empty()) return usage_error(broken);
+    if (!broken.empty()) return malformed(broken);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "kvcheck/model/run/text_streams.h"
 #include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/policies/fixed_victims.h"
 #include "kvcheck/tests/traces/files.h"
 
 namespace kv::model {
@@ -54,6 +55,16 @@ TEST(Evaluate, KnowsWhereTheLikeliestTokenWasRight) {
   const std::vector<std::vector<TokenId>> streams = {stream};
   const Evaluation done = evaluate(model, spec, streams, {}).value();
   EXPECT_THAT(done.right[0], ElementsAre(1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0));
+}
+
+TEST(Evaluate, APolicyThatNamesNoLegalVictimsIsAnErrorThatNamesIt) {
+  const LanguageModel model = open_model(test::small_llama().write("wrong-victims-model")).value();
+  const std::vector<std::vector<TokenId>> streams = {{1, 2, 3, 4, 5, 6, 7, 8}};
+  EXPECT_TRUE(evaluate(model, fixed_victims<0>(), streams, {}));
+  const Result<Evaluation> done = evaluate(model, fixed_victims<2, 1>(), streams, {});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message,
+              HasSubstr("policy 'fixed' names victims that are none: found 2 and then 1"));
 }
 
 TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {

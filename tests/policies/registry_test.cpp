@@ -1,9 +1,9 @@
 #include "kvcheck/policies/registry/registry.h"
-#include "kvcheck/policies/policy.h"
 
 #include <algorithm>
 #include <set>
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/policies/every_policy.h"
 
 namespace kv {

@@ -1,6 +1,6 @@
 #include "kvcheck/policies/attention/snapkv.h"
-#include "kvcheck/policies/policy.h"
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/policies/feed.h"
 
 namespace kv {

@@ -1,6 +1,6 @@
 #include "kvcheck/policies/content/token_classes.h"
-#include "kvcheck/policies/policy.h"
 
+#include "kvcheck/policies/policy.h"
 #include "kvcheck/tests/policies/feed.h"
 
 namespace kv {

@@ -1,12 +1,13 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
-#include "kvcheck/policies/registry/registry.h"
 
 #include <cmath>
 #include <numeric>
 #include <string>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/history.h"
 #include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/policies/fixed_victims.h"
 
 namespace kv::properties {
 namespace {
@@ -170,6 +171,14 @@ TEST(SpecSubject, RefusesWhatIsHostileAndStaysAsItWas) {
     EXPECT_TRUE(std::holds_alternative<Refused>(subject->restore(changed)));
   }
   EXPECT_EQ(positions(subject->look().units[0].stored), "0 1 2 ");
+}
+
+TEST(SpecSubject, FailsWithTheSentenceOfAPolicyThatNamesNoLegalVictims) {
+  const auto family = make_spec_family(fixed_victims<2, 1>());
+  const auto what = parse_case("sinks=0,recent=1,budget=4;stream=random;calls=f8");
+  const auto history = run_case(*family, what.value());
+  ASSERT_TRUE(history) << history.error().message;
+  EXPECT_THAT(history->failure, testing::HasSubstr("policy 'fixed' names victims that are none"));
 }
 
 TEST(SpecSubject, SizesAreMappedOrRefused) {

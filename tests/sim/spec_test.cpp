@@ -1,8 +1,8 @@
 #include "kvcheck/sim/spec/spec.h"
-#include "kvcheck/policies/registry/registry.h"
 
 #include <rapidcheck.h>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/presets.h"
 #include "kvcheck/tests/policies/every_policy.h"
 

@@ -1,14 +1,13 @@
 #include "kvcheck/sim/cache/unit_cache.h"
-#include "kvcheck/policies/policy.h"
-#include "kvcheck/policies/registry/registry.h"
 
 #include <rapidcheck.h>
-
 #include <algorithm>
 #include <memory>
 #include <set>
 #include <span>
 
+#include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/tests/sim/reference_cache.h"
 
 namespace kv {

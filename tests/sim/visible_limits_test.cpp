@@ -1,8 +1,8 @@
 #include "kvcheck/sim/cache/visible_limits.h"
-#include "kvcheck/policies/registry/registry.h"
 
 #include <algorithm>
 
+#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 

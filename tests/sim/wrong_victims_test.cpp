@@ -2,11 +2,9 @@
 // error that names the policy instead of a result.
 #include <memory>
 
-#include "kvcheck/policies/policy.h"
-#include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/sim/replay/replay.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/policies/fixed_victims.h"
 #include "kvcheck/tests/sim/memory_trace.h"
 
 namespace kv {
@@ -14,47 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// Names the same victims, and gives the same number of scores, whatever the candidates are.
-class Fixed final : public Policy {
- public:
-  explicit Fixed(std::vector<std::size_t> victims) : victims_(std::move(victims)) {}
-
-  void evict(const Candidates& /*candidates*/,
-             Draws& /*draws*/,
-             std::vector<std::size_t>& victims) override {
-    victims = victims_;
-  }
-
-  [[nodiscard]] bool scores_compare() const override { return true; }
-
-  [[nodiscard]] std::span<const double> scores(const PooledCandidates& /*candidates*/) override {
-    return scores_;
-  }
-
-  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
-    return std::make_unique<Fixed>(*this);
-  }
-
- private:
-  std::vector<std::size_t> victims_;
-  std::vector<double> scores_ = {1, 2};
-};
-
-template <std::size_t... victims>
-Spec spec_of(const std::string& settings = "") {
-  static const PolicyEntry entry = [] {
-    PolicyEntry fixed = *find_policy("fifo");
-    fixed.name = "fixed";
-    fixed.make = [](const Options&) -> std::unique_ptr<Policy> {
-      return std::make_unique<Fixed>(std::vector<std::size_t>{victims...});
-    };
-    return fixed;
-  }();
-  Spec spec = parse_spec("fifo:sinks=0,recent=1,budget=4" + settings).value();
-  spec.policy = &entry;
-  return spec;
-}
 
 void feed(UnitCache& cache, int tokens) {
   for (int token = 0; token < tokens; ++token) {
@@ -66,7 +23,7 @@ void feed(UnitCache& cache, int tokens) {
 
 template <std::size_t... victims>
 std::string broken_by() {
-  UnitCache cache(spec_of<victims...>(), std::make_unique<CounterDraws>(Rng(1)));
+  UnitCache cache(fixed_victims<victims...>(), std::make_unique<CounterDraws>(Rng(1)));
   feed(cache, 6);
   return cache.broken_promise();
 }
@@ -82,7 +39,7 @@ TEST(WrongVictims, NameTheirPolicy) {
 }
 
 TEST(WrongVictims, LeaveACacheThatKeepsItsBudgetAndRemembers) {
-  UnitCache cache(spec_of<>(), std::make_unique<CounterDraws>(Rng(1)));
+  UnitCache cache(fixed_victims<>(), std::make_unique<CounterDraws>(Rng(1)));
   feed(cache, 20);
   EXPECT_EQ(cache.residents(), 4U);
   EXPECT_EQ(cache.all().position_of(0), 16U) << "the oldest are evicted instead";
@@ -97,16 +54,16 @@ Result<ReplayResult> replayed(const Spec& spec) {
 }
 
 TEST(WrongVictims, MakeAReplayAnError) {
-  EXPECT_TRUE(replayed(spec_of<0>()));
-  const Result<ReplayResult> result = replayed(spec_of<2, 1>());
+  EXPECT_TRUE(replayed(fixed_victims<0>()));
+  const Result<ReplayResult> result = replayed(fixed_victims<2, 1>());
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind, Error::Kind::usage);
+  EXPECT_EQ(result.error().kind, Error::Kind::malformed);
   EXPECT_THAT(result.error().message,
               HasSubstr("policy 'fixed' names victims that are none: found 2 and then 1"));
 }
 
 TEST(WrongScores, MakeAReplayAnError) {
-  Spec spec = spec_of<0>();
+  Spec spec = fixed_victims<0>();
   spec.budgets = {.law = Budgets::Law::adaptive, .alpha = 200};
   const Result<ReplayResult> result = replayed(spec);
   ASSERT_FALSE(result);
