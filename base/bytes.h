@@ -1,4 +1,4 @@
-// Bytes of a state: what snapshot writes and restore reads.
+// The bytes of a saved state: snapshot writes them and restore reads them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class ByteWriter {
 
   void put(T value) { put_bytes(std::as_bytes(std::span(&value, 1))); }
 
-  // A count, then the values.
+  // Appends the number of values, then the values.
   template <typename T>
   requires std::is_arithmetic_v<T>
 
@@ -38,8 +38,8 @@ class ByteWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Reads them back. A read past the end gives zeros and makes finished() report the mistake, so a
-// reader checks once, at the end.
+// Reads the values back in the order in which they were written. A read past the end returns zeros
+// and makes finished() return an error, so a reader checks only once, at the end.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -62,7 +62,7 @@ class ByteReader {
     take(std::as_writable_bytes(std::span(values)));
   }
 
-  // Ok when everything was read and nothing is left.
+  // Returns an error if a read passed the end or if bytes are left.
   [[nodiscard]] Result<void> finished() const;
 
  private:

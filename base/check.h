@@ -7,7 +7,8 @@ namespace kv {
 
 }  // namespace kv
 
-// Aborts with the failed condition when a requirement is broken. On in every build type, because a
-// wrong cache that goes on is worse than one that stops. Never for what the outside can get wrong.
+// Prints the condition and aborts if it is false. It is active in every build type, because a wrong
+// cache that continues is worse than one that stops. Errors in files, options or the machine are
+// Errors (base/error.h), never a failed KV_CHECK.
 #define KV_CHECK(condition) \
   (static_cast<bool>(condition) ? void(0) : ::kv::check_failed(#condition, __FILE__, __LINE__))

@@ -1,4 +1,5 @@
-// Something outside the program was wrong: a file, a word on the command line, a full disk.
+// Error: something outside the program is wrong, such as a file, a word on the command line or a
+// full disk.
 //
 // Libraries return an Error in a Result and never print, exit or throw of their own. Bugs do not
 // become Errors; they fail a KV_CHECK (base/check.h).
@@ -27,7 +28,7 @@ struct Error {
 template <typename T>
 using Result = boost::system::result<T, Error>;
 
-// Asked for by boost::system::result when value() meets an Error, which is a bug of the caller.
+// boost::system::result calls this if value() finds an Error, which is a bug in the caller.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location& at);
 
 // Builds the Error that most functions return.

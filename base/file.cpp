@@ -20,7 +20,8 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A rename is on the disk only when its folder is.
+// A rename is on the disk only after its folder has been flushed. Errors are ignored: the file is
+// already in its place, and some file systems cannot flush folders.
 void sync_folder(const std::string& path) {
   const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
@@ -54,6 +55,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     return MappedFile({});
   }
   void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  // Built before close(), which may change errno.
   const Error failure = system_error("map", path);
   ::close(descriptor);
   if (memory == MAP_FAILED) return failure;
@@ -96,7 +98,8 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   std::string temporary = path + ".tmp-XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return system_error("write", path);
-  // mkostemp makes the file private; give it what the user's mask would have given.
+  // mkostemp creates a private file; give it the permissions that the user's mask allows. The mask
+  // can be read only by setting it.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
@@ -120,6 +123,8 @@ Result<void> AtomicFile::write(std::string_view text) {
 
 Result<void> AtomicFile::commit() {
   KV_CHECK(descriptor_ >= 0);
+  // The bytes must be on the disk before the rename, or a crash could leave an empty file in place
+  // of the old one.
   if (::fsync(descriptor_) != 0) return system_error("write", path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error("write", path_);
   ::close(std::exchange(descriptor_, -1));

@@ -11,11 +11,12 @@
 
 namespace kv {
 
-// A file's bytes, mapped read-only. Moves, does not copy; unmapped on destruction.
+// The bytes of a file, mapped read-only. The object can be moved but not copied; its destructor
+// unmaps the file.
 class MappedFile {
  public:
-  // Opens and maps. Errors name the path: not found, a directory, no permission, not a regular
-  // file. An empty file maps to an empty span.
+  // Opens and maps the file. Errors name the path and the reason: not found, a directory, no
+  // permission, not a regular file. An empty file maps to an empty span.
   static Result<MappedFile> open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -32,8 +33,9 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// A file that appears whole or not at all: bytes go to a temporary beside the target, commit()
-// flushes it to the disk and renames it over the target. Without commit() nothing is left behind.
+// A file that appears whole or not at all. write() writes to a temporary file beside the target;
+// commit() flushes it to the disk and renames it over the target. Without commit() the destructor
+// removes the temporary file.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::string& path);
@@ -56,10 +58,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// The whole of `text` as a file, atomically.
+// Writes `text` as the whole content of a file, atomically.
 Result<void> write_file(const std::string& path, std::string_view text);
 
-// "cannot VERB 'PATH': REASON", from errno.
+// The Error "cannot VERB 'PATH': REASON", with the reason that errno holds.
 Error system_error(std::string_view verb, const std::string& path);
 
 }  // namespace kv

@@ -6,7 +6,7 @@
 
 namespace kv {
 
-// A token's index in the stream. 32 bits: four thousand million tokens.
+// A token's index in the stream. 32 bits are enough for four thousand million tokens.
 using Position = std::uint32_t;
 
 // The half-open run of positions [first, last).

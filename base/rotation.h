@@ -1,8 +1,8 @@
-// How positions turn vectors, for those who know neither models nor traces: policies.
+// How positions rotate vectors, for code that knows neither models nor traces, such as policies.
 //
-// Rotary position embedding turns pairs of a head's channels, each by an angle of its own that
-// grows with the position (sim/cache/rope.h). Who brings keys and queries before rotation brings
-// this too.
+// Rotary position embedding rotates pairs of a head's channels. Each pair has an angle of its own,
+// which grows with the position (sim/cache/rope.h). A caller that passes keys and queries before
+// rotation passes a Rotation with them.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace kv {
 
-// What happens to two channels of a head: the one becomes x cosine - y sine, the other x sine + y
-// cosine. Of a mean over positions, where cosine^2 + sine^2 is less than 1.
+// The rotation of two channels of a head: x becomes x cosine - y sine, and y becomes x sine + y
+// cosine. In a mean over several positions cosine^2 + sine^2 is less than 1.
 struct PairRotation {
   std::size_t x = 0;
   std::size_t y = 0;
@@ -22,8 +22,8 @@ struct PairRotation {
   double sine = 0;
 };
 
-// Turns a head's vector in place, or, backwards, multiplies it with the transpose. Channels that no
-// pair names stay. Requires channels below numbers.size().
+// Rotates a head's vector in place or, if `backwards`, multiplies it with the transpose. Channels
+// that no pair names are not changed. Requires channels below numbers.size().
 template <typename Number>
 void rotate_pairs(std::span<const PairRotation> rotations,
                   bool backwards,
@@ -44,8 +44,8 @@ class Rotation {
   Rotation& operator=(const Rotation&) = delete;
   virtual ~Rotation() = default;
 
-  // The turns of the positions first ... first + count - 1, averaged; one entry per pair. Requires
-  // count >= 1. Cost: O(pairs), whatever the count.
+  // Writes the rotations averaged over the positions first ... first + count - 1, one entry per
+  // pair. Requires count >= 1. Cost: O(pairs), whatever the count.
   virtual void mean_rotations(Position first,
                               std::size_t count,
                               std::vector<PairRotation>& rotations) const = 0;

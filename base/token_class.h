@@ -1,4 +1,4 @@
-// What kind of word a token is, as far as its own text tells.
+// The kind of word that a token is, judged by its own text alone.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ enum class TokenClass : std::uint8_t {
   separator,  // nothing but punctuation and line ends
 };
 
-// The class of a token's text. Blanks around it and capitals do not count; a piece of a longer word
-// is judged alone, so "the" of "theme" is a function word. Text of blanks only is a function word
-// unless it has a line end. Bytes beyond ASCII are content.
+// The class of a token's text. Blanks around it and case are ignored. A piece of a longer word is
+// judged alone, so "the" of "theme" is a function word. Text that consists of blanks is a function
+// word, unless it contains a line end, which makes it a separator. Bytes beyond ASCII are content.
 //
 // The list of function words is ours: English determiners, pronouns, prepositions, conjunctions,
 // auxiliary verbs and particles of one word.

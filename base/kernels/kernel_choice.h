@@ -1,12 +1,13 @@
-// What the environment says about kernels, checked.
+// Checks the environment variable KV_KERNEL.
 #pragma once
 
 #include "kvcheck/base/error.h"
 
 namespace kv {
 
-// An error if KV_KERNEL is set but names no kernels, or some that this machine lacks, so that no
-// program measures what it was not asked for. kernels() itself takes the best then.
+// Returns an error if KV_KERNEL is set but names no kernels, or kernels that this machine cannot
+// run. Programs call it before they measure anything, because kernels() itself falls back to the
+// best.
 Result<void> check_kernel_choice();
 
 }  // namespace kv

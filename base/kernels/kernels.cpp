@@ -8,6 +8,8 @@
 namespace kv {
 namespace {
 
+// All instruction sets that the *_avx512.cpp sources are compiled for. A machine that has them has
+// popcnt too.
 bool has_avx512() {
   return static_cast<bool>(__builtin_cpu_supports("avx512f")) &&
          static_cast<bool>(__builtin_cpu_supports("avx512bw")) &&
@@ -17,11 +19,13 @@ bool has_avx512() {
 
 std::vector<const Kernels*> find_supported() {
   std::vector<const Kernels*> found;
+  // The best first, because select() takes the first by default.
   if (has_avx512()) found.push_back(&avx512_kernels);
   found.push_back(&scalar_kernels);
   return found;
 }
 
+// A name that this machine cannot serve is ignored here; check_kernel_choice() reports it.
 const Kernels& select() {
   const char* requested = std::getenv("KV_KERNEL");
   for (const Kernels* candidate : supported_kernels()) {

@@ -10,7 +10,7 @@ KV_AVX512_BEGIN
 namespace kv {
 namespace {
 
-// Products are rounded before they are added (no fused multiply-add), as the scalar twin does.
+// Products are rounded before they are added (no fused multiply-add), as in the scalar kernel.
 __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
   __m512 lanes = _mm512_setzero_ps();
   std::size_t i = 0;
@@ -26,7 +26,7 @@ __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
   return lanes;
 }
 
-// 64 columns at a time stay in registers while the rows go by.
+// Keeps the sums of 64 columns in registers over all rows, so that each sum is stored once.
 template <typename RowOf>
 void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, float* out) {
   std::size_t j = 0;
@@ -91,10 +91,13 @@ double avx512_softmax(float* logits, std::size_t n) {
   }
   alignas(64) std::array<float, 16> lanes{};
   _mm512_store_ps(lanes.data(), most);
+  // A maximum does not depend on the order, so no tree is needed here.
   float largest = lanes[0];
   for (const float lane : lanes) largest = lane > largest ? lane : largest;
   for (std::size_t i = 0; i < n; i += 16) {
     const __mmask16 live = first(n - i);
+    // The largest logit is subtracted first, so that no exponential overflows and their sum is at
+    // least 1.
     const __m512 below =
         _mm512_sub_ps(_mm512_maskz_loadu_ps(live, logits + i), _mm512_set1_ps(largest));
     _mm512_mask_storeu_ps(logits + i, live, exponential(below));

@@ -27,6 +27,7 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
 }
 
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
+  // Values are not negative, so the 0 of a masked lane never changes a maximum.
   __m512 low = _mm512_setzero_ps();
   __m512 high = _mm512_setzero_ps();
   std::size_t i = 0;
@@ -46,6 +47,7 @@ bool any_bit(const std::byte* bytes, std::size_t n) {
   __m512i bits = _mm512_setzero_si512();
   std::size_t i = 0;
   for (; i + 64 <= n; i += 64) bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  // The mask for no bytes is a case of its own, because a shift by 64 is undefined.
   const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
   bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
   return _mm512_test_epi64_mask(bits, bits) != 0;
@@ -65,7 +67,8 @@ __m512 add_first(__m512 lanes, const float* values, std::size_t n) {
   return _mm512_mask_add_ps(lanes, live, lanes, _mm512_maskz_loadu_ps(live, values));
 }
 
-// Four sums of 16 lanes, because one would make every addition wait for the last.
+// Keeps four sums of 16 lanes, because with one sum every addition would wait for the one before
+// it.
 float sum(const float* values, std::size_t n) {
   __m512 a = _mm512_setzero_ps();
   __m512 b = a;
@@ -85,7 +88,8 @@ float sum(const float* values, std::size_t n) {
   return add_lanes(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)));
 }
 
-// A plain loop: hardware gathers were slower on the machines at hand (two loads a cycle here).
+// A plain loop, which does two loads a cycle: hardware gathers were slower on the machines that we
+// measured.
 void gather(const float* values, const Position* at, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -129,7 +133,8 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
     const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
     const __mmask16 found = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GE_OQ);
     if (found != 0) {
-      // Compressed in a register and stored whole: compressing stores are slow on some machines.
+      // Compresses in a register and stores all 16 lanes, because compressing stores are slow on
+      // some machines. This is why `at` needs room for 16 indices more.
       _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
       count += static_cast<std::size_t>(__builtin_popcount(found));
     }
@@ -138,6 +143,9 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
   return count;
 }
 
+// A candidate is selected if fewer than k values come before it: larger ones, or equal ones of
+// earlier candidates. Every candidate is stored and the count advances only past selected ones, so
+// that the loop has no branch to mispredict.
 std::size_t largest(
     const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
   alignas(64) float all[most_candidates];
@@ -161,6 +169,7 @@ std::size_t largest(
   return count;
 }
 
+// Two passes: the smallest value, then the first index that has it.
 std::size_t argmin(const float* values, std::size_t n) {
   __m512 best = _mm512_set1_ps(std::numeric_limits<float>::infinity());
   for (std::size_t i = 0; i < n; i += 16) {
@@ -217,7 +226,8 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
     const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
                                           _mm512_maskz_loadu_pd(live, price + i));
     const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
-    // In this order an equal -0 stays what it was, as in std::min.
+    // With its operands in this order the minimum keeps the stored distance if both are equal (0
+    // and -0), as std::min does.
     _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
   }
 }

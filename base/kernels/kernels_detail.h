@@ -1,4 +1,4 @@
-// What the kernel files share: their tables, and the constants of the exponential.
+// Declarations that the kernel sources share: their tables, and the constants of the exponential.
 #pragma once
 
 #include "kvcheck/base/kernels/kernels.h"
@@ -8,7 +8,7 @@ namespace kv {
 extern const Kernels scalar_kernels;
 extern const Kernels avx512_kernels;
 
-// Of avx512_kernels, in base/kernels/kernels_attention_avx512.cpp.
+// Entries of avx512_kernels that base/kernels/kernels_attention_avx512.cpp defines.
 void avx512_dot_rows(
     const float* query, const float* rows, std::size_t n, std::size_t dim, float scale, float* out);
 void avx512_weigh_rows(

@@ -11,8 +11,10 @@
 namespace kv {
 namespace {
 
+// The running sums: one AVX-512 register, or an array here.
 using Lanes = std::array<float, 16>;
 
+// The fixed tree: the order in which the AVX-512 kernels halve their register.
 float add_lanes(Lanes lanes) {
   for (std::size_t half = 8; half > 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
@@ -50,6 +52,7 @@ bool any_sign(const float* values, std::size_t n) {
   return bits >> 31 != 0;
 }
 
+// Adds in the order of the AVX-512 kernel, which keeps four registers of 16 lanes.
 float sum(const float* values, std::size_t n) {
   std::array<float, 64> wide{};
   std::size_t i = 0;
@@ -103,7 +106,8 @@ std::size_t argmin(const float* values, std::size_t n) {
   return static_cast<std::size_t>(std::min_element(values, values + n) - values);
 }
 
-// Eight running lanes, then a search: five times as fast as one branch a number.
+// Eight running minima, then a search for the first index: five times as fast as a branch per
+// number.
 std::size_t argmin_double(const double* values, std::size_t n) {
   std::array<double, 8> lanes{};
   lanes.fill(std::numeric_limits<double>::infinity());
@@ -122,7 +126,7 @@ void add_to_double(double* into, const float* from, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) into[i] += static_cast<double>(from[i]);
 }
 
-// Four at a time, so that the compiler pairs them.
+// Handles four numbers at a time, so that the compiler vectorises them.
 void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -174,8 +178,9 @@ void weigh_rows_at(const float* weights,
   for (std::size_t i = 0; i < n; ++i) add_row(weights[i], rows + at[i] * dim, dim, out);
 }
 
-// exp(x) for x <= 0: 2^n times a polynomial in what is left, |rest| <= ln(2)/2.
+// exp(x) for x <= 0: 2^n times a polynomial in the remainder, |rest| <= ln(2)/2.
 float exponential(float x) {
+  // From here on n + 127 is at least 1, so that the exponent below is that of a normal number.
   if (x < exp_underflow) return 0;
   const float n = (x * exp_log2e + exp_magic) - exp_magic;
   const float rest = (x - n * exp_ln2_high) - n * exp_ln2_low;

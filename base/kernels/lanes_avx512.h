@@ -1,4 +1,4 @@
-// What the AVX-512 kernels share: sixteen numbers at a time.
+// Functions that the AVX-512 kernels share; each handles sixteen numbers at a time.
 //
 // Only *_avx512.cpp may include this header. Everything in it is internal to the source that
 // includes it, so that no copy for AVX-512 can reach the rest of the program.
@@ -29,13 +29,13 @@ KV_AVX512_BEGIN
 namespace kv {
 namespace {
 
-// The first n lanes, or all.
+// The mask of the first n lanes, or of all sixteen if n is larger.
 [[gnu::always_inline]] inline __mmask16 first(std::size_t n) {
   return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1U << n) - 1);
 }
 
-// The fixed tree: 8 + 8 lanes, 4 + 4, 2 + 2, 1 + 1. Not _mm512_reduce_add_ps, whose order is the
-// compiler's and which warns at -O1 on g++ 12.
+// Adds the lanes in the fixed tree: 8 + 8, then 4 + 4, 2 + 2 and 1 + 1. _mm512_reduce_add_ps is not
+// used, because the compiler selects its order and g++ 12 warns about it at -O1.
 [[gnu::always_inline]] inline float add_lanes(__m512 lanes) {
   const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(lanes), 1));
   const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
@@ -44,7 +44,7 @@ namespace {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-// Sixteen numbers, or the first of them under a mask, widened.
+// Loads the numbers of the lanes in `live`, widened to f32; the other lanes are 0.
 template <Number number>
 [[gnu::always_inline]] inline __m512 load_wide(const std::byte* bytes, __mmask16 live) {
   if constexpr (number == Number::f32) return _mm512_maskz_loadu_ps(live, bytes);
@@ -69,8 +69,8 @@ template <Number number>
   return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
 }
 
-// f(0), ..., f(n - 1) written out, each number a constant: so arrays of vectors stay in registers,
-// which a loop does not ensure at -O2.
+// Calls f(0), ..., f(n - 1) without a loop, so that each number is a constant. Arrays of vectors
+// that are indexed by it are then kept in registers, which a loop does not ensure at -O2.
 template <typename F, std::size_t... i>
 [[gnu::always_inline]] inline void each_of(std::index_sequence<i...> /*all*/, const F& f) {
   (f(std::integral_constant<std::size_t, i>{}), ...);
@@ -81,9 +81,10 @@ template <std::size_t n, typename F>
   each_of(std::make_index_sequence<n>{}, f);
 }
 
-// Asks for `bytes` from `at` on; into the second level unless told, as the lines that the first can
-// wait for are too few to keep memory busy. Always inline, and never in a lambda of its own: g++ 12
-// takes a function that does nothing but prefetch for one without effect, and drops its calls.
+// Prefetches `bytes` bytes from `at` on, by default into the second-level cache: the first level
+// can wait for too few lines at once to keep memory busy. The function is always inlined and never
+// the only statement of a lambda, because g++ 12 takes a function that only prefetches for one
+// without effect and removes its calls.
 template <auto level = _MM_HINT_T1>
 [[gnu::always_inline]] inline void ask_for(const std::byte* at, std::size_t bytes) {
   for (std::size_t line = 0; line < bytes; line += 64) {
@@ -91,7 +92,8 @@ template <auto level = _MM_HINT_T1>
   }
 }
 
-// Calls some<T, leads>(t) for T of the `tokens` from t on: fours, then ones. The first one leads.
+// Handles tokens 0 ... tokens - 1 by calls of some<T, leads>(t), each for the T tokens from t on. T
+// is 4 while four are left, then 1; `leads` is true in the first call only.
 template <typename F>
 [[gnu::always_inline]] inline void tokens_by_four(std::size_t tokens, const F& some) {
   std::size_t t = 0;

@@ -3,6 +3,7 @@
 namespace kv {
 
 void CounterDraws::make_run(Position position) {
+  // A run costs more than one draw, so it is computed only for positions that follow each other.
   const bool follows = run_size_ > 0 && position == run_begin_ + run_size_;
   run_begin_ = position;
   if (follows) {

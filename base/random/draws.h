@@ -1,4 +1,4 @@
-// Draws: the only door through which a policy meets chance.
+// Draws: the only random numbers that a policy may use.
 #pragma once
 
 #include <array>
@@ -9,10 +9,12 @@
 
 namespace kv {
 
-// Random numbers handed to a policy, so that a test can script or enumerate them.
+// A policy receives its random numbers through this interface, so that a test can script or
+// enumerate them.
 //
 // `position` is the token on whose behalf the policy draws and `index` counts its draws for that
-// token. A policy that names them truthfully gives the same result however the stream is chunked.
+// token. A policy that passes both truthfully gives the same result for every division of the
+// stream into chunks.
 class Draws {
  public:
   Draws() = default;
@@ -27,10 +29,11 @@ class Draws {
   virtual double uniform(Position position, std::uint32_t index) = 0;
 };
 
-// The Draws of real runs: every one a function of seed, stream, position and index alone.
+// The Draws of real runs. Each draw is a function of seed, stream, position and index alone.
 //
-// Samplers make their first draw (index 0) for one position after the other. Once two positions
-// follow each other, the first draws of the next few are made together and kept until asked for.
+// Samplers request their first draw (index 0) for one position after another. If a position follows
+// the last run, the first draws of the next few positions are computed together and kept until they
+// are requested.
 class CounterDraws final : public Draws {
  public:
   explicit CounterDraws(Rng rng) : rng_(rng) {}
@@ -50,7 +53,8 @@ class CounterDraws final : public Draws {
     return run_[position - run_begin_];
   }
 
-  // A run from `position` on, of one unless it follows the last run.
+  // Computes the draws from `position` on: run_of_positions of them if it follows the last run,
+  // otherwise one.
   void make_run(Position position);
 
   Rng rng_;

@@ -12,13 +12,14 @@ __m512i all(std::uint32_t word) {
   return _mm512_set1_epi32(static_cast<int>(word));
 }
 
-// The products of sixteen 32-bit lanes with one number, their low and high words apart.
+// The products of sixteen 32-bit lanes with one number: their low words and their high words.
 struct Product {
   __m512i low;
   __m512i high;
 };
 
 Product multiply(__m512i lanes, __m512i number) {
+  // _mm512_mul_epu32 multiplies the even lanes only, so the odd ones are shifted into their places.
   const __m512i even = _mm512_mul_epu32(lanes, number);
   const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(lanes, 32), number);
   return {_mm512_mask_blend_epi32(odd_lanes, even, _mm512_slli_epi64(odd, 32)),
@@ -45,7 +46,8 @@ void philox_sixteen_avx512(const PhiloxRun& run, std::array<std::uint64_t, 16>& 
     key_0 = _mm512_add_epi32(key_0, all(philox_weyl_0));
     key_1 = _mm512_add_epi32(key_1, all(philox_weyl_1));
   }
-  // Each result is word 1 over word 0; a permutation of both brings them in order.
+  // Each result has word 1 in its upper half and word 0 in its lower half; the permutations
+  // interleave the two registers in the order of the positions.
   const __m512i low_half =
       _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const __m512i high_half =

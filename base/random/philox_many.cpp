@@ -6,6 +6,7 @@
 namespace kv {
 
 void philox_sixteen(const PhiloxRun& run, std::array<std::uint64_t, 16>& out) {
+  // Follows the kernels, so that KV_KERNEL=scalar covers this function too.
   static const bool wide = kernels().name == "avx512";
   if (wide) {
     philox_sixteen_avx512(run, out);

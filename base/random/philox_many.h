@@ -13,7 +13,7 @@ inline constexpr std::uint32_t philox_multiplier_1 = 0xCD9E8D57;
 inline constexpr std::uint32_t philox_weyl_0 = 0x9E3779B9;
 inline constexpr std::uint32_t philox_weyl_1 = 0xBB67AE85;
 
-// The draws Rng(seed, stream).bits(first + i, index).
+// The draws Rng(seed, stream).bits(first + i, index) for i = 0 ... 15.
 struct PhiloxRun {
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;

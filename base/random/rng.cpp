@@ -39,7 +39,8 @@ double open_unit(std::uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
-// The counter's words: index, retry or half, position, stream. The key is the seed.
+// The counter's words are index, round, position and stream; the key is the seed. Rounds above 0
+// give more bits for the same draw: retries of below(), and the second uniform of normal().
 std::uint64_t Rng::block(Position position, std::uint32_t index, std::uint32_t round) const {
   const auto random = philox4x32({index, round, position, stream_}, {low(seed_), high(seed_)});
   return (static_cast<std::uint64_t>(random[1]) << 32) | random[0];
@@ -50,7 +51,7 @@ std::uint64_t Rng::bits(Position position, std::uint32_t index) const {
 }
 
 // One array for each word of the counters, so that the compiler computes several blocks in one
-// register; a block alone waits for each multiplication in turn.
+// register. A single block would wait for each of its multiplications.
 std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
                                                              std::uint32_t index) const {
   using Words = std::array<std::uint32_t, run_of_positions>;
@@ -95,8 +96,9 @@ std::uint64_t Rng::below_from(std::uint64_t bits,
                               std::uint32_t index) const {
   KV_CHECK(bound > 0);
   __extension__ using Wide = unsigned __int128;
-  // The product's low half is rejected below 2^64 mod bound; then every result has equally many
-  // preimages. The bound itself is a cheap over-estimate of that threshold.
+  // A product is rejected if its low half is below 2^64 mod bound; then every result has equally
+  // many preimages. The low half is compared with the bound first, which is above that threshold
+  // and needs no division.
   for (std::uint32_t round = 1;; ++round) {
     const Wide product = static_cast<Wide>(bits) * bound;
     const auto remainder = static_cast<std::uint64_t>(product);

@@ -1,12 +1,14 @@
-// The one source of chance: a counter-based generator, keyed instead of advanced.
+// The only random number generator of the project. It is counter-based: a draw is addressed by a
+// key, and no state is advanced.
 //
 // A draw is a pure function of (seed, stream, position, index), so a result does not depend on the
-// order of draws, on threads, or on how a stream was cut into chunks. Nothing else in the project
-// draws, and nothing printed or compared goes through a <random> distribution.
+// order of draws, on threads, or on how a stream is divided into chunks. Nothing else in the
+// project draws random numbers. No number that is printed or compared comes from a <random>
+// distribution, because those differ between libraries.
 //
 // Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011,
-// section 3 (Philox 4x32, ten rounds). tests/base/rng_test.cpp holds it to the authors' published
-// known-answer vectors.
+// section 3 (Philox 4x32, ten rounds). tests/base/rng_test.cpp compares it with the authors'
+// published known-answer vectors.
 #pragma once
 
 #include <array>
@@ -18,11 +20,12 @@
 
 namespace kv {
 
-// The Philox 4x32-10 block function: 128 bits of counter and 64 of key to 128 random bits.
+// The Philox 4x32-10 block function: maps 128 bits of counter and 64 bits of key to 128 random
+// bits.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-// How many positions Rng::bits_of_run serves.
+// How many positions one call of Rng::bits_of_run covers.
 inline constexpr std::size_t run_of_positions = 4;
 
 // The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) whatever the bits, so that its
@@ -31,8 +34,8 @@ double open_unit(std::uint64_t bits);
 
 // Random numbers for one seed and one stream, addressed by position and index.
 //
-//   seed    what the user gives
-//   stream  who draws: stream_of(layer, head) for a unit's cache, or a task's number
+//   seed    the seed that the user gives
+//   stream  which part draws: stream_of(layer, head) for a unit's cache, or a task's number
 //
 // A value: copying it is free and gives the same draws. Cost: one block, about 10 ns, per call.
 class Rng {
@@ -73,8 +76,8 @@ class Rng {
   std::uint32_t stream_;
 };
 
-// A seed of its own for each name, so that policies with the same seed do not toss the same coins:
-// seed XOR the 64-bit FNV-1a hash of the name.
+// A separate seed for each name, so that policies with the same seed draw different numbers: seed
+// XOR the 64-bit FNV-1a hash of the name.
 std::uint64_t seed_for(std::uint64_t seed, std::string_view name);
 
 // The stream of the unit of a layer and a head. Requires both below 65,536.

@@ -8,14 +8,14 @@
 
 namespace kv {
 
-// `name` between single quotes, with control characters escaped and its end cut off when it is
-// longer than a line.
+// `name` between single quotes, with control characters escaped. Of a name longer than 80 bytes the
+// first 80 are shown, followed by "...".
 std::string shown(std::string_view name);
 
 // "[4, 512, 32]".
 std::string shown_shape(std::span<const std::size_t> shape);
 
-// The product of `sizes`, or false when it does not fit in 64 bits.
+// Computes the product of `sizes`. Returns false if it does not fit in 64 bits.
 bool product(std::span<const std::size_t> sizes, std::uint64_t& result);
 
 }  // namespace kv

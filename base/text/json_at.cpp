@@ -11,7 +11,7 @@ namespace {
 
 const boost::json::value nothing;
 
-constexpr std::size_t most_shown = 60;  // characters of what was found
+constexpr std::size_t most_shown = 60;  // bytes of the value that a message shows
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Reading JSON with complaints that name the field: "answer.events[2].units[0].stored[1]: expected
-// a token id, found "x"".
+// Reads JSON and reports every error with the path of its field:
+// "answer.events[2].units[0].stored[1]: expected a token id, found "x"".
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -13,10 +13,10 @@
 
 namespace kv {
 
-// What is wrong with a message. Reading goes on after a complaint, with a value that does no harm,
-// so that one reading tells all.
+// The errors found in a message. Reading continues after an error with a harmless value, so that
+// one pass finds all errors.
 struct Complaints {
-  bool strict = false;  // unknown fields are complained of too
+  bool strict = false;  // unknown fields are errors too
   std::vector<std::string> lines;
 };
 
@@ -26,20 +26,20 @@ class JsonAt {
   JsonAt(const boost::json::value& value, std::string_view name, Complaints& complaints)
       : value_(&value), name_(name), complaints_(&complaints) {}
 
-  // The field of that name; nothing if there is none, or it is null.
+  // The field with that name; nothing if it is missing or null.
   [[nodiscard]] std::optional<JsonAt> find(std::string_view name) const;
 
-  // The same; complains when there is none, and then stands for null.
+  // The same, but a missing field is an error, and the result then stands for null.
   [[nodiscard]] JsonAt need(std::string_view name) const;
 
-  // Complains of fields that are not in `names`, if the reading is strict, and of what is no
-  // object.
+  // Reports a value that is not an object and, if reading is strict, every field that is not in
+  // `names`.
   void only(std::initializer_list<std::string_view> names) const;
 
-  // The same, however the reading: for declarations, where a misspelt field would declare nothing.
+  // The same, but strict in every reading: in a declaration a misspelt field would have no effect.
   void only_ever(std::initializer_list<std::string_view> names) const;
 
-  // Elements of an array; complains of what is none, and then there are 0.
+  // The number of elements of an array. Anything else is an error and has 0 elements.
   [[nodiscard]] std::size_t size(std::string_view what) const;
   [[nodiscard]] JsonAt operator[](std::size_t index) const;
 
@@ -49,15 +49,15 @@ class JsonAt {
 
   [[nodiscard]] bool is_string() const { return value_->is_string(); }
 
-  // A whole number in [least, most]; complains of anything else and gives `least`.
+  // A whole number in [least, most]. Anything else is an error and reads as `least`.
   [[nodiscard]] std::int64_t integer(std::string_view what,
                                      std::int64_t least,
                                      std::int64_t most) const;
 
-  // A whole number in [0, 2^64).
+  // A whole number in [0, 2^64). Anything else is an error and reads as 0.
   [[nodiscard]] std::uint64_t unsigned64(std::string_view what) const;
 
-  // A number; null is NaN. Complains of anything else.
+  // A number; null reads as NaN. Anything else is an error and reads as 0.
   [[nodiscard]] double number(std::string_view what) const;
 
   [[nodiscard]] bool boolean(std::string_view what) const;
@@ -66,7 +66,7 @@ class JsonAt {
 
   void complain(std::string_view sentence) const;
 
-  // Complains that `what` was expected and this was found.
+  // Reports that `what` was expected and that this value was found.
   void expected(std::string_view what) const;
 
   [[nodiscard]] std::string path() const;

@@ -29,7 +29,7 @@ constexpr std::array<Lead, 9> leads = {{{0x00, 0x7F, 1, 0x80, 0xBF},
                                         {0xF1, 0xF3, 4, 0x80, 0xBF},
                                         {0xF4, 0xF4, 4, 0x80, 0x8F}}};
 
-// U+0080 to U+009F: controls that some terminals obey.
+// U+0080 to U+009F: control characters that some terminals interpret.
 bool is_high_control(std::string_view character) {
   return character.size() == 2 && character[0] == '\xc2' &&
          static_cast<unsigned char>(character[1]) < 0xa0;

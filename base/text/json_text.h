@@ -1,5 +1,5 @@
-// JSON text, written one object at a time. Reading JSON is Boost.JSON's work; writing is here
-// because numbers must print the shortest text that reads back exactly.
+// Writes JSON text, one object at a time. Boost.JSON reads JSON; writing it is done here, because
+// numbers must print as the shortest text that reads back exactly.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace kv {
 
-// The bytes of the UTF-8 character that `text` begins with, or 0 if it begins with none. Requires
-// a text that is not empty.
+// The length in bytes of the UTF-8 character at the start of `text`; 0 if there is none. Requires
+// that `text` is not empty.
 std::size_t utf8_length(std::string_view text);
 
-// `text` between quotes, with what JSON forbids escaped. Invalid UTF-8 becomes U+FFFD.
+// `text` between double quotes, with control characters and everything else that JSON forbids
+// escaped. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
 // Builds {"name":value,...} in the order of the calls.

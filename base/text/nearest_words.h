@@ -1,4 +1,4 @@
-// Unknown words where there are too many right ones to name.
+// Messages about unknown words when there are too many valid ones to list.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 
 namespace kv {
 
-// The `count` candidates nearest to `word` by edits, the nearest first; of equals, the first. A
-// candidate that holds the word, or one of whose parts (cut at . and -) is near it, is nearer.
+// The `count` candidates nearest to `word` by edits, the nearest first; equally near ones keep
+// their order. The distance of a candidate is that of its nearest part (split at . and -); it is at
+// most 1 if the candidate contains the word.
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> candidates,
                                             std::size_t count);
 
-// "unknown law 'survivs'; did you mean 'survives'?", or, where nothing is that near, "unknown law
+// "unknown law 'survivs'; did you mean 'survives'?", or, if no candidate is that near, "unknown law
 // 'xyz'; nearest are 'a', 'b', 'c'; kvcheck check --list names all".
 std::string unknown_among_many(std::string_view what,
                                std::string_view word,

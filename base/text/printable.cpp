@@ -24,7 +24,7 @@ unsigned short_code_point(std::string_view c) {
   return 0;
 }
 
-// Controls beyond ASCII, and marks of direction.
+// Control characters beyond ASCII, line separators, marks of direction and the byte order mark.
 bool is_obeyed(unsigned code_point) {
   return (code_point >= 0x80 && code_point < 0xa0) || code_point == 0x61c ||
          (code_point >= 0x200e && code_point <= 0x200f) ||

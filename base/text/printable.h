@@ -1,4 +1,4 @@
-// Text that others wrote, made fit for a terminal.
+// Text from outside the program, made safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace kv {
 
-// `text` with what a terminal would obey or hide spelt out: control characters and bytes that are
-// not UTF-8 as \x1b, marks that change the direction of writing as \u202e. Newlines stay. What was
-// printable stays as it is.
+// `text` with every character that a terminal would interpret or hide written as an escape: control
+// characters and bytes that are not UTF-8 as \x1b, marks that change the direction of writing as
+// \u202e. Newlines and printable characters are not changed.
 std::string printable(std::string_view text);
 
 }  // namespace kv

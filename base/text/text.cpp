@@ -37,7 +37,7 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-// Whether letters of `word`, in order, are left when others are dropped, its first letter first.
+// Whether `shorter` is `word` with letters left out. The first letter must be the same.
 bool is_shortened(std::string_view shorter, std::string_view word) {
   if (shorter.empty() || word.empty() || shorter.front() != word.front()) return false;
   std::size_t found = 0;
@@ -46,7 +46,7 @@ bool is_shortened(std::string_view shorter, std::string_view word) {
 }
 
 std::string quoted(std::string_view word) {
-  // What the user typed may be long or hold control characters; the message stays one short line.
+  // The word may be long or contain control characters; the message must be one short line.
   std::string out = "'";
   for (const char c : word.substr(0, 60)) {
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -79,6 +79,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   const std::string requested = lower(word);
   if (word.empty() || word.size() > 100) return {};
   std::string_view best;
+  // At most a third of the letters may differ, or one in a short word.
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     const std::string small = lower(candidate);
@@ -95,7 +96,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 namespace {
 
-// Of words that may be name:value, the one whose name is nearest.
+// The candidate whose name is nearest; words may have the form name:value.
 std::string_view nearest_by_name(std::string_view word,
                                  std::span<const std::string_view> candidates) {
   std::vector<std::string_view> names;
@@ -133,13 +134,13 @@ std::string unknown_word(std::string_view what,
 
 namespace {
 
-// How far a candidate is from the word, by its nearest part.
+// The distance of a candidate from the word: that of its nearest part.
 std::size_t distance_of(const std::string& requested, const std::string& candidate) {
   std::size_t least = edit_distance(requested, candidate);
   if (candidate.find(requested) != std::string::npos) return std::min<std::size_t>(least, 1);
   for (std::size_t begin = 0; begin < candidate.size();) {
     const std::size_t end = std::min(candidate.find_first_of(".-", begin), candidate.size());
-    // One more for being a part only.
+    // A part that matches counts one edit more than a whole candidate.
     least = std::min(least, 1 + edit_distance(requested, candidate.substr(begin, end - begin)));
     begin = end + 1;
   }
