@@ -32,7 +32,7 @@ class Reader {
     return at == entries_.end() ? otherwise : at->second;
   }
 
-  // Requires the entry; its index in `words`.
+  // The index of the value in `words`. A missing entry is an error.
   std::size_t word(const std::string& name, std::span<const std::string_view> words) {
     const auto at = entries_.find(name);
     if (at == entries_.end()) {

@@ -11,19 +11,19 @@
 
 namespace kv {
 
-// More layers, heads, or dimensions per head than this are refused as nonsense.
+// A file with more layers, heads or dimensions per head than this is refused.
 inline constexpr std::size_t largest_dimension = 65535;
 
-// What metadata says of a trace; sizes that it leaves out stay 0, except `layer_count`.
+// The metadata of a trace. A size that it leaves out is 0.
 struct TraceMetadata {
   TraceInfo info;
-  std::size_t layer_count = 0;  // how many layers are recorded; 0 when not said
+  std::size_t layer_count = 0;  // how many layers are recorded; 0 if not stated
 };
 
 // Unknown names are ignored. Errors name the entry.
 Result<TraceMetadata> read_trace_metadata(const std::map<std::string, std::string>& metadata);
 
-// In the order in which it is written. Texts and sizes that are empty are left out.
+// The entries in the order in which they are written. Empty texts and sizes of 0 are left out.
 std::vector<std::pair<std::string, std::string>> trace_metadata(const TraceInfo& info);
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// The layouts of rotary positions, in a header of its own that needs nothing else, for kernels.
+// The layouts of rotary positions. The header includes nothing else, so that kernels may use it.
 #pragma once
 
 namespace kv {

@@ -1,10 +1,10 @@
-// A trace: attention, or queries, keys and values, recorded from a model, most often one that
-// evicted nothing.
+// A trace: the attention of a model, or its queries, keys and values, recorded in most cases while
+// nothing was evicted.
 //
 // A Trace is validated when it is opened: every number that a replay uses to find bytes has been
-// checked. What costs a pass over the data (row sums, NaN, mass above the diagonal) is checked by
-// verify() in traces/verify.h, and row by row in a replay. The format is described byte by byte in
-// traces/FORMAT.md.
+// checked. Checks that cost a pass over the data (row sums, NaN, mass above the diagonal) are made
+// by verify() in traces/verify.h, and row by row in a replay. The format is described byte by byte
+// in traces/FORMAT.md.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ enum class TraceKind {
 struct Rope {
   RopeLayout layout = RopeLayout::none;
   std::size_t dims = 0;  // how many leading dimensions of a head rotate; even, <= head_dim
-  double theta = 10000;  // the base: pair i turns by position * theta^(-2i/dims)
+  double theta = 10000;  // the base: pair i rotates by position * theta^(-2i/dims)
 
   bool operator==(const Rope&) const = default;
 };
@@ -44,7 +44,7 @@ struct TensorView {
 
   [[nodiscard]] std::size_t bytes_per_number() const { return number == Number::f32 ? 4 : 2; }
 
-  // How many numbers: the product of the shape, which is known to fit.
+  // How many numbers there are: the product of the shape, which is known to fit.
   [[nodiscard]] std::size_t numbers() const;
 };
 
@@ -55,8 +55,8 @@ struct TraceInfo {
   std::string model;    // free text; may be empty
   std::string source;   // free text: where text and weights come from
   std::string licence;  // free text
-  // "open": nothing was evicted when this was recorded; or "closed: SPEC", the model ran on what
-  // this policy left.
+  // "open": nothing was evicted when this was recorded; or "closed: SPEC", the model ran on the
+  // tokens that this policy kept.
   std::string loop = "open";
   std::size_t tokens = 0;
   std::size_t query_heads = 0;
@@ -80,11 +80,11 @@ inline std::size_t kv_head_of(const TraceInfo& info, std::size_t query_head) {
   return query_head / query_heads_per_kv_head(info);
 }
 
-// The spec that a trace was recorded under; empty when nothing was evicted.
+// The spec under which a trace was recorded; empty if nothing was evicted.
 std::string_view policy_recorded(const TraceInfo& info);
 
-// What the model read and how well it did: for people and reports, not for replays. Each part may
-// be empty.
+// The text that the model read and its loss on each token. Reports show it; replays do not use it.
+// Each part may be empty.
 struct Transcript {
   std::string text;                     // UTF-8 as the tokenizer gave it, all tokens joined
   std::vector<std::int64_t> text_ends;  // per token: where its bytes end in `text`
@@ -125,8 +125,9 @@ class Trace {
   Transcript transcript_;
 };
 
-// Opens a trace by what the file is: our safetensors schema, or an .npy/.npz attention dump. Errors
-// name the file, the tensor or offset, what was found and what was expected.
+// Opens a trace. The content of the file, not its name, decides its format: our safetensors schema,
+// or an .npy/.npz attention dump. Errors name the file, the tensor or offset, what was found and
+// what was expected.
 Result<Trace> open_trace(const std::string& path);
 
 }  // namespace kv

@@ -13,7 +13,7 @@
 namespace kv {
 namespace {
 
-// Where a row of numbers is, for messages.
+// The place of a row of numbers, for messages.
 struct Place {
   std::size_t layer = 0;  // the model's number
   std::string_view tensor;
@@ -31,7 +31,7 @@ std::string text_of(const Place& place, bool rows) {
          std::to_string(place.token);
 }
 
-// The first value that `right` refuses, or the size.
+// The index of the first value that `right` refuses, or values.size().
 template <typename Right>
 std::size_t first_wrong(std::span<const float> values, const Right& right) {
   const auto at = std::ranges::find_if_not(values, right);

@@ -30,6 +30,7 @@ Result<Archive> open_archive(std::span<const std::byte> bytes) {
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   zip_t* const archive =
       source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error);
+  // libzip takes over the source only if it opens the archive.
   if (archive == nullptr && source != nullptr) zip_source_free(source);
   const Error failure = zip_error("the .npz archive cannot be read", &error);
   zip_error_fini(&error);
@@ -37,7 +38,8 @@ Result<Archive> open_archive(std::span<const std::byte> bytes) {
   return Archive(archive);
 }
 
-// The index of the member to read.
+// The index of the member to read. A single member is read under any name, because numpy.savez
+// names an unnamed array arr_0.
 Result<zip_uint64_t> select(zip_t* archive) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count == 1) return zip_uint64_t{0};
@@ -54,8 +56,8 @@ Result<zip_uint64_t> select(zip_t* archive) {
                    "; expected one named 'attention', or only one");
 }
 
-// Before anything is allocated: deflate makes at most 1032 bytes of one, so a member that declares
-// more lies, and one that is longer than the archive does too.
+// Runs before anything is allocated. Deflate makes at most 1032 bytes of one, so a member that
+// declares more is wrong, and so is one that is longer than the archive.
 Result<void> check_member(const zip_stat_t& status, std::size_t archive_bytes) {
   constexpr std::uint64_t needed =
       ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
@@ -98,6 +100,8 @@ bool is_zip(std::span<const std::byte> bytes) {
     return bytes.size() >= 4 && bytes[0] == std::byte{'P'} && bytes[1] == std::byte{'K'} &&
            bytes[2] == std::byte(third) && bytes[3] == std::byte(fourth);
   };
+  // The mark of a first member, or that of an archive without members, whose own message follows
+  // later.
   return begins(3, 4) || begins(5, 6);
 }
 

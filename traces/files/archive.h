@@ -14,12 +14,12 @@ namespace kv {
 // True when `bytes` begins like a zip archive.
 bool is_zip(std::span<const std::byte> bytes);
 
-// More bytes in one member than this are refused, because they would have to be held in memory; an
+// A member with more bytes than this is refused, because it would have to be held in memory; an
 // .npy file of any size is mapped instead.
 inline constexpr std::uint64_t archive_member_limit = std::uint64_t{4} << 30;
 
-// Reads, from first to last byte, the member of a mapped archive that holds attention: the one
-// named attention.npy, or the only one. Messages name the member but not the file.
+// Reads one member of a mapped archive from its first byte to its last: the one named
+// attention.npy, or the only one. Messages name the member but not the file.
 class ArchiveMember {
  public:
   // `bytes` must outlive the result.
@@ -33,13 +33,13 @@ class ArchiveMember {
 
   [[nodiscard]] const std::string& name() const;
 
-  // As the archive declares it, which may be a lie; at most archive_member_limit.
+  // The size that the archive declares, which may be wrong; at most archive_member_limit.
   [[nodiscard]] std::uint64_t size() const;
 
-  // At most the archive's bytes; size() is at most 1032 times as much.
+  // At most the size of the archive; size() is at most 1032 times as large.
   [[nodiscard]] std::uint64_t compressed_size() const;
 
-  // Fills `into` with the next bytes, or fewer at the end; their number.
+  // Reads the next bytes into `into` and returns how many, fewer than its size only at the end.
   Result<std::size_t> read(std::span<std::byte> into);
 
  private:

@@ -29,13 +29,14 @@ struct Numbers {
   std::shared_ptr<const void> owner;
 };
 
-// Makes `bytes` at least `wanted` and at most `whole` long. It at least doubles, so that growing by
-// pieces costs time in proportion to the whole.
+// Makes `bytes` at least `requested` and at most `whole` long. The size at least doubles, so that
+// growing piece by piece costs time in proportion to the whole.
 Result<void> grow(Bytes& bytes, std::uint64_t requested, std::uint64_t whole) {
   if (requested <= bytes.size()) return {};
   const auto size = static_cast<std::size_t>(
       std::min(whole, std::max<std::uint64_t>(requested, 2 * bytes.size())));
   try {
+    // resize() alone could allocate twice as much.
     bytes.reserve(size);
     bytes.resize(size);
   } catch (const std::bad_alloc&) {
@@ -45,7 +46,7 @@ Result<void> grow(Bytes& bytes, std::uint64_t requested, std::uint64_t whole) {
   return {};
 }
 
-// Rounds f64 to f32, both in the machine's byte order and unaligned.
+// Rounds f64 to f32. Both are in the machine's byte order and need not be aligned.
 void narrow(std::span<const std::byte> from, std::byte* into) {
   for (std::size_t at = 0; at < from.size(); at += sizeof(double)) {
     double wide = 0;
@@ -57,6 +58,8 @@ void narrow(std::span<const std::byte> from, std::byte* into) {
 
 Result<void> check_shape(const std::vector<std::size_t>& shape) {
   const std::string found = "the array has shape " + shown_shape(shape);
+  // Model libraries return a batch axis between layers and heads, so this mistake has advice of its
+  // own.
   if (shape.size() == 5) {
     return malformed(found +
                      "; expected [layers, heads, queries, keys] without a batch axis, "
@@ -107,8 +110,8 @@ Trace trace_of(const NpyHeader& header, Numbers numbers, TraceOrigin origin) {
 Result<Numbers> inflate(ArchiveMember& member,
                         const NpyHeader& header,
                         std::span<const std::byte> first) {
-  // What the archive states is only a claim: beyond what usual data make of its compressed bytes,
-  // memory comes as the numbers do.
+  // The size that the archive states is only a claim. Memory beyond eight times the compressed
+  // bytes, more than usual data need, is allocated as numbers arrive.
   constexpr std::uint64_t usual_ratio = 8;
   const bool wide = header.type == NpyType::f64;
   const std::uint64_t whole = wide ? header.data_bytes / 2 : header.data_bytes;
@@ -144,7 +147,7 @@ Result<Numbers> inflate(ArchiveMember& member,
     done += requested;
   }
   std::array<std::byte, 1> end{};
-  const auto rest = member.read(end);  // where libzip compares the checksum
+  const auto rest = member.read(end);  // at the end libzip compares the checksum
   if (!rest) return rest.error();
   if (rest.value() != 0) {
     return malformed("member " + shown(member.name()) + " is damaged: it goes on after the " +

@@ -56,7 +56,7 @@ Result<std::vector<std::size_t>> groups_of(const TraceInfo& info,
   return groups;
 }
 
-// Rows and columns of the numbers that are kept of one tensor.
+// The heads, rows and columns of one tensor that are kept.
 struct Cut {
   const std::vector<std::size_t>& heads;
   std::size_t rows;
@@ -84,7 +84,7 @@ Transcript first_of(const Transcript& whole, std::size_t whole_tokens, std::size
   };
   Transcript kept{whole.text, prefix(whole.text_ends), prefix(whole.nll)};
   if (tokens < whole_tokens) {
-    // Without ends nobody can say which text belongs to the tokens that are left.
+    // Without text_ends the text of the kept tokens is unknown, so no text is kept.
     const std::size_t end =
         kept.text_ends.empty() ? 0 : static_cast<std::size_t>(kept.text_ends.back());
     kept.text.resize(std::min(kept.text.size(), end));
@@ -137,6 +137,8 @@ Result<void> rewrite(const Trace& trace,
   const auto groups = groups_of(info, heads).value();
 
   const auto ids = trace.token_ids();
+  // The writer replaces the file in commit(), after the last read, so `path` may be the mapped
+  // source.
   auto created = TraceWriter::create(path, kept, ids.first(std::min(ids.size(), kept.tokens)),
                                      first_of(trace.transcript(), info.tokens, kept.tokens));
   if (!created) return created.error();

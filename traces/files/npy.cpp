@@ -15,15 +15,15 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t max_dimensions = 32;  // as many as NumPy makes
 
-// What the dictionary says; a key that was not there stays empty.
+// The entries of the dictionary; a key that it does not have is empty.
 struct Fields {
   std::optional<std::string_view> descr;
   std::optional<bool> fortran_order;
   std::optional<std::vector<std::size_t>> shape;
 };
 
-// Reads the one form of dictionary that NumPy writes and allows: string keys, and as values a
-// string, True or False, or a tuple of counts.
+// Reads the one form of dictionary that NumPy writes: keys are strings, and values are a string,
+// True or False, or a tuple of counts.
 class DictReader {
  public:
   explicit DictReader(std::string_view text) : rest_(text) {}
@@ -64,6 +64,8 @@ class DictReader {
   bool entry(Fields& fields) {
     std::string_view key;
     if (!string(key) || !take(':')) return false;
+    // Any other key is refused, as by NumPy, and so is a repeated one, of which readers could take
+    // either.
     if (key == "descr" && !fields.descr) return string(fields.descr.emplace());
     if (key == "fortran_order" && !fields.fortran_order) return boolean(fields.fortran_order);
     if (key == "shape" && !fields.shape) return tuple(fields.shape.emplace());
@@ -124,7 +126,8 @@ Result<NpyType> type_of(std::string_view descr) {
                "the array has dtype " + shown(descr) + "; expected '<f2', '<f4' or '<f8'" + advice};
 }
 
-// Where the dictionary is: after the magic, two version bytes and a length of 2 or 4 bytes.
+// The place and length of the dictionary. It follows the magic, two version bytes and its length,
+// which has 2 bytes in version 1 and 4 in versions 2 and 3.
 Result<std::pair<std::size_t, std::size_t>> find_dict(std::span<const std::byte> bytes) {
   const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
   if (bytes.size() < 10) return malformed("the .npy file is cut off in its first 10 bytes");

@@ -28,10 +28,10 @@ struct NpyHeader {
 bool is_npy(std::span<const std::byte> bytes);
 
 // Reads the header at the start of `bytes`, which may be only the first part of an array. Refuses
-// what is not little-endian <f2, <f4 or <f8 in C order. Messages do not name the file.
+// anything but little-endian <f2, <f4 or <f8 in C order. Messages do not name the file.
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes);
 
-// A longer header is refused, so this many bytes and 12 more always hold a good one.
+// A longer header is refused, so the first npy_header_limit + 12 bytes hold every valid one.
 inline constexpr std::size_t npy_header_limit = 65536;
 
 }  // namespace kv

@@ -20,6 +20,7 @@ std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Safetensors files have no magic number, so they are tried last.
 Result<Trace> read_any(std::span<const std::byte> bytes, TraceOrigin origin) {
   if (is_npy(bytes)) return read_npy_dump(bytes, std::move(origin));
   if (is_zip(bytes)) return read_npz_dump(bytes, std::move(origin));

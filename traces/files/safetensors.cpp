@@ -42,6 +42,7 @@ Result<std::string_view> find_header(std::span<const std::byte> bytes) {
                      "; expected at least 8, the length of a safetensors header");
   }
   std::uint64_t length = 0;
+  // The length is little-endian on every machine.
   for (std::size_t i = 8; i-- > 0;) length = length << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   if (length == 0) return malformed("the header has 0 bytes; expected JSON");
   if (length > safetensors_header_limit) {
@@ -90,7 +91,8 @@ Result<SafetensorsTensor> check_entry(const SafetensorsEntry& entry,
       entry.name, row->dtype, {entry.shape.begin(), entry.shape.end()}, data.subspan(begin, size)};
 }
 
-// Sorts by offset and checks that the tensors tile the data.
+// Sorts by offset and checks that the tensors cover the data without gaps or overlaps. A tensor
+// without numbers shares its offset with the next one; sorting by size too puts it first.
 Result<void> check_cover(std::vector<SafetensorsTensor>& tensors, std::span<const std::byte> data) {
   const auto offset = [&](const SafetensorsTensor& tensor) {
     return static_cast<std::size_t>(tensor.data.data() - data.data());

@@ -15,8 +15,8 @@
 
 namespace kv {
 
-// The element types that traces use, and booleans, which models carry along as masks; a file with
-// any other is refused.
+// The element types that traces use, and booleans, which some model files contain as masks. A file
+// with any other type is refused.
 enum class Dtype { boolean, u8, i32, i64, f16, bf16, f32 };
 
 // As the header spells it: "U8", "I32", ...
@@ -38,7 +38,7 @@ struct Safetensors {
   [[nodiscard]] const SafetensorsTensor* find(std::string_view name) const;
 };
 
-// A longer header is refused before it is read, and none is written; 10000 layers fit.
+// A longer header is refused before it is read, and is never written; 10000 layers fit.
 inline constexpr std::size_t safetensors_header_limit = std::size_t{4} << 20;
 
 // Checks and indexes `bytes`, which must outlive the result. Messages name the place inside the

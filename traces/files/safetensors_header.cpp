@@ -15,8 +15,8 @@ using Text = boost::json::string_view;
 
 constexpr std::size_t max_dimensions = 8;
 
-// Takes the parser's events and holds them to the header's shape. The first thing that is wrong
-// stops the parse with a sentence in `problem`.
+// Receives the parser's events and checks that they have the form of a header. The first error
+// stops the parse, with its message in `problem`.
 class HeaderEvents {
  public:
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
@@ -116,6 +116,7 @@ class HeaderEvents {
 
   bool on_number_part(Text, ErrorCode&) { return true; }
 
+  // The parser reports every number that fits as int64; on_uint64 gets only larger ones.
   bool on_int64(std::int64_t value, Text text, ErrorCode& code) {
     if (value < 0) return refuse("the number " + std::string(text), code);
     return on_uint64(static_cast<std::uint64_t>(value), text, code);
@@ -132,6 +133,7 @@ class HeaderEvents {
     return true;
   }
 
+  // Sizes and offsets are whole numbers, so 512.0 and 1e3 are refused.
   bool on_double(double, Text text, ErrorCode& code) {
     return refuse("the number " + shown({text.data(), text.size()}), code);
   }

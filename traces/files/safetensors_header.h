@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file, as written: nothing is compared with the data yet.
+// The JSON header of a safetensors file, as it is written; nothing is compared with the data yet.
 #pragma once
 
 #include <cstdint>

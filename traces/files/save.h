@@ -8,9 +8,9 @@
 
 namespace kv {
 
-// The file is as traces/FORMAT.md describes, numbers as the trace stores them. It appears whole or
-// not at all. The trace's name and checksum are not stored: a file gets its own. Errors are those
-// of TraceWriter (traces/files/writer.h).
+// Writes the file that traces/FORMAT.md describes, with the numbers in the trace's own type. It
+// appears whole or not at all. The trace's name and checksum are not stored, because a file has its
+// own. Errors are those of TraceWriter (traces/files/writer.h).
 Result<void> save_trace(const Trace& trace, const std::string& path);
 
 }  // namespace kv

@@ -34,7 +34,7 @@ std::optional<std::pair<std::size_t, Part>> layer_and_part(std::string_view name
   std::size_t layer = 0;
   const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), layer);
   const auto digits = static_cast<std::size_t>(end - name.data());
-  // "00" would be a second name of layer 0.
+  // "00" is refused, because it would be a second name of layer 0.
   if (status != std::errc() || digits != std::to_string(layer).size()) return {};
   if (layer > largest_dimension) return {};
   name.remove_prefix(digits);
@@ -44,6 +44,8 @@ std::optional<std::pair<std::size_t, Part>> layer_and_part(std::string_view name
   return {};
 }
 
+// Groups the tensors by layer. An unknown name is an error: ignoring a misspelt one would lose its
+// numbers without a word.
 Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
   Layers layers;
   for (const SafetensorsTensor& tensor : file.tensors) {
@@ -71,7 +73,8 @@ Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
   return layers;
 }
 
-// Sizes that metadata left out come from the first layer; what it says is checked against all.
+// Takes sizes that the metadata leaves out from the first layer. view_of() compares every layer
+// with the result.
 Result<void> complete_sizes(TraceInfo& info, const Parts& first) {
   const bool rows = info.kind == TraceKind::attention;
   const SafetensorsTensor& queries = *first[rows ? attention : q];
@@ -120,7 +123,7 @@ std::optional<Number> number_of(Dtype dtype) {
   return {};
 }
 
-// The tensor as a view, once it has the type and shape that all its peers have.
+// The tensor as a view. An error unless it has the type and shape that all its peers have.
 Result<TensorView> view_of(const SafetensorsTensor& tensor,
                            Dtype dtype,
                            const std::vector<std::size_t>& shape) {

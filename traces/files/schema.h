@@ -1,4 +1,4 @@
-// From a safetensors container to a Trace: names, shapes and metadata must agree.
+// Makes a Trace of a safetensors container, whose names, shapes and metadata must agree.
 #pragma once
 
 #include <cstdint>

@@ -12,11 +12,12 @@ namespace {
 template <typename T>
 std::vector<T> copy_of(const SafetensorsTensor& tensor) {
   std::vector<T> values(tensor.data.size() / sizeof(T));
+  // Copies byte by byte, because the data of a tensor need not be aligned.
   if (!values.empty()) std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
   return values;
 }
 
-// `size` is what the shape must hold, or any size when it is npos.
+// `size` is the number of elements that the shape must have; npos allows any.
 Result<void> check_vector(const SafetensorsTensor& tensor, Dtype dtype, std::size_t size) {
   const bool fits = tensor.dtype == dtype && tensor.shape.size() == 1 &&
                     (size == std::string::npos || tensor.shape[0] == size);
@@ -31,6 +32,7 @@ Result<void> check_ends(const Transcript& transcript) {
   std::int64_t before = 0;
   for (std::size_t i = 0; i < transcript.text_ends.size(); ++i) {
     const std::int64_t end = transcript.text_ends[i];
+    // Equal ends are allowed: a token may have no text of its own, such as the begin token.
     if (end < before || std::cmp_greater(end, transcript.text.size())) {
       return malformed("tensor 'text_ends' has " + std::to_string(end) + " at token " +
                        std::to_string(i) + "; expected a number from " + std::to_string(before) +

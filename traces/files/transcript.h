@@ -18,7 +18,7 @@ struct TranscriptTensors {
   Transcript transcript;
 };
 
-// Copies what is there and checks it against the number of tokens.
+// Copies those tensors that the file has and checks them against the number of tokens.
 Result<TranscriptTensors> read_transcript(const Safetensors& file, std::size_t tokens);
 
 }  // namespace kv

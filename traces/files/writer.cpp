@@ -44,7 +44,7 @@ Dtype dtype_of(Number number) {
   return number == Number::f16 ? Dtype::f16 : Dtype::bf16;
 }
 
-// Collects the header's entries while their offsets grow.
+// Collects the entries of the header and assigns their offsets in order.
 class HeaderText {
  public:
   explicit HeaderText(const TraceInfo& info) {
@@ -54,7 +54,7 @@ class HeaderText {
   }
 
   void add(std::string_view name, Dtype dtype, const std::vector<std::size_t>& shape) {
-    // Entries come in an order of falling alignment, so none needs filling before it.
+    // Entries are added in an order of falling alignment, so no padding is needed between them.
     KV_CHECK(offset_ % dtype_bytes(dtype) == 0);
     std::uint64_t end = 0;
     KV_CHECK(!__builtin_mul_overflow(numbers_in(shape), std::uint64_t{dtype_bytes(dtype)}, &end));
@@ -67,7 +67,8 @@ class HeaderText {
     offset_ = end;
   }
 
-  // The length, then the text, padded with spaces so that data begins on a boundary.
+  // The length, then the text, padded with spaces so that the data begins on a 64-byte boundary.
+  // JSON allows trailing spaces.
   [[nodiscard]] std::string text() const {
     std::string json = header_.text();
     while ((header_length_bytes + json.size()) % alignment != 0) json += ' ';
@@ -103,7 +104,8 @@ void put(std::vector<std::byte>& bytes, Number number, float value) {
   std::memcpy(bytes.data() + at, &bits, sizeof bits);
 }
 
-// The first value that is not finite once it is stored, or the number of values.
+// The index of the first value that is not finite after it is stored, or values.size(). Stored
+// values are checked, because a finite f32 may be too large for f16.
 std::size_t first_unfit(std::span<const float> values,
                         std::span<const std::byte> stored,
                         Number number) {

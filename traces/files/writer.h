@@ -25,16 +25,16 @@ class TraceWriter {
  public:
   // Writes the header. Of `info`, name and checksum are not stored. Requires what open_trace
   // checks: sizes that agree, increasing layers, at least one token; token_ids, text_ends and nll
-  // are empty or have one entry per token. An error if the header would be longer than readers
-  // take.
+  // are empty or have one entry per token. Returns an error if the header would be longer than
+  // readers accept.
   static Result<TraceWriter> create(const std::string& path,
                                     const TraceInfo& info,
                                     std::span<const std::int32_t> token_ids = {},
                                     const Transcript& transcript = {});
 
-  // The next numbers, rounded to info.number (nearest, ties to even). The error names the first one
-  // that is not finite or that info.number cannot hold. Writing more numbers than the layers have
-  // fails a KV_CHECK.
+  // Writes the next numbers, rounded to info.number (nearest, ties to even). The error names the
+  // first one that is not finite or that info.number cannot hold. Writing more numbers than the
+  // layers have fails a KV_CHECK.
   Result<void> write(std::span<const float> values);
 
   // Requires that all numbers were written.
@@ -48,13 +48,13 @@ class TraceWriter {
 
   AtomicFile file_;
   TraceInfo info_;
-  std::string text_;           // goes last: its length is arbitrary, and numbers stay aligned
+  std::string text_;           // written last: its length is arbitrary, and numbers must be aligned
   std::uint64_t written_ = 0;  // numbers so far
   std::vector<std::byte> buffer_;
 };
 
-// How many numbers the layers of such a trace hold, all together. Requires that 64 bits count the
-// bytes.
+// How many numbers all layers of such a trace hold together. Requires that the number of bytes fits
+// in 64 bits.
 std::uint64_t trace_numbers(const TraceInfo& info);
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// Heavy hitters: a few keys that most queries want, for good (zipf) or for a while (drift).
+// Heavy hitters: a few keys that most queries attend to, always (zipf) or for a while (drift).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -32,7 +32,7 @@ UnitPlan plan_zipf(const SyntheticSpec& spec, std::size_t layer, std::size_t kv_
   UnitPlan plan = background_plan(spec);
   for (QueryPlan& query : plan.queries) query.mass = {0, spec.at("mass"), 1 - spec.at("mass")};
 
-  // Drawn from a region of its own size, so that the plant does not depend on the stream's length.
+  // Drawn from a region of fixed size, so that the plant does not depend on the stream's length.
   const Run within{0, static_cast<Position>(spec.count("within"))};
   const std::vector<Position> positions =
       draw_positions(synthetic_rng(spec, layer, kv_head), within, spec.count("hitters"));

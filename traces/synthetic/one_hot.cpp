@@ -1,4 +1,4 @@
-// The adversary: every query asks for the key that a known cache has just dropped.
+// The adversary: every query attends to the key that a known cache has just dropped.
 #include <algorithm>
 #include <utility>
 
@@ -13,14 +13,14 @@ class Opponent {
  public:
   Opponent(std::size_t budget, std::size_t recent) : budget_(budget), recent_(recent) {}
 
-  // Token t arrives, its query attends to `target`, and the cache trims. The key dropped last, or
-  // else the token's successor: what the next query asks for.
+  // Token t arrives, its query attends to `target`, and the cache trims. Returns the target of the
+  // next query: the key that was dropped, or the next token if none was.
   Position step(Position t, Position target) {
     residents_.push_back({t, 0});
     for (Resident& resident : residents_) resident.attended += resident.position == target ? 1 : 0;
     if (residents_.size() <= budget_) return t + 1;
 
-    // With recent = budget one token is free to go, the oldest.
+    // With recent = budget only the oldest token can be dropped.
     const auto last = residents_.end() - static_cast<std::ptrdiff_t>(recent_);
     const auto victim = std::min_element(
         residents_.begin(), last,

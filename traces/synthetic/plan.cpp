@@ -8,8 +8,8 @@
 namespace kv {
 
 Rng synthetic_rng(const SyntheticSpec& spec, std::size_t layer, std::size_t head) {
-  // A policy keys its draws by the user's seed and the same stream; with the same seed here the
-  // trace would know the policy's coin tosses.
+  // A policy draws with the user's seed and the same stream. With that seed here, the trace would
+  // depend on the same random numbers as the policy.
   constexpr std::uint64_t apart = 0xA5C3'96D2'7E1B'4F08;
   return Rng(spec.seed ^ apart, stream_of(layer, head));
 }

@@ -1,11 +1,12 @@
-// The plan of one unit: which part of the stream each key belongs to, and what each query wants.
+// The plan of one unit: the part that each key belongs to, and the mass that each query gives to
+// each part.
 //
 // Keys are partitioned into parts. Within a part, the weight of key j for query t is
 //   sink        e^weight
 //   planted     e^weight when the labels of query and key agree, else e^-24 per differing bit of it
 //   background  e^(slope (j - t) + noise(t, j))
-// and a query scales each part to the mass it wants for it. traces/synthetic/rows.h turns this into
-// rows, queries and keys.
+// and a query scales each part to the mass that it gives to it. traces/synthetic/rows.h makes rows,
+// queries and keys from the plan.
 #pragma once
 
 #include <array>
@@ -42,21 +43,23 @@ struct UnitPlan {
   std::vector<Plant> plants;
 };
 
-// Who draws: the low half of a draw's index counts, the high half says for what.
+// What a draw is for. This is the high half of a draw's index; the low half counts.
 enum class Purpose : std::uint32_t { plan = 1, query = 2, key = 3, value = 4 };
 
-// The draws of a layer's head, apart from those of a policy that runs with the same seed.
+// The generator of a layer's head. Its draws differ from those of a policy that runs with the same
+// seed.
 Rng synthetic_rng(const SyntheticSpec& spec, std::size_t layer, std::size_t head);
 
 std::uint32_t draw_index(Purpose purpose, std::size_t count = 0);
 
-// Some of the positions of `from`, all equally likely, in random order. Requires count <= size.
+// Draws `count` different positions of `from`, all equally likely, in random order. Requires count
+// <= from.size().
 std::vector<Position> draw_positions(const Rng& rng, Run from, std::size_t count);
 
-// A plan of background keys only, with `decay` and `noise` of the spec where it has them.
+// A plan of background keys only, with the `decay` and `noise` of the spec if it has them.
 UnitPlan background_plan(const SyntheticSpec& spec);
 
-// The bits that a label needs for each generator, for the check of head_dim.
+// How many bits a label of the spec needs; the check of head_dim uses it.
 unsigned label_bits(const SyntheticSpec& spec);
 
 // The plans, one per generator.

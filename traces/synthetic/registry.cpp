@@ -80,7 +80,7 @@ std::string number_text(std::size_t number) {
   return std::to_string(number);
 }
 
-// The sentence for two fields of which the first may not be above the second.
+// The error if the first of two fields is above the second.
 Result<void> not_above(const SyntheticSpec& spec, std::string_view low, std::string_view high) {
   if (spec.count(low) <= spec.count(high)) return {};
   return usage_error(std::string(low) + "=" + number_text(spec.count(low)) + " is above " +

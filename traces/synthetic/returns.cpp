@@ -1,4 +1,4 @@
-// What comes back: a needle that is asked for again, topics that are visited again.
+// Keys that are attended to again later: a needle that is asked for again, topics that return.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,8 @@ std::vector<std::uint32_t> draw_topics(const SyntheticSpec& spec, const Rng& rng
   const std::size_t topics = spec.count("topics");
   std::vector<std::uint32_t> topic(blocks, 0);
   for (std::size_t b = 1; b < blocks; ++b) {
-    // Block numbers are below any stream's length; index 1 keeps these draws from the anchors'.
+    // Block numbers are below the stream's length; index 1 separates these draws from those of the
+    // anchors.
     const std::uint64_t step =
         1 + rng.below(topics - 1, static_cast<Position>(b), draw_index(Purpose::plan, 1));
     topic[b] = static_cast<std::uint32_t>((topic[b - 1] + step) % topics);

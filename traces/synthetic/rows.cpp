@@ -9,10 +9,10 @@
 namespace kv {
 namespace {
 
-// The price of a differing bit is twice this: e^-24 is below float's rounding.
+// A differing bit lowers the logit by twice this: e^-24 is below the rounding of a float.
 constexpr double bit_logit = 12;
 
-// Keys hold their position divided by this, which is exact.
+// Keys hold their position divided by this. A power of two makes the division exact.
 constexpr double position_unit = 32;
 
 constexpr double nothing = -std::numeric_limits<double>::infinity();
@@ -21,7 +21,7 @@ unsigned differing_bits(std::uint32_t a, std::uint32_t b) {
   return static_cast<unsigned>(std::popcount(a ^ b));
 }
 
-// The pairs of dimensions that turn together are the trace's: see RopeLayout.
+// Rotates the pairs of dimensions that the trace's RopeLayout names.
 void rotate(std::array<double, noise_dims>& values, RopeLayout layout, Position position) {
   if (layout == RopeLayout::none) return;
   constexpr std::size_t pairs = noise_dims / 2;
@@ -39,7 +39,8 @@ void rotate(std::array<double, noise_dims>& values, RopeLayout layout, Position 
   }
 }
 
-// Sums of exponentials by part, each relative to its largest, so that none underflows to nothing.
+// The sum of exponentials of one part, relative to its largest logit, so that the sum cannot
+// underflow to 0.
 struct PartSum {
   double largest = nothing;
   double sum = 0;
@@ -99,7 +100,7 @@ double SyntheticRows::weight_of(Position t, Position j, const Noise& query_noise
 
 std::array<double, part_count> SyntheticRows::weigh(std::size_t head, Position t) {
   const Noise query_noise = rotated_noise(head, t, Purpose::query);
-  // Where labels differ, a key does not count to what the query wants from its part.
+  // A key whose label differs does not count towards the mass that the query gives to its part.
   const auto requested = [&](Position j) {
     return plan_.keys[j].part != Part::planted || plan_.keys[j].label == plan_.queries[t].label;
   };
@@ -122,7 +123,7 @@ std::array<double, part_count> SyntheticRows::weigh(std::size_t head, Position t
   }
   std::array<double, part_count> offsets{};
   for (std::size_t p = 0; p < part_count; ++p) {
-    // A part of which the query wants no key is silent as it is: its labels differ.
+    // A part without a requested key is silent anyway, because all of its labels differ.
     const double mass = total > 0 ? plan_.queries[t].mass[p] / total : 1;
     const double log_sum = parts[p].keys > 0 ? parts[p].log() : 0;
     offsets[p] = std::log(std::max(parts[p].keys > 0 ? mass : 0, silent_mass)) - log_sum;
@@ -142,8 +143,8 @@ void SyntheticRows::row(std::size_t head, Position t, std::span<double> out) {
 
 void SyntheticRows::query(std::size_t head, Position t, std::span<double> out) {
   std::array<double, part_count> offsets = weigh(head, t);
-  // Agreeing labels score bit_logit a bit; the offsets make that nothing, and undo the slope's
-  // growth with the keys' positions.
+  // Labels that agree add bit_logit per bit, and the slope's term grows with the keys' positions.
+  // The offsets subtract both.
   offsets[static_cast<std::size_t>(Part::planted)] -= bit_logit * plan_.label_bits;
   offsets[static_cast<std::size_t>(Part::background)] -= plan_.slope * t;
 
@@ -157,7 +158,7 @@ void SyntheticRows::query(std::size_t head, Position t, std::span<double> out) {
     const bool set = (plan_.queries[t].label >> bit & 1) != 0;
     out[first_label_dim + bit] = set ? bit_logit : -bit_logit;
   }
-  // A replay divides logits by the root of head_dim.
+  // A replay divides logits by the square root of head_dim.
   const double scale = std::sqrt(static_cast<double>(spec_.head_dim));
   for (double& value : out) value *= scale;
 }

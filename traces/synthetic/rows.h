@@ -10,7 +10,7 @@
 //   13 .. 13 + bits    +-12, a bit of the label   +-1 if planted
 //   the rest           0                          0
 //
-// The offset of a part is the logarithm of the mass that the query wants for it, less the logarithm
+// The offset of a part is the logarithm of the mass that the query gives to it, less the logarithm
 // of the sum of the part's weights among the visible keys.
 #pragma once
 
@@ -43,7 +43,7 @@ class SyntheticRows {
 
   [[nodiscard]] Noise draw_noise(std::size_t head, Position t, Purpose purpose) const;
 
-  // As draw_noise, turned as the replay will turn it at position t.
+  // draw_noise() rotated as the replay will rotate it at position t.
   [[nodiscard]] Noise rotated_noise(std::size_t head, Position t, Purpose purpose) const;
 
   // Fills logits_[0..t] with the weights' logarithms, and returns each part's offset.
@@ -54,7 +54,7 @@ class SyntheticRows {
   std::size_t layer_;
   std::size_t kv_head_;
   UnitPlan plan_;
-  std::vector<Noise> key_noise_;  // [tokens], turned; empty without noise
+  std::vector<Noise> key_noise_;  // [tokens], rotated; empty without noise
   std::vector<double> logits_;    // [tokens]
 };
 

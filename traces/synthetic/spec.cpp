@@ -102,7 +102,7 @@ Result<void> set_field(std::string_view name, std::string_view text, SyntheticSp
 }
 
 std::uint64_t stored_bytes(const SyntheticSpec& spec) {
-  // The fields' ranges keep this below 2^56.
+  // The ranges of the fields keep this below 2^56, so it cannot overflow.
   const std::uint64_t per_layer =
       spec.kind == TraceKind::attention
           ? spec.heads * spec.tokens * spec.tokens
@@ -138,7 +138,7 @@ Result<const SyntheticEntry*> find_generator(std::string_view name) {
     if (entry.name == name) return &entry;
     names.push_back(entry.name);
   }
-  // A comma where the ':' belongs.
+  // A frequent slip: a comma in the place of the ':'.
   if (const std::size_t comma = name.find(','); comma != std::string_view::npos) {
     if (std::ranges::find(names, name.substr(0, comma)) != names.end()) {
       std::string meant(name);

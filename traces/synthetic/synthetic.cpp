@@ -13,7 +13,7 @@
 namespace kv {
 namespace {
 
-// The numbers of one trace, handed out tensor by tensor.
+// The memory for the numbers of one trace; take() hands it out tensor by tensor.
 class Buffer {
  public:
   Buffer(std::size_t numbers, Number number)

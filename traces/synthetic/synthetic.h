@@ -42,7 +42,7 @@ struct SyntheticEntry {
   std::string_view plants;   // one line: what planted() states
   std::span<const SyntheticParameter> parameters;
 
-  // What must hold between the parameters of a spec; parse_synthetic asks.
+  // Checks what must hold between the parameters of a spec; parse_synthetic calls it.
   Result<void> (*check)(const SyntheticSpec& spec);
 
   // The plan of one unit. Requires a checked spec.
@@ -100,14 +100,14 @@ struct Plant {
 struct Planted {
   std::vector<Plant> plants;
 
-  // What no plant takes falls on the keys that none names, by age: each token of age divides the
-  // weight by e^(1/decay) (before noise). 0: no decay.
+  // The mass that no plant takes is given to the keys that no plant names, by age: each token of
+  // age divides the weight by e^(1/decay) (before noise). 0 means no decay.
   double decay = 0;
   double noise = 0;  // standard deviation of the noise on the logits of those keys
 };
 
-// The mass that a part of the keys gets, all together, where the rule plants nothing on it. Not
-// zero, because finite queries and keys cannot give zero.
+// The mass that all keys of a part get together if the rule plants nothing on them. It is not zero,
+// because finite queries and keys cannot give zero.
 inline constexpr double silent_mass = 1e-9;
 
 // Sizes a spec may ask for.
@@ -127,15 +127,16 @@ struct SyntheticField {
 
 std::span<const SyntheticField> synthetic_fields();
 
-// `NAME` or `NAME:field=value,...`. Errors name the bad word, what was expected there and the
-// nearest right word; they refuse traces above max_synthetic_bytes.
+// `NAME` or `NAME:field=value,...`. Errors name the wrong word, what was expected there and the
+// nearest valid word. A trace above max_synthetic_bytes is an error too.
 Result<SyntheticSpec> parse_synthetic(std::string_view text);
 
 // The trace in memory. Requires a spec from parse_synthetic. Cost: O(layers heads tokens^2) time
 // for both kinds, about 20 ns a pair; memory as stored.
 Trace make_synthetic(const SyntheticSpec& spec);
 
-// What the layer's kv-head holds. Requires a spec from parse_synthetic, and both within its sizes.
+// What was planted in the layer's kv-head. Requires a spec from parse_synthetic, and both numbers
+// within its sizes.
 Planted planted(const SyntheticSpec& spec, std::size_t layer, std::size_t kv_head);
 
 }  // namespace kv
