@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_blocks = 128;
 constexpr std::size_t most_panels = 12;
-constexpr double floor_mass = 1e-4;  // what is below it is drawn as if it were this much
+constexpr double floor_mass = 1e-4;  // smaller masses are drawn as this one
 
 struct Panel {
   const Line* line = nullptr;  // none: the dense attention
@@ -63,7 +63,7 @@ double resident_share(const Residency& unit,
   return pairs == 0 ? 1.0 : static_cast<double>(there) / static_cast<double>(pairs);
 }
 
-// The map with blocks `by` times as large: queries are averaged, keys summed.
+// The map with blocks `by` times as large: it averages over queries and sums over keys.
 AttentionMap coarser(const AttentionMap& map, std::size_t by) {
   AttentionMap out{.layer = map.layer,
                    .head = map.head,

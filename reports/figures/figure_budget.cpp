@@ -10,7 +10,7 @@
 namespace kv::reports {
 namespace {
 
-// One panel: a metric of a spec, or what it lacks to 1.
+// One panel: a metric of a spec, or 1 minus that metric.
 struct Measure {
   Interval SpecSummary::*metric = nullptr;
   bool lost = false;
@@ -23,8 +23,8 @@ bool bounded(const Sweep& sweep, const Line& line) {
   return sweep.specs[line.specs[0]].spec.bounded();
 }
 
-// Points of different policies at one budget are set side by side, so that bars can be told apart:
-// many of them closer, so that all stay within the axis.
+// Points of different policies at one budget are drawn side by side, so that their bars do not
+// overlap. The more there are, the closer they are, so that all lie within the axis.
 double dodge(std::size_t i, std::size_t n) {
   const double octaves = std::min(0.035, 0.4 / static_cast<double>(n));
   const double step = static_cast<double>(i) - static_cast<double>(n - 1) / 2;

@@ -18,7 +18,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::size_t far = 64;  // tokens, from which on recall against budget counts
+constexpr std::size_t far = 64;  // tokens: recall against budget counts longer distances only
 
 // A result's cells as lines of one policy each, over its budgets.
 struct Curves {
@@ -28,7 +28,7 @@ struct Curves {
 
   [[nodiscard]] const ClosedLoopCell& cell(std::size_t i) const { return result->cells[i]; }
 
-  // The line's cell at the budget, or its only one where nothing is evicted.
+  // The line's cell at the budget, or its only one if nothing is evicted.
   [[nodiscard]] const ClosedLoopCell* shown(const Line& line) const {
     for (const std::size_t i : line.specs) {
       const Spec& spec = cell(i).cell.spec;
@@ -72,7 +72,8 @@ std::string at_budget(const Curves& curves) {
   return curves.budget == 0 ? "" : ", at budget " + std::to_string(curves.budget);
 }
 
-// Logarithmic, and no longer than the curves are: between decades tics have numbers, too.
+// A logarithmic axis that ends where the curves do. Tics between powers of ten have numbers too,
+// because the axis may contain no power of ten.
 std::string perplexity_axis() {
   return "set logscale y\nset autoscale yfix\nset offsets 0,0,graph 0.06,graph 0.06\n"
          "set ytics (1,1.2,1.5,2,2.5,3,4,5,7,10,15,20,30,50,70,100,200,300,500,700,1000,2000,5000,"
@@ -111,7 +112,7 @@ Figure position_figure(const Curves& curves) {
   return figure;
 }
 
-// The answers to questions about facts that lie far back.
+// The answers to questions about facts that are at least `far` tokens back.
 RecallBin far_recall(const ClosedLoopCell& cell) {
   RecallBin sum;
   for (const RecallBin& bin : cell.recall) {
@@ -214,7 +215,7 @@ Figure recall_figure(const Curves& curves) {
   std::vector<std::string> parts;
   for (const Line& line : lines) {
     const std::string block = data.begin(line.label);
-    // Side by side, so that bars can be told apart.
+    // Points are drawn side by side, so that their bars do not overlap.
     const double beside =
         (static_cast<double>(&line - lines.data()) + 0.5) / static_cast<double>(lines.size()) - 0.5;
     for (std::size_t place = 0; place < bins.size(); ++place) {

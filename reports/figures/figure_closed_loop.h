@@ -8,7 +8,7 @@
 
 namespace kv::reports {
 
-// All figures that the result has numbers for: perplexity against position, perplexity and recall
+// All figures for which the result has numbers: perplexity against position, perplexity and recall
 // against budget, recall by distance.
 std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result);
 

@@ -24,7 +24,7 @@ std::map<Place, double> masses_of(const Sweep& sweep, const SpecSummary& summary
   return masses;
 }
 
-// Layers as tic labels at 0, 1, ...: recorded layers need not be consecutive.
+// The layers as tic labels at 0, 1, ..., because recorded layers need not be consecutive.
 std::string layer_tics(const std::vector<std::size_t>& layers) {
   std::vector<std::string> words;
   const std::size_t step = 1 + layers.size() / 13;
@@ -34,8 +34,8 @@ std::string layer_tics(const std::vector<std::size_t>& layers) {
   return "set ytics (" + join(words, ",") + ") scale 0\n";
 }
 
-constexpr double bar_height = 120;  // its title and its tics need so much, however few the layers
-constexpr double bar_space = 120;   // and to the right of the panels
+constexpr double bar_height = 120;  // the least that its title and tics need
+constexpr double bar_space = 120;   // to the right of the panels
 
 // Tics from 1 down to no less than `lowest`, few enough for the bar.
 std::string bar_tics(double lowest) {
@@ -59,7 +59,7 @@ std::string colour_bar(const Grid& grid, double lowest) {
          "," + shortest(tall / height) + "\n";
 }
 
-// Boxes, not an image: gnuplot draws nothing of an image of one row or one column.
+// Draws boxes, because gnuplot draws nothing for an image of one row or one column.
 std::string cells_of(const std::string& block) {
   return "plot " + block +
          " using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror"
@@ -89,7 +89,7 @@ Figure heads_figure(const Sweep& sweep) {
   }
   const std::size_t heads = sweep.result->trace.query_heads;
   if (lines.empty()) return figure;
-  if (lowest > 0.999999) lowest = 0;  // a scale needs two ends
+  if (lowest > 0.999999) lowest = 0;  // a scale needs two different ends
   data.finish(figure);
   Grid grid = small_multiples(lines.size(), 190,
                               std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));

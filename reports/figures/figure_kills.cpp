@@ -13,8 +13,8 @@
 namespace kv::reports {
 namespace {
 
-// A cell's shade tells how many cases the law took; statistics have a colour of their own. Blue and
-// orange differ for every colour vision, the blues in brightness too.
+// The shade of a cell shows how many cases the law took; statistical laws have a colour of their
+// own. Blue and orange differ for every colour vision, and the blues differ in brightness too.
 struct Shade {
   std::uint64_t most = 0;  // cases
   std::string_view colour;
@@ -41,7 +41,7 @@ std::string block(const std::string& name, const std::string& lines) {
   return "$" + name + " << EOD\n" + lines + "EOD\n";
 }
 
-// A line of its own, drawn as a vector without a head: all of one look are one path in an SVG.
+// A separate line, drawn as a vector without a head. Lines of one look become one path of the SVG.
 std::string dash(double x1, double y1, double x2, double y2) {
   return shortest(x1) + " " + shortest(y1) + " " + shortest(x2 - x1) + " " + shortest(y2 - y1) +
          "\n";
@@ -82,7 +82,7 @@ std::string cells(const KillMatrix& matrix) {
   }
   std::string out;
   for (std::size_t shade = 0; shade < lines.size(); ++shade) {
-    // An empty block is an error to gnuplot; a point that is not there is not.
+    // An empty block is an error in gnuplot; a missing point is not.
     out += block("shade" + std::to_string(shade),
                  lines[shade].empty() ? "NaN NaN 0 0\n" : lines[shade]);
   }

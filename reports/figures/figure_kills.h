@@ -9,11 +9,11 @@
 
 namespace kv::reports {
 
-// Mutants down, laws across. Without a body if there are no mutants.
+// One row per mutant, one column per law. The figure has no body if there are no mutants.
 Figure kill_matrix_figure(const KillMatrix& matrix);
 
-// Writes kill-matrix.svg, .png, .csv and .md into `folder`, made if it is not there. Errors: those
-// of draw(), a full disk.
+// Writes kill-matrix.svg, .png, .csv and .md into `folder`, which is created if it does not exist.
+// Errors: those of draw(), a full disk.
 Result<void> draw_kill_matrix(const KillMatrix& matrix, const std::string& folder);
 
 }  // namespace kv::reports

@@ -29,8 +29,9 @@ Ages ages_of(const Sweep& sweep, const SpecSummary& summary) {
   return ages;
 }
 
-// The product-limit estimate: a token that is still resident at the end counts as long as it was
-// watched. One point at each age at which something was evicted.
+// The product-limit estimate (Kaplan and Meier): a token that is still resident at the end counts
+// up to the age at which it was last seen. There is one point at each age at which a token was
+// evicted.
 void add_survival(const Ages& ages, FigureData& data) {
   double at_risk = 0;
   for (std::size_t age = 0; age < ages.evicted.size(); ++age) {

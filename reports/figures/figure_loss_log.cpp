@@ -18,7 +18,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::size_t step = 64;  // a multiple of it is a point of the figure
+constexpr std::size_t step = 64;  // targets; the width of a point is a multiple of it
 
 constexpr auto benchmark_names = std::array<std::pair<std::string_view, std::string_view>, 3>{{
     {"transformers", "dense"},
@@ -26,7 +26,7 @@ constexpr auto benchmark_names = std::array<std::pair<std::string_view, std::str
     {"attention_sinks", "streaming"},
 }};
 
-// The policy of that name; else the next of the registry that no label has named.
+// The policy of that name; otherwise the next policy of the registry that no label names.
 const PolicyEntry* policy_of(std::string_view label, std::set<const PolicyEntry*>& taken) {
   const auto known = std::ranges::find(benchmark_names, label,
                                        &std::pair<std::string_view, std::string_view>::first);
@@ -38,7 +38,7 @@ const PolicyEntry* policy_of(std::string_view label, std::set<const PolicyEntry*
   return &policy_registry().front();
 }
 
-// One line per label, whichever models have it.
+// One line per label that any of the models has.
 std::vector<Line> lines_of_logs(std::span<const LossLogs> models) {
   std::set<std::string> labels;
   for (const LossLogs& model : models) {

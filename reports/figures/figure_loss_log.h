@@ -8,7 +8,7 @@
 
 namespace kv::reports {
 
-// Perplexity against position, a panel per model. Requires at least one.
+// Perplexity against position, with a panel per model. Requires at least one model.
 Figure loss_log_figure(std::span<const LossLogs> models);
 
 }  // namespace kv::reports

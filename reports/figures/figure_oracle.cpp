@@ -28,7 +28,7 @@ std::vector<Line> lines_with_share(const Sweep& sweep) {
   return lines;
 }
 
-// The line whose bounds are drawn: the bounds are those of most other lines too.
+// The line whose bounds are drawn. Most other lines have the same bounds.
 const Line& usual_line(const Sweep& sweep, const std::vector<Line>& lines) {
   std::map<double, std::size_t> lines_with;
   const auto bound = [&](const Line& line) {

@@ -14,8 +14,8 @@ struct Panel {
   const Residency* unit = nullptr;
 };
 
-// One unit that every policy was watched in, if there is one: the one whose attention is shown in
-// the report's other figure, or the last.
+// One unit per policy: the one that holds the head of the attention figure or, if its residency was
+// not recorded, the last recorded one.
 std::vector<Panel> panels_of(const Sweep& sweep) {
   std::vector<Panel> panels;
   for (const Line& line : sweep.lines) {

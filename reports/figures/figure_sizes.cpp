@@ -48,7 +48,7 @@ std::string title_of(const Curve& curve) {
   return curve.labels[0] + " and " + std::to_string(more) + (more == 1 ? " other" : " others");
 }
 
-// No policy's colour where several share a curve.
+// A curve that several policies share has no policy's colour and dash.
 std::string_view colour_of(const Curve& curve) {
   return curve.labels.size() > 1 ? "#666666" : curve.line->look.colour;
 }
@@ -57,7 +57,7 @@ std::string_view dash_of(const Curve& curve) {
   return curve.labels.size() > 1 ? "1" : curve.line->look.dash;
 }
 
-// The tallest bounded curve; a dense one may leave the picture.
+// The highest value of a bounded curve; a dense curve may leave the figure.
 double ceiling_of(const std::vector<Curve>& curves) {
   double bounded = 0;
   double any = 0;

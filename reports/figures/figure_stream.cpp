@@ -18,7 +18,7 @@ struct Bin {
 };
 
 // Means over runs of neighbouring points and over seeds. A last run that is shorter is left out,
-// because its mean would wobble more than the others.
+// because its mean would vary more than the others.
 std::vector<Bin> bins_of(const std::vector<const CellResult*>& cells, std::size_t per_bin) {
   std::vector<Bin> bins;
   std::size_t points = cells[0]->series.size();
@@ -37,8 +37,8 @@ std::vector<Bin> bins_of(const std::vector<const CellResult*>& cells, std::size_
   return bins;
 }
 
-// A line with markers at every eighth point, each policy's at points of its own, so that none hides
-// another.
+// A line with markers at every eighth point. Each policy has its markers at different points, so
+// that none hides another.
 std::string curve(const Look& look, const std::string& data, std::size_t i) {
   return data + " with lines" + line_style(look) + " notitle, " + data +
          " every 8::" + std::to_string(i % 8) + " with points" + point_style(look) + " notitle";

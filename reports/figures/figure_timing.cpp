@@ -19,7 +19,7 @@ struct Panel {
   std::function<double(const TimedCell&)> value;
 };
 
-// Nothing that is drawn on a logarithmic axis may be 0.
+// A value of 0 cannot be drawn on a logarithmic axis.
 double positive(double value) {
   return value > 0 ? value : not_measured;
 }
@@ -40,7 +40,7 @@ std::vector<Panel> panels() {
   };
 }
 
-// Lines by policy and budget, their cells by length, and what they all have in common.
+// Lines by policy and budget with their cells by length, and words for what all of them share.
 struct TimedLines {
   std::vector<Line> lines;
   std::string common{};

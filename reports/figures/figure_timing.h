@@ -7,7 +7,8 @@
 namespace kv::reports {
 
 // Time per token, time in attention, bytes of keys and values and the largest memory against the
-// length of the prompt, a line per policy and budget. Without a body where there is one length.
+// length of the prompt, with a line per policy and budget. The figure has no body if there is only
+// one length.
 Figure timing_figure(const TimingResult& result);
 
 }  // namespace kv::reports

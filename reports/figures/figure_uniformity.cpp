@@ -14,7 +14,7 @@ namespace kv::reports {
 namespace {
 
 constexpr std::size_t most_points = 512;
-constexpr std::size_t most_cells = 64;  // along each side of the pair matrix: each is drawn
+constexpr std::size_t most_cells = 64;  // along each side of the pair matrix
 
 std::string label_at(const std::string& words) {
   return "set title " + ("'" + words + "'") + " noenhanced font title_font\n";
@@ -32,8 +32,8 @@ std::string what_was_run(const UniformityPlot& plot) {
          std::to_string(plot.capacity) + " stay";
 }
 
-// The mean over the pairs i < j of a cell whose first are `first_i` and `first_j`; NaN: it has
-// none.
+// The mean over the pairs i < j of a cell of the matrix that begins at `first_i` and `first_j`; NaN
+// if it has no pairs.
 double mean_ratio(const UniformityPlot& plot,
                   std::size_t first_i,
                   std::size_t first_j,
@@ -70,7 +70,8 @@ Figure uniformity_inclusion_figure(const UniformityPlot& plot) {
     for (std::size_t i = begin; i < end; ++i) hits += plot.kept[i];
     const double share = static_cast<double>(hits) / static_cast<double>(plot.streams) /
                          static_cast<double>(end - begin);
-    // The mean of neighbours varies less; their covariance is that of k out of n.
+    // The mean of neighbours varies less than one share. Their covariance is that of a sample of k
+    // out of n.
     const auto size = static_cast<double>(end - begin);
     const auto all = static_cast<double>(n);
     const double band = plot.band * std::sqrt((all - size) / ((all - 1) * size));

@@ -8,18 +8,18 @@
 
 namespace kv::reports {
 
-// All figures that the results have numbers for, in the report's order.
+// All figures for which the results have numbers, in the report's order.
 std::vector<Figure> figures_of(const ReplayResult& result);
 
-// One each. A figure without a body has nothing to show.
+// The single figures. A figure without a body has nothing to show.
 Figure budget_figure(const Sweep& sweep);     // retained mass and output error against budget
 Figure oracle_figure(const Sweep& sweep);     // the share of the optimum against budget
 Figure stream_figure(const Sweep& sweep);     // the same over the stream
 Figure sizes_figure(const Sweep& sweep);      // rows stored and visible over the stream
-Figure residency_figure(const Sweep& sweep);  // who was resident when, in one unit
-Figure inclusion_figure(const Sweep& sweep);  // who is resident at the end, against theory
+Figure residency_figure(const Sweep& sweep);  // which tokens were resident, by step
+Figure inclusion_figure(const Sweep& sweep);  // which tokens are resident at the end
 Figure attention_figure(const Sweep& sweep);  // one head's attention, and what of it was kept
-Figure lifetime_figure(const Sweep& sweep);   // how long tokens stay
+Figure lifetime_figure(const Sweep& sweep);   // how long tokens are resident
 Figure heads_figure(const Sweep& sweep);      // retained mass by layer and head
 
 }  // namespace kv::reports

@@ -7,10 +7,10 @@
 
 namespace kv::reports {
 
-// The field, between quotes when it holds a comma, a quote or a line break.
+// The field, between quotes if it contains a comma, a quote or a line break.
 std::string csv_field(std::string_view text);
 
-// A line with its end.
+// The fields as one line, with its line end.
 std::string csv_line(std::span<const std::string> fields);
 
 }  // namespace kv::reports

@@ -1,4 +1,4 @@
-// Text from files and people, made safe to stand in HTML, Markdown or a gnuplot script.
+// Text from files and users, made safe for HTML, Markdown or a gnuplot script.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 
 namespace kv::reports {
 
-// For element content and quoted attributes. Control characters and what is not UTF-8 become
-// U+FFFD.
+// `text` for element content and quoted attributes. Control characters and bytes that are not UTF-8
+// become U+FFFD.
 std::string html_escaped(std::string_view text);
 
-// For a cell of a pipe table.
+// `text` for a cell of a pipe table.
 std::string markdown_escaped(std::string_view text);
 
-// As a single-quoted gnuplot string, where nothing is expanded.
+// `text` as a single-quoted gnuplot string, in which nothing is expanded.
 std::string gnuplot_quoted(std::string_view text);
 
-// How many characters a terminal shows: code points of UTF-8.
+// The number of characters that a terminal shows, counted as code points of UTF-8.
 std::size_t display_width(std::string_view text);
 
-// The first `width` characters, the last of them an ellipsis when some are left out.
+// `text` in at most `width` characters; the last one is an ellipsis if some were left out.
 std::string shortened(std::string_view text, std::size_t width);
 
 }  // namespace kv::reports

@@ -12,7 +12,7 @@ bool claims(const Spec& spec, std::string_view claim) {
   return std::ranges::find(spec.policy->claims, claim) != spec.policy->claims.end();
 }
 
-// Where the tail begins after the last chunk, without regard to sinks.
+// The first position of the recent window after the last chunk, without regard to sinks.
 std::uint64_t released(const Spec& spec, std::uint64_t tokens) {
   const std::uint64_t chunk = std::max<std::uint64_t>(1, spec.chunk);
   if (spec.visibility == Visibility::window || spec.timing == Timing::attend_then_trim) {
@@ -20,9 +20,12 @@ std::uint64_t released(const Spec& spec, std::uint64_t tokens) {
   }
   const std::uint64_t last = tokens % chunk == 0 ? chunk : tokens % chunk;
   if (spec.timing == Timing::trim_then_attend) {
+    // Room was made before the last chunk arrived, so no token of that chunk has left the window.
     const std::uint64_t kept = std::max<std::uint64_t>(spec.recent, last);
     return tokens - std::min(tokens, kept);
   }
+  // Lazy trims depend on how many rows have gathered, so the chunks are followed one by one. The
+  // window moves only when a trim happens.
   std::uint64_t stored = 0;
   std::uint64_t tail = 0;
   for (std::uint64_t seen = 0; seen < tokens;) {
@@ -60,7 +63,9 @@ std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered) {
   std::vector<double> theory(entered, 1.0);
   if (entered <= capacity) return theory;
   const auto k = static_cast<double>(capacity);
+  // A newcomer takes part in its own decision unless the policy admits every newcomer.
   const std::uint64_t own = law == InclusionLaw::admitting ? 1 : 0;
+  // The probability that one decision does not evict a given token.
   const double not_applicable = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
   for (std::uint64_t i = 0; i < entered; ++i) {
     const auto decisions = static_cast<double>(entered - std::max(i + own, capacity));

@@ -1,4 +1,5 @@
-// Inclusion: how often a position is still resident at the end, and what theory says of it.
+// Inclusion: how often a position is still resident at the end, and how often it should be in
+// theory.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +13,22 @@ struct Spec;
 namespace kv::reports {
 
 // How many tokens have left the recent window, and so entered the middle, after the last chunk of a
-// stream of so many tokens. They are the positions from spec.sinks on. 0 for specs that evict
+// stream of `tokens` tokens. They are the positions from spec.sinks on. 0 for specs that evict
 // nothing.
 std::uint64_t entered_at_end(const Spec& spec, std::size_t tokens);
 
 // What the policy's claims promise about the middle.
 enum class InclusionLaw {
-  none,       // nothing that this file knows
+  none,       // no law that this file knows
   uniform,    // every token that entered is there with probability capacity / entered
-  geometric,  // each decision takes one of capacity + 1 tokens, whatever their age
-  admitting,  // the same, but a newcomer is never taken by its own decision
+  geometric,  // each decision evicts one of capacity + 1 tokens, whatever their age
+  admitting,  // the same, but no decision evicts the newcomer that caused it
 };
 
 InclusionLaw inclusion_law(const Spec& spec);
 
 // The probability that each token that entered the middle is still there, in stream order:
-// [entered]. Empty when there is no law. With capacity k and n entered, n > k:
+// [entered]. Empty if there is no law. With capacity k and n entered, n > k:
 //   uniform    k / n
 //   geometric  (k / (k + 1)) ^ d, d the decisions that the token has been part of: n - k for the
 //              first k + 1 tokens, one fewer for each token after

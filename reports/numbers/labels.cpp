@@ -34,7 +34,7 @@ LabelPieces pieces_of(const Spec& spec) {
   return pieces;
 }
 
-// Words that say by themselves which setting they are of.
+// The piece without the name of its setting, if its value alone identifies the setting.
 std::string plain(std::string_view piece) {
   for (const std::string_view name : {"timing=", "positions="}) {
     if (piece.starts_with(name)) piece.remove_prefix(name.size());
@@ -54,6 +54,7 @@ std::vector<std::string> texts_of(std::string_view policy, const Variants& varia
   for (const auto& [label, pieces] : variants) {
     std::string text(policy);
     for (const std::string& field : pieces.fields) {
+      // A field that all variants share does not tell them apart.
       if (uses[field] < variants.size()) text += " " + field;
     }
     for (const std::string& setting : pieces.settings) text += " " + plain(setting);
@@ -90,6 +91,8 @@ std::vector<std::string> shortened_apart(std::span<const std::string> texts, std
     if (at == selected.end()) {
       std::string cut = shortened(text, width);
       for (std::size_t n = 2; used.contains(cut); ++n) {
+        // Marks are tried until the text is unused. A width too small for a mark leaves equal
+        // texts.
         const std::string mark = "#" + std::to_string(n);
         if (mark.size() >= width) break;
         cut = shortened(text, width - mark.size()) + mark;

@@ -1,4 +1,4 @@
-// Labels: the short names under which a report's specs stand in tables and figures.
+// Labels: the short names of a report's specs in tables and figures.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace kv::reports {
 
-// One label per spec. A policy with one variant (Spec::label()) keeps that text. Of several
-// variants a label has the policy, the fields that not all of them share, and all settings, as
-// other policies may have others: "h2o", "h2o lazy:40", "h2o recent=4 unit=layer". Specs that
+// One label per spec. A policy with one variant (Spec::label()) keeps that text. If it has several,
+// a label names the policy, the fields that not all variants share, and all settings, because other
+// policies may have other settings: "h2o", "h2o lazy:40", "h2o recent=4 unit=layer". Specs that
 // differ only in their budget have the same label; others never do.
 std::vector<std::string> labels_of(std::span<const Spec> specs);
 
-// The texts at most `width` wide, such that different texts stay different: where cutting would
-// make two the same, the later ones end in "#2", "#3" and so on. Equal texts stay equal.
+// The texts shortened to at most `width` characters such that different texts remain different: if
+// two would become the same, the later ones end in "#2", "#3" and so on. Equal texts remain equal.
 std::vector<std::string> shortened_apart(std::span<const std::string> texts, std::size_t width);
 
-// A trace's name for headings: "zipf, 1,024 tokens" for one from a generator, whose own name is its
-// whole spec; else the trace's name, shortened when it is very long.
+// A trace's name for headings: "zipf, 1,024 tokens" for a trace from a generator, whose name is its
+// whole spec; otherwise the trace's name, shortened if it is very long.
 std::string short_name(const TraceInfo& trace);
 
-// The attention was made by kvcheck's own generator, not recorded from a model.
+// Whether the attention was made by kvcheck's own generator, not recorded from a model.
 bool generated(const TraceInfo& trace);
 
-// 1,024
+// The number with commas: 1,024.
 std::string with_commas(std::size_t value);
 
 }  // namespace kv::reports

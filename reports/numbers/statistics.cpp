@@ -17,7 +17,7 @@ namespace {
 
 constexpr double upper_tail = 0.975;
 
-// Ranks from 1 on.
+// Ranks from 1 on; equal values have their mean rank.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -65,6 +65,8 @@ double paired_flips(std::span<const double> a, std::span<const double> b) {
   std::vector<double> differences(a.size());
   std::ranges::transform(a, b, differences.begin(), std::minus<>());
   const double seen = std::abs(std::accumulate(differences.begin(), differences.end(), 0.0));
+  // Sums of the same differences in another sign pattern round differently; patterns that are as
+  // far in exact arithmetic must count.
   const double slack = 1e-12 * std::max(1.0, seen);
   const auto as_far = [&](const auto& sign_of) {
     double sum = 0;
@@ -82,10 +84,12 @@ double paired_flips(std::span<const double> a, std::span<const double> b) {
     return static_cast<double>(far) / static_cast<double>(patterns);
   }
   for (std::uint32_t draw = 0; draw < draws; ++draw) {
+    // A fixed seed, so that a report has the same bytes each time it is written.
     const Rng rng(1, draw);
     const auto sign_of = [&](std::size_t i) { return rng.below(2, static_cast<Position>(i)) == 1; };
     if (as_far(sign_of)) ++far;
   }
+  // The observed pattern counts as one of the draws, so that the p-value is never 0.
   return static_cast<double>(far + 1) / static_cast<double>(draws + 1);
 }
 
@@ -99,6 +103,7 @@ std::vector<double> holm(std::span<const double> values) {
   double least = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     const double score = values[order[rank]] * static_cast<double>(order.size() - rank);
+    // A larger p-value must not be corrected to less than the one before it.
     least = std::max(least, std::min(1.0, score));
     out[order[rank]] = least;
   }

@@ -17,7 +17,8 @@ double mean_over_heads(const CellResult& cell, Metric metric) {
   return cell.heads.empty() ? not_measured : sum / static_cast<double>(cell.heads.size());
 }
 
-// Cells of one spec may have different numbers of heads only in a file that was tampered with.
+// Cells of one spec have different numbers of heads only in a damaged file; the minimum keeps every
+// index valid.
 Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
   std::vector<double> means(result.cells[summary.cells[0]].heads.size());
   for (const std::size_t index : summary.cells) {
@@ -53,25 +54,29 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
+  // The oracle does not depend on the seed, so the first cell has the bounds of all.
   summary.oracle = oracle_of(result.cells[summary.cells[0]]);
   const double retained = summary.retained_mass.mean;
   const OracleMeans& oracle = summary.oracle;
   summary.optimum_share = optimum_share_of(summary.spec, retained, oracle.optimum);
+  // A lower limit of the share needs an upper bound of what is possible. With shared budgets the
+  // sum of the optima is one; without an optimum the per-step bound is.
   const bool loose = summary.spec.budgets.shared() && std::isfinite(oracle.optimum);
   summary.least_share = retained / (loose ? oracle.optimum : oracle.per_step);
   summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
   for (const std::size_t index : summary.cells) {
     add_sizes(summary, sizes_of(result.cells[index]));
   }
-  // Divided once: adding shares would make a mean of equal sizes differ from them.
+  // Divides once at the end: if shares were added, rounding could make the mean of equal sizes
+  // differ from them.
   for (double* mean :
        {&summary.visible_mean, &summary.stored_peak, &summary.evictions, &summary.bytes_peak}) {
     *mean /= static_cast<double>(summary.cells.size());
   }
 }
 
-// What the bounds of a unit's pages weigh, in rows: the least and the greatest number of every
-// channel are as much as a key and a value.
+// The memory of the bounds of a unit's pages, in rows: the least and the greatest number of every
+// channel take as much as a key and a value.
 std::uint64_t bounds_rows(const Spec& spec, const UnitResult& unit) {
   const TopPages& sizes = spec.top_pages;
   if (!spec.selects() || unit.layer < sizes.dense_layers) return 0;
@@ -95,6 +100,7 @@ CellSizes sizes_of(const CellResult& cell) {
     sizes.trims += unit.trims;
     sizes.moved += unit.moved;
     rows += unit.stored_peak + bounds_rows(cell.cell.spec, unit);
+    // The mean lifetime of a unit without evictions is NaN.
     if (unit.evictions > 0) lived += unit.lifetime_mean * static_cast<double>(unit.evictions);
   }
   for (double* mean : {&sizes.visible_mean, &sizes.stored_mean, &sizes.kept_at_end}) {

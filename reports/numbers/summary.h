@@ -11,7 +11,7 @@
 
 namespace kv::reports {
 
-// One cell's sizes and counts over all its units. Sizes are rows (tokens) of one unit.
+// The sizes and counts of one cell over all its units. Sizes are in rows (tokens) of one unit.
 struct CellSizes {
   double visible_mean = not_measured;  // mean over units of each unit's mean over queries
   double stored_mean = not_measured;
@@ -30,8 +30,8 @@ CellSizes sizes_of(const CellResult& cell);
 // Means over a cell's heads.
 HeadMetrics means_of(const CellResult& cell);
 
-// What caches of the cell's sizes could have retained: means over its query heads. Not a number
-// where it was not asked for, or for the optimum where the stream was too long.
+// What caches of the cell's sizes could have retained: means over its query heads. NaN if the
+// bounds were not requested; the optimum is NaN too if the stream was too long for it.
 struct OracleMeans {
   double optimum = not_measured;
   double per_step = not_measured;
@@ -40,8 +40,8 @@ struct OracleMeans {
 
 OracleMeans oracle_of(const CellResult& cell);
 
-// All seeds of one spec. Intervals are over query heads, each head averaged over the seeds first:
-// they are of the mean over heads, which are no independent draws of anything.
+// All seeds of one spec. Intervals are over query heads, after each head was averaged over the
+// seeds. They describe the mean over these heads; heads are not independent samples.
 struct SpecSummary {
   Spec spec;
   std::string label;  // among the labels of its report: see reports/numbers/labels.h
@@ -54,15 +54,15 @@ struct SpecSummary {
   Interval output_error{};
   OracleMeans oracle{};                 // the same for all seeds
   double optimum_share = not_measured;  // retained mass / optimum, see optimum_share_of()
-  double least_share = not_measured;    // at least so much of it, by the bound that is known
+  double least_share = not_measured;    // a lower limit of that share, by the bound that is known
   double visible_mean = not_measured;   // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;
   double bytes_peak = not_measured;  // NaN if unknown
 };
 
-// What a spec retains as a share of the optimum. NaN where heads share their budget: each has a
-// bound of its own then, and no cache reaches all of them at once, so a share would look worse than
+// What a spec retains as a share of the optimum. NaN if heads share their budget: then each head
+// has a bound of its own, no cache reaches all of them at once, and a share would look worse than
 // it is.
 double optimum_share_of(const Spec& spec, double retained_mass, double optimum);
 

@@ -9,7 +9,7 @@
 namespace kv::reports {
 namespace {
 
-// By place in the registry, where the first policy is the dense one.
+// By place in the registry. The first policy is the dense one, so it is black.
 constexpr std::array<std::string_view, 8> colours = {"#000000", "#e69f00", "#56b4e9", "#009e73",
                                                      "#0072b2", "#d55e00", "#cc79a7", "#8a7a00"};
 constexpr std::array<int, 8> points = {1, 5, 9, 13, 7, 11, 15, 3};
@@ -23,8 +23,8 @@ std::size_t place_of(const PolicyEntry* policy) {
   return registry.size();
 }
 
-// Other variants open the marker and go on to the next shape in turn. In gnuplot a filled marker
-// has the number after its outline's.
+// Variants alternate between an open marker and the next filled shape. In gnuplot the number of a
+// filled marker is one above that of its outline.
 int marker_of(int own, std::size_t variant) {
   if (variant == 0) return own;
   constexpr std::array<int, 6> filled = {5, 7, 9, 11, 13, 15};
@@ -37,7 +37,8 @@ int marker_of(int own, std::size_t variant) {
 
 Look look_of(const PolicyEntry* policy, std::size_t variant) {
   const std::size_t place = place_of(policy);
-  // Past the palette the colours come round again, told apart by the dash and the marker.
+  // Policies beyond the palette repeat its colours, except black, with another dash and another
+  // marker.
   const std::size_t round = place < colours.size() ? 0 : 1 + (place - colours.size()) / 7;
   const std::size_t slot = place < colours.size() ? place : 1 + (place - colours.size()) % 7;
   const std::size_t shape = round == 0 ? slot : 1 + (slot - 1 + 2 * round) % 7;

@@ -21,7 +21,7 @@ std::string inline_svg(std::string_view svg, const std::string& prefix, const st
   const std::size_t begin = svg.find("<svg");
   if (begin == std::string_view::npos) return "";
   std::string out(svg.substr(begin));
-  // Every place where gnuplot names a thing or refers to one.
+  // Every form in which gnuplot defines an id or refers to one.
   constexpr std::array<std::string_view, 5> places = {" id=\"", " id='", "href=\"#", "href='#",
                                                       "url(#"};
   for (const std::string_view place : places) {

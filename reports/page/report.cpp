@@ -47,8 +47,8 @@ std::string dense_csv(const ReplayResult& result) {
   return out;
 }
 
-// One seed of each spec: with twenty the series would be most of the report's bytes. The results
-// file holds them all.
+// Only one seed of each spec: with twenty the series would be most of the report's bytes. The
+// results file holds them all.
 ReplayResult first_seeds(const ReplayResult& result) {
   ReplayResult first = result;
   std::set<std::string> seen;
@@ -102,7 +102,7 @@ NamedTexts texts_of(const TimingResult& result) {
   return {{"timings.csv", to_csv(table)}, {"timings.md", to_markdown(table)}};
 }
 
-// A drawing's own name for itself is gnuplot's; readers of the file get the figure's.
+// gnuplot titles every drawing "Gnuplot"; this writes the figure's own title into the file.
 Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
   auto svg = read_text(path);
   if (!svg) return svg;
@@ -115,7 +115,8 @@ Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
   return text;
 }
 
-// Draws what can be drawn; a figure that cannot be says why, and the report goes on.
+// Draws a figure. If it cannot be drawn, the page shows the reason, and the report is written
+// nevertheless.
 Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const std::string& folder) {
   const std::string base = folder + "/" + figure.name;
   if (const auto done = write_file(base + ".csv", figure.csv); !done) return done.error();
@@ -131,7 +132,8 @@ Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const st
   return drawn;
 }
 
-// A folder of its own for tables and figures; gives the figures as drawn.
+// Writes the tables and figures of one section into a folder of its own and returns the drawn
+// figures.
 Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
                                                std::vector<Figure> figures,
                                                const ReportFolder& place,

@@ -29,16 +29,16 @@
 
 namespace kv::reports {
 
-// What a report tells beside its runs.
+// What a report shows in addition to its runs.
 struct ReportExtras {
-  const KillMatrix* matrix = nullptr;  // of the laws; null: nothing
-  std::vector<LossLogs> logs{};        // of other programs, a folder each
-  std::vector<StoredRun> compared{};   // what the comparison is of; empty: of the runs themselves
+  const KillMatrix* matrix = nullptr;  // of the laws; null: none
+  std::vector<LossLogs> logs{};        // of other programs, one folder per model
+  std::vector<StoredRun> compared{};   // the runs to compare; empty: the report's own
 };
 
-// Writes the report of a run of a results file; 0: of the newest run that holds traces together
-// with the newest that holds evaluations. The folder is written beside its place and moved there
-// whole; an older report in its place is replaced. Errors: those of read_run(), a place that holds
+// Writes the report of one run of a results file. Run 0 stands for the newest run that holds traces
+// together with the newest that holds evaluations. The folder is written beside its target and
+// moved there whole; an older report is replaced. Errors: those of read_run(), a target that holds
 // anything but a report, no permission, a full disk.
 Result<void> write_report(const std::string& results_path,
                           std::int64_t run,

@@ -44,7 +44,7 @@ bool section_folder(std::string_view name) {
   return false;
 }
 
-// The first thing in the folder that no report has, or an empty text.
+// The first entry of the folder that no report has; an empty text if there is none.
 Result<std::string> foreign_entry(const std::string& folder) {
   std::error_code failure;
   std::vector<fs::path> entries;
@@ -127,11 +127,13 @@ Result<void> ReportFolder::commit() {
     return {};
   }
   if (errno != ENOTEMPTY && errno != EEXIST) return system_error("write", target_);
-  // The older report changes places with the new one, and the destructor removes it.
+  // The older report changes places with the new one, so that no reader finds the folder missing.
+  // The destructor then removes the older one.
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
     return {};
   }
   std::error_code failure;
+  // Some file systems cannot exchange two names; then the older report is removed first.
   fs::remove_all(target_, failure);
   if (failure) return io_error("cannot replace '" + target_ + "': " + failure.message());
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("write", target_);

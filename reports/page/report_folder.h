@@ -7,15 +7,15 @@
 
 namespace kv::reports {
 
-// What every report's index.html has near its beginning, by which an older report is known.
+// A text near the beginning of every report's index.html, by which an older report is recognised.
 inline constexpr const char* report_mark = "<meta name=\"generator\" content=\"kvcheck ";
 
-// A new folder beside the target; commit() moves it into the target's place. Without commit()
-// nothing is left behind.
+// A new folder beside the target. commit() moves it to the target; without commit() the destructor
+// removes it.
 class ReportFolder {
  public:
-  // Errors: the target is a file, a folder with anything in it that is not a report's, or its
-  // parent cannot be written.
+  // Errors: the target is a file, a folder that contains anything but a report, or its parent
+  // cannot be written.
   static Result<ReportFolder> create(const std::string& target);
 
   ReportFolder(const ReportFolder&) = delete;
@@ -24,12 +24,12 @@ class ReportFolder {
   ReportFolder& operator=(ReportFolder&&) = delete;
   ~ReportFolder();
 
-  // Where to write for now.
+  // The folder to write to before commit().
   [[nodiscard]] const std::string& path() const { return temporary_; }
 
   Result<void> commit();
 
-  // The text with the target, as it was named, in the place of path(): what a reader should see.
+  // The text with every path() replaced by the target as the user named it, for messages.
   [[nodiscard]] std::string about_target(std::string text) const;
 
  private:

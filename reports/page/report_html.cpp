@@ -3,7 +3,7 @@
 
 namespace kv::reports {
 
-// A generator's spec is one long word.
+// A line break is allowed after commas, because the spec of a generator is one long word.
 std::string breakable(const std::string& text) {
   std::string out;
   for (const char c : html_escaped(text))

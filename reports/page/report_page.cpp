@@ -50,7 +50,7 @@ std::string loop_of(const TraceInfo& trace) {
     return "open: the attention was made by the generator, with nothing evicted. A policy changes "
            "what is counted, not the stream.";
   }
-  // A dump names no model, and may come from anywhere.
+  // An attention dump names no model, and its origin is unknown.
   std::string text = trace.model.empty()
                          ? "open: the attention was recorded with nothing evicted. A policy "
                            "changes what is counted, not what was recorded."

@@ -25,14 +25,14 @@ struct TraceSection {
   std::vector<DrawnFigure> figures;
 };
 
-// Which law kills which mutant, if the report is to tell.
+// Which law kills which mutant, if the report shows it.
 struct MatrixSection {
-  const KillMatrix* matrix = nullptr;  // null: it is not
+  const KillMatrix* matrix = nullptr;  // null: it does not
   std::string folder;
   DrawnFigure figure;
 };
 
-// Logs of other programs, if the report is to show any.
+// Logs of other programs, if the report shows any.
 struct LogsSection {
   std::vector<LossLogs> models;
   std::string folder;
@@ -51,14 +51,14 @@ struct TimingSection {
   std::vector<DrawnFigure> figures;
 };
 
-// Both loops and times side by side, if the report has what it takes.
+// Both loops and times side by side, if the report has the results for it.
 struct ComparisonSection {
-  Table table{};  // without rows: it has not
+  Table table{};  // no rows: it does not
   std::string words{};
   std::string folder{};
 };
 
-// All that a page shows.
+// Everything that a page shows.
 struct ReportSections {
   std::vector<RunSummary> runs{};
   ComparisonSection comparison{};
@@ -69,11 +69,11 @@ struct ReportSections {
   MatrixSection matrix{};
 };
 
-// The whole page. Every text that came from outside is escaped.
+// The whole page. Every text from outside the program is escaped.
 std::string report_page(const ReportSections& sections);
 
-// The comparison's part of the page, an evaluation's, a timing's, the logs', and the matrix's; the
-// first and the last two are empty where there are none.
+// The parts of the page for the comparison, an evaluation, a timing, the logs and the matrix. The
+// first and the last two are empty if the report has none.
 std::string comparison_section(const ComparisonSection& section);
 std::string evaluation_section(const EvaluationSection& section);
 std::string timing_section(const TimingSection& section);
@@ -83,14 +83,14 @@ std::string matrix_section(const MatrixSection& section);
 // A figure with its caption and links to its files in `folder`.
 std::string figure_block(const DrawnFigure& drawn, const std::string& folder);
 
-// Pieces of HTML: an entry of a description list (nothing where the text is empty), a link, and a
-// text that may break after its commas.
+// Pieces of HTML: an entry of a description list (nothing if the text is empty), a link, and a text
+// whose line may break after its commas.
 std::string description(const std::string& term, const std::string& text);
 std::string link_to(const std::string& target, const std::string& text);
 std::string breakable(const std::string& text);
 
-// An SVG file's text made fit to stand inside a page: no XML declaration, ids with `prefix`, so
-// that drawings do not answer for each other, and a name for those who cannot see it.
+// The text of an SVG file made fit for embedding in a page: without XML declaration, with `prefix`
+// before all ids so that drawings do not share them, and with a name for screen readers.
 std::string inline_svg(std::string_view svg, const std::string& prefix, const std::string& name);
 
 // The page's style sheet and its script, which sorts tables.

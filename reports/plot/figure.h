@@ -21,30 +21,30 @@ struct Figure {
   std::string csv{};   // the numbers that are drawn
 };
 
-// Writes NAME.svg and NAME.png into `folder`. Errors: gnuplot is not installed (not_found), or what
-// it said.
+// Writes NAME.svg and NAME.png into `folder`. Errors: gnuplot is not installed (not_found), or the
+// message of gnuplot.
 Result<void> draw(const Figure& figure, const std::string& folder);
 
 // The numbers of a figure: one gnuplot data block per policy, and all of them as one CSV.
 class FigureData {
  public:
-  // The CSV's columns after the first, which is the block's label.
+  // `columns` are those of the CSV after the first, which is the block's label.
   explicit FigureData(std::vector<std::string> columns);
 
-  // Starts a block and gives its name. Its lines in the CSV begin with the label and, where the
-  // figure has several panels with numbers of their own, with the panel's word.
+  // Starts a block and returns its name. Its lines in the CSV begin with the label and, if the
+  // figure has several panels with numbers of their own, with the word of the panel.
   std::string begin(std::string_view label, std::string_view panel = {});
 
-  // One line of the block begun last. NaN is a gap in the plot and an empty field in the CSV.
+  // Adds a line to the current block. NaN is a gap in the plot and an empty field in the CSV.
   void row(const std::vector<double>& values);
 
-  // The same for what is drawn as nothing: a place in a grid that the CSV leaves out.
+  // The same for a place of a grid at which nothing is drawn; the CSV leaves it out.
   void empty_row(const std::vector<double>& values);
 
   // Ends a run of points that lines connect.
   void gap();
 
-  // Moves the text into the figure.
+  // Moves the collected text into the figure.
   void finish(Figure& figure);
 
  private:

@@ -10,7 +10,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/reports/plot/figure.h"
 
-// POSIX leaves this declaration to the program; glibc happens to make it too.
+// POSIX leaves this declaration to the program; glibc makes it too.
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace kv::reports {
@@ -30,7 +30,8 @@ std::string script_of(const Figure& figure) {
                           "title_font = ',12'\n"
                           "set output '" +
                           figure.name + ".svg'\n";
-  // Twice the pixels with everything scaled alike, so that both look the same.
+  // The PNG has twice the pixels with everything scaled by the same factor, so that both files look
+  // the same.
   const std::string png = "set terminal pngcairo size " + size_of(figure, 2) +
                           " font 'Sans,10.5' fontscale 2 linewidth 2 pointscale 2\n"
                           "title_font = ',9.2'\n"

@@ -44,7 +44,8 @@ Layout layout_of(const std::vector<Line>& lines, const Grid& grid) {
   return layout;
 }
 
-// One entry, its swatch beginning at x, its middle at y, both from the figure's left upper corner.
+// One entry. Its swatch begins at x and its middle is at y, both measured from the figure's upper
+// left corner.
 std::string entry(const Line& line, const Grid& grid, Swatch swatch, double x, double y, bool odd) {
   const auto at = [&](double right) {
     return "screen " + shortest(right / static_cast<double>(grid.width())) + "," +
@@ -61,11 +62,11 @@ std::string entry(const Line& line, const Grid& grid, Swatch swatch, double x, d
          " at " + at(x + before_words) + " left noenhanced\n";
 }
 
-// In ems, at most: as wide as in DejaVu Sans, the widest of the usual fonts without serifs.
+// An upper bound in ems: the width in DejaVu Sans, the widest of the usual fonts without serifs.
 double ems(unsigned char c) {
   constexpr std::string_view narrow = "ijlIJftr !'(),-./:;[]|";
   constexpr std::string_view wide = "mwMW#%&+<=>@^~";
-  if (c >= 0x80) return c >= 0xc0 ? 1 : 0;  // one for the first byte of a character
+  if (c >= 0x80) return c >= 0xc0 ? 1 : 0;  // counted at the first byte of a character
   if (narrow.find(static_cast<char>(c)) != std::string_view::npos) return 0.42;
   if (wide.find(static_cast<char>(c)) != std::string_view::npos) return 1;
   return c >= 'A' && c <= 'Z' ? 0.79 : 0.64;

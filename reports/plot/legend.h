@@ -1,5 +1,6 @@
-// Legends beside a figure's panels, drawn with labels and arrows at places of our own: gnuplot's
-// key guesses the width of its words and cuts off what then lies outside, in each terminal anew.
+// Legends beside a figure's panels, drawn with labels and arrows at computed places. gnuplot's own
+// key is not used: it guesses the width of its words, differently in each terminal, and cuts off
+// what lies outside.
 #pragma once
 
 #include <string>
@@ -10,16 +11,16 @@
 
 namespace kv::reports {
 
-// What stands before a label.
+// The sign before a label.
 enum class Swatch { line, line_and_marker };
 
-// Makes room in the grid, to the right of its panels and where needed below them, for one entry of
-// each line, and gives the commands that draw them all, in columns from the top. The key is unset.
+// Makes room in the grid for one entry per line, to the right of its panels and, if needed, below
+// them. Returns the commands that draw the entries in columns from the top and unset the key.
 std::string add_legend(const std::vector<Line>& lines,
                        Grid& grid,
                        Swatch swatch = Swatch::line_and_marker);
 
-// After the first panel of several, so that the others do not draw the legend over again.
+// To be written after the first of several panels, so that the others do not draw the legend again.
 inline constexpr std::string_view legend_done = "unset label\nunset arrow\n";
 
 // An upper bound of the width of a legend's words, in CSS pixels.

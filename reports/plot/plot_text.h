@@ -17,8 +17,8 @@ std::string plain_axes();
 std::string line_style(const Look& look);
 std::string point_style(const Look& look);
 
-// "set palette ...": dark to light, even in brightness, with any colour vision and in grey. Its
-// stops are those of matplotlib's viridis (van der Walt and Smith, 2015, public domain).
+// "set palette ...": from dark to light in even steps of brightness, for any colour vision and in
+// grey. Its stops are those of matplotlib's viridis (van der Walt and Smith, 2015, public domain).
 std::string even_palette();
 
 // Panels of equal size in rows, in CSS pixels.
@@ -39,31 +39,31 @@ struct Grid {
   [[nodiscard]] std::size_t width() const;
   [[nodiscard]] std::size_t height() const;
 
-  // Margins for the i-th panel.
+  // The commands that set the margins of the i-th panel.
   [[nodiscard]] std::string place(std::size_t i) const;
 
   [[nodiscard]] bool first_in_row(std::size_t i) const { return i % columns == 0; }
 
-  // Nothing is below the panel, so it shows its x axis.
+  // Whether no panel is below the i-th, so that it shows its x axis.
   [[nodiscard]] bool lowest(std::size_t i) const { return i + columns >= panels; }
 };
 
-// Between columns that each have words beside their y axis.
+// The gap between columns that each have words beside their y axis.
 inline constexpr double labelled_gap = 104;
 
-// Small multiples: at most four columns, and no last row that is nearly empty.
+// A grid of small multiples: at most four columns, and no nearly empty last row.
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
 
-// Light lines across, at the tics of the y axis.
+// Light horizontal lines at the tics of the y axis.
 std::string grid_lines();
 
-// A panel's title, shortened to `pixels`.
+// A panel's title, shortened to a width of `pixels`.
 std::string panel_title(const std::string& label, double pixels);
 
-// Tics from 0 on at 1, 2 or 5 times a power of ten, about so many up to `top`.
+// Tics from 0 to `top` in steps of 1, 2 or 5 times a power of ten, about `most` of them.
 std::string round_tics(char axis, double top, int most);
 
-// The same for an axis that counts tokens, where a tic stands for a whole one.
+// The same for an axis that counts tokens, with tics at whole tokens only.
 std::string token_tics(char axis, std::size_t tokens, int most);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_points = 32;
 
-// Lines with markers at every eighth point, each curve's at points of its own.
+// Lines with markers at every eighth point. Each curve has its markers at different points.
 std::string curve_text(const Look& look, const std::string& block, std::size_t i) {
   return block + " using 1:2 with lines" + line_style(look) + " notitle, " + block +
          " using 1:2 every 8::" + std::to_string(i % 8) + " with points" + point_style(look) +

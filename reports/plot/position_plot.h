@@ -19,19 +19,19 @@ struct PositionCurve {
   std::span<const LossPoint> series{};  // by first
 };
 
-// How many targets each point of the plot stands for: a multiple of `step`, such that `longest`
+// How many targets each point of the plot stands for: a multiple of `step` such that `longest`
 // targets give at most 32 points.
 std::size_t targets_of_point(std::size_t longest, std::size_t step);
 
-// The series in runs of `width` targets' places. A last run that holds less than half of that is
-// left out: it would wobble more than the others.
+// The series in runs of `width` positions. A last run with less than half as many is left out,
+// because its mean would vary more than the others.
 std::vector<LossPoint> runs_of(std::span<const LossPoint> series, std::size_t width);
 
 // The columns of the plot's numbers.
 std::vector<std::string> position_columns();
 
-// "plot ..." of all curves, without titles, on whatever axes are set; the numbers go to `data`,
-// under the word of the panel if there are several.
+// The command "plot ..." of all curves, without titles, on the axes that are set. The numbers are
+// added to `data`, with the word of the panel if there are several.
 std::string position_panel(std::span<const PositionCurve> curves,
                            std::size_t width,
                            FigureData& data,

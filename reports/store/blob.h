@@ -1,4 +1,4 @@
-// Blobs: vectors of numbers as little-endian bytes, the way results files hold them.
+// Blobs: vectors of numbers as little-endian bytes, as results files store them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ requires std::is_arithmetic_v<T> std::span<const std::byte> as_blob(const std::v
   return std::as_bytes(std::span(values));
 }
 
-// Nothing when the bytes are not a whole number of values.
+// The values; nothing if the bytes are not a whole number of values.
 template <typename T>
 
 requires std::is_arithmetic_v<T> std::optional<std::vector<T>> from_blob(

@@ -1,5 +1,4 @@
-// The rows of one trace's, evaluation's or timing's results: how they lie in the tables, written
-// and read.
+// Writes and reads the rows that hold the results of one trace, evaluation or timing.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,18 @@
 
 namespace kv::reports {
 
-// Where results belong: the run's id, and the place among the run's of their kind.
+// Where results belong: the id of the run, and their index among the run's results of the same
+// kind.
 struct RunPlace {
   std::int64_t run = 0;
   std::int64_t ordinal = 0;
 };
 
-// Inserts everything. To be called inside a transaction.
+// Inserts all rows of the result. Must be called inside a transaction.
 Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result);
 
-// Reads back what insert_trace wrote, `trace` being the row's id. Errors name the file and the
-// column that cannot be what was written.
+// Reads back what insert_trace wrote; `trace` is the id of the row. Errors name the file and the
+// first column whose value kvcheck cannot have written.
 Result<ReplayResult> select_trace(Database& database, std::int64_t trace);
 
 // The same for an evaluation.

@@ -13,7 +13,8 @@
 namespace kv::reports {
 namespace {
 
-// A run is appended only to a file that is whole: SQLite would build on a damaged one.
+// A run is appended only to an undamaged file: SQLite would write into a damaged one without an
+// error.
 Result<void> check_whole(Database& database) {
   Statement statement(database, "PRAGMA quick_check(1)");
   const auto row = statement.next();
@@ -40,7 +41,8 @@ Result<std::int64_t> insert_run(Database& database, const std::string& command) 
   return id;
 }
 
-// All rows of the run, from the leaves to the root.
+// Deletes all rows of the run. Rows that refer to others are deleted before those that they refer
+// to.
 Result<void> delete_run(Database& database, std::int64_t run) {
   constexpr std::array of_run = {
       "DELETE FROM residency WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
@@ -78,7 +80,7 @@ Result<void> delete_run(Database& database, std::int64_t run) {
 }  // namespace
 
 // The lock is declared first so that it is released last: closing any descriptor of the file drops
-// the locks that SQLite holds on it.
+// the POSIX locks that SQLite holds on it.
 struct ResultsWriter::State {
   WriteLock lock;
   Database database;
@@ -154,6 +156,7 @@ std::size_t ResultsWriter::traces() const {
 Result<void> ResultsWriter::discard() {
   KV_CHECK(!state_->finished);
   state_->finished = true;
+  // A file that was empty before is emptied or removed whole, which also removes the tables.
   if (!state_->lock.empty()) return delete_run(state_->database, state_->run);
   state_->lock.abandon();
   return {};

@@ -1,8 +1,8 @@
 // The results file: runs, traces or evaluations, cells and series in one SQLite database.
 //
-// Written in transactions, so that a killed run leaves a readable file, and by one process at a
-// time. The schema is documented in reports/SCHEMA.md; every run carries the version, the command,
-// each trace's or text's checksum, and each cell's canonical spec and seed.
+// The file is written in transactions, so that a killed run leaves a readable file, and by one
+// process at a time. The schema is documented in reports/SCHEMA.md; every run carries the version,
+// the command, each trace's or text's checksum, and each cell's canonical spec and seed.
 #pragma once
 
 #include <cstdint>
@@ -34,20 +34,21 @@ class ResultsWriter {
   // Adds one trace's results, in one transaction.
   Result<void> add(const ReplayResult& result);
 
-  // The same for a text that a model read.
+  // Adds the results of a text that a model read, in one transaction.
   Result<void> add(const ClosedLoopResult& result);
 
-  // The same for what was timed.
+  // Adds timings, in one transaction.
   Result<void> add(const TimingResult& result);
 
-  // How many traces were added.
+  // How many traces have been added.
   [[nodiscard]] std::size_t traces() const;
 
-  // Takes the run back with all that was added, as when its input turned out to be bad: the file
-  // holds what it held before, is empty if it was, and is gone if begin() made it. The last call.
+  // Removes the run with everything that was added, for example because its input is wrong. The
+  // file then holds what it held before begin(); if begin() created it, it is removed. No call may
+  // follow.
   Result<void> discard();
 
-  // Marks the run complete. A run without this reads as interrupted.
+  // Marks the run complete. Without this call a run is shown as interrupted.
   Result<void> finish();
 
  private:
@@ -77,11 +78,11 @@ struct StoredRun {
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
-// One run, whole; id 0 means the newest that holds anything, or the newest if none does.
+// One whole run. Id 0 stands for the newest run that holds anything, or the newest if none does.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 
 // The newest run that holds a trace, the newest that holds an evaluation and the newest that holds
-// timings, as one to three runs in this order; if no run holds anything, the newest.
+// timings, in this order and each once, so one to three runs. If no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
 }  // namespace kv::reports

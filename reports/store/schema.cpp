@@ -213,7 +213,7 @@ Result<std::int64_t> pragma(Database& database, const char* sql) {
   return *row ? statement.integer(0) : 0;
 }
 
-// Everything that the database declares, as the statements that made it.
+// Everything that the database declares, as the statements that declared it.
 Result<std::vector<std::string>> declarations(Database& database) {
   std::vector<std::string> out;
   Statement statement(
@@ -227,6 +227,8 @@ Result<std::vector<std::string>> declarations(Database& database) {
   }
 }
 
+// SQLite stores each declaration in its own form, so what is expected is read from a database in
+// memory that was made from the same text.
 Result<std::vector<std::string>> expected_declarations() {
   auto model = Database::in_memory();
   if (!model) return model.error();
@@ -239,6 +241,7 @@ Result<std::vector<std::string>> expected_declarations() {
 Result<void> create_schema(Database& database) {
   Transaction transaction(database);
   if (!transaction.begun()) return transaction.begun();
+  // In the same transaction as the tables, so that a file is never marked without having them.
   const std::string marks = "PRAGMA application_id=" + std::to_string(results_application_id) +
                             "; PRAGMA user_version=" + std::to_string(results_schema_version) + ";";
   for (const char* sql : {marks.c_str(), tables}) {

@@ -1,4 +1,4 @@
-// The schema of a results file (reports/SCHEMA.md), made and checked.
+// Creates and checks the schema of a results file (reports/SCHEMA.md).
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace kv::reports {
 // "kvck" in ASCII: what `PRAGMA application_id` says of every results file.
 inline constexpr std::int64_t results_application_id = 0x6b76636b;
 
-// `PRAGMA user_version`. Any change to the tables raises it.
+// `PRAGMA user_version`. Every change to the tables must raise it.
 inline constexpr std::int64_t results_schema_version = 4;
 
-// Makes the tables in an empty database, in one transaction.
+// Creates the tables in an empty database, in one transaction.
 Result<void> create_schema(Database& database);
 
-// Ok when the database holds exactly the tables of this version: nothing that only looks like one
-// is read, so no view or trigger of a foreign file ever runs.
+// Returns an error unless the database declares exactly the tables of this version. A file that
+// only resembles one is not read, so that no view or trigger of a foreign file ever runs.
 Result<void> check_schema(Database& database);
 
 }  // namespace kv::reports

@@ -1,4 +1,4 @@
-// What every reader of rows needs: doubts about columns, and loops over rows.
+// Helpers for all readers of rows: checks of columns, and a loop over rows.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace kv::reports {
 
-// Collects what cannot be what was written; the first one becomes the error.
+// Collects columns whose value kvcheck cannot have written; the first one becomes the error.
 class Doubts {
  public:
   explicit Doubts(std::string path) : path_(std::move(path)) {}
 
-  // `holds` is what must be so of the column.
+  // `holds` says whether the value of the column is possible.
   void require(bool holds, std::string_view column) {
     if (!holds && column_.empty()) column_ = column;
   }
@@ -35,14 +35,15 @@ class Doubts {
   std::string column_;
 };
 
-// A whole column of text as a number.
+// The whole text of a column as a number. Seeds are stored as text, because an integer of SQLite
+// has a sign.
 inline std::uint64_t number_at(std::string_view text, std::string_view name, Doubts& doubts) {
   const auto value = parse_count(text, name, 0, std::numeric_limits<std::uint64_t>::max());
   doubts.require(value.has_value(), name);
   return value ? *value : 0;
 }
 
-// Sixteen hexadecimal digits.
+// The number that sixteen hexadecimal digits stand for.
 inline std::uint64_t from_hexadecimal(std::string_view text,
                                       std::string_view name,
                                       Doubts& doubts) {
@@ -56,7 +57,7 @@ inline std::uint64_t from_hexadecimal(std::string_view text,
   return value;
 }
 
-// Calls `take` with every row of the statement.
+// Calls `take` with every row of the statement, until an error.
 template <typename Take>
 Result<void> each(Statement& rows, Take take) {
   while (true) {

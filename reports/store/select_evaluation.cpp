@@ -29,6 +29,7 @@ Result<ClosedLoopResult> select_about(Database& database, std::int64_t evaluatio
   result.segment = row.count(11);
   result.series_width = row.count(12);
   const bool steps = result.series_width > 0 && result.segment > 0;
+  // Tables divide by both, and a segment must be a whole number of points.
   doubts.require(steps && result.segment % result.series_width == 0, "evaluations.segment");
   if (doubts.any()) return doubts.error();
   return result;
@@ -74,6 +75,8 @@ Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
   cell.cell = {.spec = *spec, .seed = number_at(row.text(2), "eval_cells.seed", doubts)};
   cell.kv_bytes = row.count(3);
   cell.retained_mass = row.real(4);
+  // Written as a negation, because NaN stands for a mass that was not measured. Sums of rounded
+  // masses may be slightly above 1.
   doubts.require(!(cell.retained_mass < 0 || cell.retained_mass > 1.001),
                  "eval_cells.retained_mass");
   if (doubts.any()) return doubts.error();

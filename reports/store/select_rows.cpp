@@ -34,6 +34,7 @@ TraceInfo info_of(const Statement& row, Doubts& doubts) {
   info.licence = row.text(4);
   info.loop = row.text(5);
   info.tokens = row.count(6);
+  // Positions have 32 bits, and the largest of them is not the index of a token.
   doubts.require(info.tokens < std::numeric_limits<Position>::max(), "traces.tokens");
   info.query_heads = row.count(7);
   info.kv_heads = row.count(8);
@@ -60,6 +61,7 @@ AttentionMap map_of(const Statement& row, Doubts& doubts) {
                    .mass = {}};
   map.mass = blob_at<float>(row, 23, "traces.map_mass", doubts);
   const std::size_t count = map.mass.size();
+  // Divided, not multiplied: a damaged side squared could overflow and match.
   const bool square =
       map.side == 0 ? count == 0 : count % map.side == 0 && count / map.side == map.side;
   doubts.require(square, "traces.map_mass");

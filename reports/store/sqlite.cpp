@@ -29,7 +29,8 @@ Database::Database(sqlite3* handle, std::string path) : handle_(handle), path_(s
 }
 
 Result<Database> Database::open(const std::string& path) {
-  // "./" keeps SQLite from reading a name such as ":memory:" or "file:x" as something else.
+  // SQLite gives names such as ":memory:" and "file:x" a meaning of their own; "./" before them
+  // prevents it.
   const std::string name = path.starts_with('/') ? path : "./" + path;
   const auto handle = open_handle(path, name.c_str(), SQLITE_OPEN_READWRITE);
   if (!handle) return handle.error();
@@ -96,6 +97,8 @@ void Statement::bind(int index, std::int64_t value) {
   check(sqlite3_bind_int64(handle_, index, value));
 }
 
+// SQLite has no unsigned integers. Only seeds and checksums need 64 bits, and they are stored as
+// text.
 void Statement::bind(int index, std::uint64_t value) {
   bind(index, static_cast<std::int64_t>(value));
 }
@@ -109,6 +112,7 @@ void Statement::bind(int index, double value) {
 }
 
 void Statement::bind(int index, std::string_view value) {
+  // A null pointer would bind NULL instead of an empty text.
   const char* text = value.empty() ? "" : value.data();
   check(sqlite3_bind_text64(handle_, index, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
@@ -165,6 +169,7 @@ std::span<const std::byte> Statement::blob(int column) const {
   return {static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
 }
 
+// IMMEDIATE, so that a second writer waits here and not in the middle of its work.
 Transaction::Transaction(Database& database)
     : database_(database), begun_(database.execute("BEGIN IMMEDIATE")), open_(begun_.has_value()) {}
 

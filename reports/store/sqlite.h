@@ -14,11 +14,11 @@ struct sqlite3_stmt;
 
 namespace kv::reports {
 
-// An open database. Moves, does not copy.
+// An open database. The object can be moved but not copied.
 class Database {
  public:
-  // Opens an existing file, for writing where its permissions allow it: a reader must be able to
-  // roll back what a killed writer left half done. Nothing is read yet.
+  // Opens an existing file, for writing if its permissions allow it, because a reader must be able
+  // to roll back what a killed writer left unfinished. Nothing is read yet.
   static Result<Database> open(const std::string& path);
 
   // An empty database in memory.
@@ -30,10 +30,10 @@ class Database {
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  // Runs statements that give no rows and take no parameters.
+  // Runs statements that return no rows and have no parameters.
   Result<void> execute(const char* sql);
 
-  // What went wrong in the last call, as one sentence about the file.
+  // The error of the last call, as one sentence about the file.
   [[nodiscard]] Error error() const;
 
   [[nodiscard]] sqlite3* handle() const { return handle_; }
@@ -49,8 +49,8 @@ class Database {
   std::string path_;
 };
 
-// A prepared statement. Parameters are bound in order; a failure to prepare or bind shows at the
-// next step. Lives no longer than its database.
+// A prepared statement. Parameters are bound in order. An error in preparing or binding is returned
+// by the next step. The database must outlive the statement.
 class Statement {
  public:
   Statement(Database& database, const char* sql);
@@ -58,11 +58,11 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  // Whether another row is there.
+  // Steps to the next row; false if there is none.
   Result<bool> next();
 
-  // Binds the values to all parameters, runs to the end, and is ready for the next call. Text and
-  // blobs must live until the call returns. NaN is stored as NULL.
+  // Binds the values to all parameters, runs the statement and resets it for the next call. Text
+  // and blobs must live until the call returns. NaN is stored as NULL.
   template <typename... Values>
   Result<void> run(const Values&... values) {
     int index = 0;
@@ -76,8 +76,8 @@ class Statement {
     (bind(++index, values), ...);
   }
 
-  // The current row's columns, from 0. Views hold until the next step. NULL reads as 0, NaN or
-  // empty.
+  // The columns of the current row, from 0. Views are valid until the next step. NULL reads as 0,
+  // NaN or empty.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::uint64_t count(int column) const;
   [[nodiscard]] double real(int column) const;
@@ -99,7 +99,7 @@ class Statement {
   bool failed_ = false;
 };
 
-// Begins a transaction, and rolls it back on destruction unless it was committed.
+// A transaction. The destructor rolls it back unless it was committed.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -107,7 +107,7 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction();
 
-  // Ok when the transaction could begin.
+  // An error if the transaction could not begin.
   [[nodiscard]] const Result<void>& begun() const { return begun_; }
 
   Result<void> commit();

@@ -6,7 +6,7 @@
 namespace kv::reports {
 namespace {
 
-// By the enumerator's value.
+// The words, indexed by the value of the enumerator.
 constexpr std::array<std::string_view, 2> kinds = {"attention", "qkv"};
 constexpr std::array<std::string_view, 3> layouts = {"none", "interleaved", "half"};
 constexpr std::array<std::string_view, 3> numbers = {"f32", "f16", "bf16"};

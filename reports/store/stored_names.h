@@ -14,7 +14,7 @@ std::string_view stored_word(TraceKind kind);
 std::string_view stored_word(RopeLayout layout);
 std::string_view stored_word(Number number);
 
-// Sixteen hexadecimal digits.
+// The value as sixteen hexadecimal digits.
 std::string hexadecimal(std::uint64_t value);
 
 std::optional<TraceKind> trace_kind_of(std::string_view word);

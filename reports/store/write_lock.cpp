@@ -29,7 +29,7 @@ void WriteLock::abandon() {
   if (created_) {
     ::unlink(path_.c_str());
   } else if (empty_) {
-    // Nothing can be done about a failure, and whoever reads the file sees an empty run.
+    // A failure is ignored: it leaves an empty run in the file, which readers can handle.
     static_cast<void>(::ftruncate(descriptor_, 0) == 0);
   }
 }
@@ -45,6 +45,7 @@ Result<WriteLock> WriteLock::take(const std::string& path) {
     return system_error("write", path);
   }
   WriteLock lock(path, descriptor);
+  // Two processes may both find the file absent; the lock below decides which of them writes.
   lock.created_ = absent;
 
   struct stat status {};

@@ -7,8 +7,8 @@
 
 namespace kv::reports {
 
-// An advisory lock on a file, which is created empty if it is not there. The kernel drops the lock
-// with the process, however it ends.
+// An advisory lock on a file, which is created empty if it does not exist. The kernel releases the
+// lock when the process ends, however it ends.
 class WriteLock {
  public:
   // Errors: held by another process (or by another lock of this one), a directory, not a regular
@@ -24,7 +24,8 @@ class WriteLock {
   // Whether the file had no bytes when the lock was taken.
   [[nodiscard]] bool empty() const { return empty_; }
 
-  // Nothing came of it: removes the file if take() created it, empties it if it was empty.
+  // Restores the file after an unsuccessful run: removes it if take() created it, and empties it if
+  // it was empty.
   void abandon();
 
  private:

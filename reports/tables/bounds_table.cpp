@@ -24,7 +24,7 @@ Entry number(double value) {
   return {four_digits(value), std::isfinite(value) ? shortest(value) : ""};
 }
 
-// What of a spec decides how many rows its queries can see, beside the budget.
+// The settings of a spec that decide, together with the budget, how many rows its queries can see.
 std::string setting_of(const Spec& spec) {
   std::string text = "unit=" + std::string(name_of(spec.unit));
   if (spec.selects()) return text + ";visibility=" + spec.visibility_text();
@@ -36,13 +36,13 @@ std::string setting_of(const Spec& spec) {
   return text;
 }
 
-// Specs that the same bounds hold for.
+// Specs with the same bounds.
 struct Bounded {
   std::string setting;
   std::vector<const SpecSummary*> specs;
 };
 
-// How many rows a query may see, as the spec says it.
+// How many rows a query may see under the spec.
 std::uint32_t rows_of(const Spec& spec) {
   return spec.selects() ? spec.top_pages.attended : spec.budget;
 }
@@ -68,7 +68,7 @@ std::vector<Bounded> bounded_groups(const std::vector<SpecSummary>& summaries) {
       found->specs.push_back(&summary);
     }
   }
-  // By setting in the order of their first, then by budget.
+  // Ordered by setting, as the settings first appear, then by budget.
   std::vector<std::string> settings;
   for (const Bounded& group : groups) settings.push_back(group.setting);
   std::ranges::stable_sort(groups, {}, [&](const Bounded& group) {

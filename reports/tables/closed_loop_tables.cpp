@@ -13,7 +13,8 @@
 namespace kv::reports {
 namespace {
 
-// Perplexities span three powers of ten in one table.
+// Perplexities span three powers of ten in one table, so the number of decimals depends on the
+// size.
 std::string rounded(double value) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), value < 100 ? "%.3f" : "%.1f", value);
@@ -168,7 +169,7 @@ Table perplexity_table(const ClosedLoopResult& result) {
 Table recall_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   if (!result.asks()) return table;
-  std::vector<std::size_t> shown;  // the text asks every policy the same
+  std::vector<std::size_t> shown;  // every policy is asked the same questions
   const std::vector<RecallBin>& bins = result.cells.front().recall;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].asked == 0) continue;
@@ -195,7 +196,7 @@ std::string text_of(const ClosedLoopResult& result) {
 
 namespace {
 
-// How weights, keys and values are stored, where that is not as the model came.
+// How weights, keys and values are stored, if not as in the file of the model.
 std::string notes_of(const ClosedLoopResult& result) {
   std::vector<std::string> notes;
   const std::size_t note = result.architecture.find("; ");

@@ -16,15 +16,15 @@ namespace kv::reports {
 // The short name of each cell's spec in tables and figures, from labels_of().
 std::vector<std::string> labels_of_cells(const ClosedLoopResult& result);
 
-// A row per cell: perplexity, over everything and over segments that double, recall over all
-// distances if the text asks anything, and KiB of keys and values.
+// A row per cell: perplexity over all targets and over segments of doubling length, recall over all
+// distances if the text asks questions, and KiB of keys and values.
 Table perplexity_table(const ClosedLoopResult& result);
 
-// A row per cell: the share of answers that were right, by distance; how many were asked stands in
-// the title. Without rows where the text asks nothing.
+// A row per cell: the share of correct answers by distance. The column titles say how many
+// questions there were. The table has no rows if the text asks none.
 Table recall_table(const ClosedLoopResult& result);
 
-// Rounded for readers, exact in CSV.
+// A perplexity, rounded for readers and exact in CSV.
 Entry perplexity_entry(double value);
 
 // "recall.txt, 4,096 tokens in 1 stream" or "... in 17 windows of at most 256 tokens"
@@ -33,13 +33,13 @@ std::string text_of(const ClosedLoopResult& result);
 // "MODEL on TEXT; closed loop: ...", the line above the tables.
 std::string closed_loop_line(const ClosedLoopResult& result);
 
-// One row per cell of all results, under one header.
+// CSV: one row per cell of all results, under one header.
 std::string closed_loop_csv(std::span<const ClosedLoopResult> results);
 
-// One row per cell and point of the series.
+// CSV: one row per cell and point of the series.
 std::string closed_loop_series_csv(const ClosedLoopResult& result);
 
-// One JSON object per line and cell.
+// JSON lines: one object per cell.
 std::string closed_loop_json(const ClosedLoopResult& result);
 
 }  // namespace kv::reports

@@ -21,10 +21,10 @@ namespace {
 constexpr std::array<std::pair<std::size_t, std::size_t>, 4> distances = {
     {{1, 32}, {32, 64}, {64, 128}, {128, 65536}}};
 
-// A spec's row before it is text.
+// The row of a spec before it is text.
 struct Contestant {
   const SpecSummary* open = nullptr;
-  std::vector<const ClosedLoopCell*> closed{};  // a seed each
+  std::vector<const ClosedLoopCell*> closed{};  // one per seed
   const TimedCell* timed = nullptr;             // of the longest prompt
   std::vector<double> heads{};                  // retained mass, seeds averaged
   double moved = 0;                             // rows, mean over seeds
@@ -39,7 +39,7 @@ std::vector<const ClosedLoopCell*> cells_of(const ClosedLoopResult& result, cons
   return cells;
 }
 
-// As `kvcheck record` names a trace's model: the last part of its path.
+// `kvcheck record` names a trace's model by the last part of its path.
 bool of_one_model(const ReplayResult& open, const ClosedLoopResult& closed) {
   const std::string& model = open.trace.model;
   return !model.empty() && std::filesystem::path(closed.model).filename() == model;
@@ -104,7 +104,7 @@ std::vector<Contestant> contestants_of(const ComparedRuns& runs,
   return all;
 }
 
-// Against whom comes next at the same budget.
+// Compares each row with the next one of the same budget.
 void compare_neighbours(std::vector<Contestant>& all) {
   std::vector<double> values(all.size(), not_measured);
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
@@ -122,7 +122,7 @@ Entry p_of(double p) {
   return number_entry(p, p < 0.1 ? 3 : 2);
 }
 
-// Of all seeds: exp of the mean of the logarithms.
+// The perplexity over all seeds: exp of the mean of the logarithms.
 double perplexity_of(const Contestant& one) {
   double logs = 0;
   for (const ClosedLoopCell* cell : one.closed) logs += std::log(cell->perplexity());
@@ -141,7 +141,7 @@ RecallBin recall_of(const Contestant& one, std::size_t first, std::size_t last) 
   return sum;
 }
 
-// Those of the distances at which anything is asked.
+// The distances at which at least one question is asked.
 std::vector<std::pair<std::size_t, std::size_t>> asked_distances(const Contestant& one) {
   std::vector<std::pair<std::size_t, std::size_t>> asked;
   for (const auto& [first, last] : distances) {
@@ -175,7 +175,8 @@ std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
   return all;
 }
 
-// The preset that the spec is at this budget; else the label that it has elsewhere.
+// The name of the preset that equals the spec at this budget; otherwise the label that the spec has
+// in other tables.
 std::string name_of(const SpecSummary& summary) {
   const Spec& spec = summary.spec;
   if (spec.label() == spec.policy->name) return summary.label;

@@ -1,4 +1,5 @@
-// The comparison: what policies keep, what that costs a model, and what it takes, a row per spec.
+// The comparison: what policies retain, how that changes the perplexity of a model, and what time
+// and memory they need, with a row per spec.
 #pragma once
 
 #include <span>
@@ -10,25 +11,25 @@
 
 namespace kv::reports {
 
-// What is put side by side.
+// The results that are compared.
 struct ComparedRuns {
   const ReplayResult* open = nullptr;        // null: there is nothing to compare
   const ClosedLoopResult* closed = nullptr;  // null likewise
   const TimingResult* timed = nullptr;       // may be null
 };
 
-// Of these runs the trace and the evaluation of one model that have the most specs in common, two
-// at least, the first among equals; and the timing that has the most of these, if any has one.
-// Models are the same whose names are: a trace's is the last part of its model's path.
+// The trace and the evaluation of one model that have the most specs in common, at least two; the
+// first such pair among equals. With them the timing that has the most of these specs, if any has
+// one. Models are the same if their names are; a trace names the last part of its model's path.
 ComparedRuns runs_to_compare(std::span<const StoredRun> runs);
 
-// A row per spec that both loops tell of: by budget, then by retained mass, highest first. Seeds
-// are averaged: of perplexity its logarithm. `p` compares the retained mass with the next row's of
-// the same budget, in pairs over heads (paired_flips), corrected for all such pairs (holm).
-// Requires something to compare.
+// A row per spec that both loops have, by budget, then by retained mass, highest first. Seeds are
+// averaged; for perplexity its logarithm is. `p` compares the retained mass with that of the next
+// row of the same budget, in pairs over heads (paired_flips), corrected for all such pairs (holm).
+// Requires that `open` and `closed` are not null.
 Table comparison_table(const ComparedRuns& runs);
 
-// What the table's numbers are of, for readers.
+// What the numbers of the table were measured on, for readers.
 std::string comparison_words(const ComparedRuns& runs);
 
 }  // namespace kv::reports

@@ -12,7 +12,7 @@
 namespace kv::reports {
 namespace {
 
-// One object's fields in order, for either format.
+// The fields of one object in order, for both formats.
 class Record {
  public:
   Record& add(std::string_view name, std::string_view value) {
@@ -27,7 +27,7 @@ class Record {
     return put(name, std::to_string(value), std::to_string(value));
   }
 
-  // 0 stands for something that is not there.
+  // Adds a count of which 0 means that there is none.
   Record& add_unless_zero(std::string_view name, std::uint64_t value) {
     return value == 0 ? put(name, "null", "") : add(name, value);
   }
@@ -55,7 +55,7 @@ class Record {
   std::vector<std::string> plain_;
 };
 
-// What every kind of record begins with: which cell on which trace.
+// The first fields of every kind of record: which cell on which trace.
 Record record_of(std::string_view type, const ReplayResult& result, const CellResult& cell) {
   const Spec& spec = cell.cell.spec;
   Record record;
@@ -126,7 +126,8 @@ Record point_record(const ReplayResult& result, const CellResult& cell, const Se
   return record;
 }
 
-// Lines under the header of a record of the same kind, which says the names even without lines.
+// Lines under the header of a record of the same kind. The record gives the names even if there are
+// no lines.
 template <typename Lines>
 std::string csv_of(const Record& empty, const ReplayResult& result, Lines lines) {
   std::string out = empty.header();
@@ -134,7 +135,7 @@ std::string csv_of(const Record& empty, const ReplayResult& result, Lines lines)
   return out;
 }
 
-// A cell of nothing: only its field names are used.
+// An empty cell, of which only the field names are used.
 CellResult nameless_cell() {
   static const PolicyEntry no_token{};
   CellResult cell;

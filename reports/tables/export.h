@@ -1,7 +1,7 @@
 // Exports: every number of a replay as JSON lines or CSV, in one fixed order.
 //
-// The same result gives the same bytes. Numbers print as the shortest text that reads back exactly;
-// what was not measured is null in JSON and an empty field in CSV.
+// The same result gives the same bytes. Numbers print as the shortest text that reads back exactly.
+// A number that was not measured is null in JSON and an empty field in CSV.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The kill matrix: which law kills which mutant, after how many cases. As kvcheck selftest --json
-// wrote it; and as tables and a page. Its figure is
+// The kill matrix: which law kills which mutant, after how many cases. Read from the output of
+// kvcheck selftest --json, and written as tables and a page. Its figure is in
 // reports/figures/figure_kills.h.
 #pragma once
 
@@ -22,14 +22,14 @@ struct MatrixLaw {
 // One law that kills a mutant.
 struct MatrixKill {
   std::size_t law = 0;      // index into KillMatrix::laws
-  std::uint64_t cases = 0;  // that it took; 1 of a statistical law
+  std::uint64_t cases = 0;  // that it took; 1 for a statistical law
 };
 
 struct MatrixRow {
   std::string mutant;
   std::string wrong;               // what is wrong with it
   std::string source;              // where it was seen
-  std::string equivalent;          // why no law can kill it; empty: one must
+  std::string equivalent;          // why no law can kill it; empty: a law must
   std::string verdict;             // "killed", "LIVES", "equivalent" or "KILLED"
   std::string smallest;            // the smallest counterexample of the quickest law
   std::vector<MatrixKill> killed;  // in the order of the laws
@@ -47,14 +47,14 @@ struct KillMatrix {
   std::vector<std::string> accused;  // "SUBJECT of LAW, seed N"
 };
 
-// Errors name the field.
+// Parses the JSON text. Errors name the field.
 Result<KillMatrix> parse_kill_matrix(std::string_view json);
 
 // The same for a file; errors name it.
 Result<KillMatrix> read_kill_matrix(const std::string& path);
 
-// The cell whose law needed the fewest cases, a law that tries cases before one that measures;
-// nothing of a row without cells.
+// The cell whose law needed the fewest cases; laws that are tried on cases come before statistical
+// ones. Null for a row without cells.
 const MatrixKill* quickest_cell(const KillMatrix& matrix, const MatrixRow& row);
 
 // "3", or "statistics".
@@ -70,8 +70,8 @@ Table mutants_table(const KillMatrix& matrix);
 // One row per law: how many mutants it kills, and those that no other law kills.
 Table killing_laws_table(const KillMatrix& matrix);
 
-// The matrix as a page in Markdown, with all laws that kill each mutant. `figure`: the path of the
-// drawing from the page's place; empty: there is none.
+// The matrix as a page in Markdown, with all laws that kill each mutant. `figure` is the path of
+// the drawing relative to the page; empty: no drawing.
 std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure);
 
 }  // namespace kv::reports

@@ -1,4 +1,4 @@
-// The kill matrix in words: two tables, and a page.
+// The kill matrix as text: two tables and a page.
 #include <algorithm>
 
 #include "kvcheck/reports/numbers/escape.h"
@@ -28,7 +28,7 @@ std::string in_code(const std::string& text) {
   return text.empty() ? "" : "`" + markdown_escaped(text) + "`";
 }
 
-// The quickest law and what it took; the others folded away.
+// The quickest law and its number of cases; the other laws are folded.
 std::string killers_markdown(const KillMatrix& matrix, const MatrixRow& row) {
   const MatrixKill* const best = quickest_cell(matrix, row);
   if (best == nullptr) {

@@ -24,7 +24,7 @@ Entry entry_of(double value) {
   return {three_places(value), shortest(value)};
 }
 
-// Of retained mass and minus perplexity.
+// Retained mass and minus perplexity of the same cells, so that more is better in both.
 struct Pairs {
   std::vector<double> mass{};
   std::vector<double> gain{};

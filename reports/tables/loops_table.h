@@ -1,5 +1,5 @@
-// Both loops side by side: what a replay of the dense run says that each policy retains, and what
-// running on it costs the model.
+// Both loops side by side: the mass that each policy retains in a replay of the dense run, and the
+// perplexity of the model when it runs under that policy.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace kv::reports {
 
-// Whether the evaluation was asked for its open loop, too.
+// Whether the evaluation contains its open loop, too.
 bool has_open_loop(const ClosedLoopResult& result);
 
-// A row per cell: retained mass (open loop), perplexity (closed loop) and recall if the text asks.
-// Requires has_open_loop().
+// A row per cell: retained mass (open loop), perplexity (closed loop) and recall if the text asks
+// questions. Requires has_open_loop().
 Table loops_table(const ClosedLoopResult& result);
 
-// How far the two order the cells alike, over all of them and within each budget, as one sentence.
+// How similarly the two loops order the cells, over all of them and within each budget, as one
+// sentence.
 std::string loops_words(const ClosedLoopResult& result);
 
 }  // namespace kv::reports

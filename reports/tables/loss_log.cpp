@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 32;
 constexpr std::size_t first_segment = 1024;  // targets of the table's first column of perplexity
-constexpr double largest_loss = 700;         // beyond it a perplexity is no number any more
+constexpr double largest_loss = 700;         // above it exp() of the loss overflows
 
-// Where the two columns stand, of how many.
+// The places of the two columns, and the number of columns.
 struct LogColumns {
   std::size_t length = 0;
   std::size_t loss = 0;

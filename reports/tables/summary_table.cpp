@@ -94,7 +94,8 @@ Entry optimum_share_entry(const SpecSummary& summary) {
 
 Table summary_table(const ReplayResult& result) {
   std::vector<SpecSummary> summaries = summarise(result);
-  // NaN would break the order's axioms; a mass that was not measured goes last.
+  // NaN has no place in an order, so a mass that was not measured is sorted last: masses are at
+  // most 1, so every other key is below 2.
   const auto key = [](const SpecSummary& s) {
     return std::isfinite(s.retained_mass.mean) ? -s.retained_mass.mean : 2.0;
   };

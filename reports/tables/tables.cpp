@@ -15,7 +15,7 @@ constexpr std::size_t narrowest_label = 16;
 constexpr std::size_t columns_to_keep = 5;  // of the summary: up to the retained mass
 constexpr std::string_view gap = "  ";
 
-// Widths of the columns that are shown; columns left out have none.
+// The widths of the columns; a column that is left out has width 0.
 std::vector<std::size_t> widths_of(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -32,7 +32,7 @@ std::size_t total(const std::vector<std::size_t>& widths) {
   return sum == 0 ? 0 : sum - gap.size();
 }
 
-// The first column down to `least`, if the table is wider than `width`.
+// Shortens the first column to no less than `least` if the table is wider than `width`.
 void shorten_first(std::vector<std::size_t>& widths, std::size_t width, std::size_t least) {
   const std::size_t all = total(widths);
   if (all <= width || widths[0] <= least) return;
@@ -48,7 +48,7 @@ void fit(std::vector<std::size_t>& widths, std::size_t width) {
   shorten_first(widths, width, narrowest_label);
 }
 
-// The column of labels, shortened so that no two become one.
+// The column of labels, shortened such that different labels remain different.
 std::vector<std::string> first_column(const Table& table, std::size_t width) {
   std::vector<std::string> texts;
   for (const auto& row : table.rows) texts.push_back(row[0].text);
@@ -66,7 +66,7 @@ std::string trimmed(std::string line) {
   return line + "\n";
 }
 
-// One line per row; `text_of` gives a column's text.
+// One line of the table; `text_of` returns the text of a column.
 template <typename TextOf>
 std::string text_line(const Table& table, const std::vector<std::size_t>& widths, TextOf text_of) {
   std::string line;

@@ -1,4 +1,4 @@
-// Tables: rows of text for the terminal, Markdown, HTML and CSV, from one source.
+// Tables: rows of text that print for a terminal and as Markdown, HTML and CSV.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Column {
   std::string title;        // with its unit, for readers
   std::string name;         // for CSV: lower case with underscores
   bool number = false;      // aligned to the right
-  bool exact_only = false;  // in CSV only: what the other formats show inside another column
+  bool exact_only = false;  // in CSV only; the other formats show it inside another column
 };
 
 // One cell in its two forms: rounded for readers, and exact for CSV.
@@ -37,12 +37,12 @@ std::string to_csv(const Table& table);
 // A GitHub-style pipe table; pipes and line breaks in the text are escaped.
 std::string to_markdown(const Table& table);
 
-// A <table> with <thead> and <tbody>, its text escaped; numbers carry their exact value in
-// data-value, for sorting.
+// A <table> with <thead> and <tbody>, with its text escaped. Cells with numbers have the exact
+// value in data-value, for sorting.
 std::string to_html(const Table& table);
 
-// Aligned columns for a terminal of `width` characters, 0 for any width. When it is too narrow, the
-// first column is shortened a little, then columns are left out from the right.
+// Aligned columns for a terminal of `width` characters; 0 stands for any width. If it is too
+// narrow, the first column is shortened a little, then columns are left out from the right.
 std::string to_text(const Table& table, std::size_t width);
 
 // One row per spec, its seeds averaged, by retained mass, highest first: policy, budget, retained
@@ -50,18 +50,18 @@ std::string to_text(const Table& table, std::size_t width);
 // and stored, evictions, KiB. See reports/numbers/summary.h for what each number is.
 Table summary_table(const ReplayResult& result);
 
-// A number with so many decimals; "-" and nothing where there is none.
+// A number with `digits` decimals; a value that is not a number becomes "-" and, in CSV, an empty
+// field.
 Entry number_entry(double value, int digits);
 
-// "0.9213 +- 0.0114", exactly the mean; a single head has no interval.
+// "0.9213 +- 0.0114"; the exact form is the mean alone. A single head has no interval.
 Entry interval_entry(const Interval& interval);
 
-// What a spec retains as a share of the optimum, or where that is not known "≥" at least so much of
-// it: bounds are never below.
+// What a spec retains as a share of the optimum. If the optimum is not known, "≥" and the share of
+// a bound, which is never below the optimum.
 Entry optimum_share_entry(const SpecSummary& summary);
 
-// What each label stands for, in the order of the cells: policy, budget, number of seeds, full
-// spec.
+// The meaning of each label, in the order of the cells: policy, budget, number of seeds, full spec.
 Table specs_table(const ReplayResult& result);
 
 // summary_table as text for a terminal, with one line under it that says what the interval is.

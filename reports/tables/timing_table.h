@@ -9,8 +9,9 @@
 
 namespace kv::reports {
 
-// A row per cell: times of the first token, of one after it and of its attention, KiB of keys and
-// values, and the largest memory of the process. The columns are described in reports/SCHEMA.md.
+// A row per cell: the times to the first token, of a later token and of its attention, KiB of keys
+// and values, and the largest memory of the process. The columns are described in
+// reports/SCHEMA.md.
 Table timing_table(const TimingResult& result);
 
 // "MODEL: 123 bytes of weights; medians of 32 tokens"
