@@ -87,7 +87,7 @@ int run_help(std::span<const std::string> arguments, Streams& streams) {
       command != nullptr && arguments.size() > 1 ? find_verb(*command, arguments[1]) : nullptr;
   if (verb != nullptr) command = verb;
   if (command == nullptr) return unknown_command(arguments[0], streams);
-  // A command with verbs tells of those that are no commands of their own.
+  // A verb that is not a command of its own may follow; the help of its command describes it.
   const std::size_t used = command->verbs.empty() && verb == nullptr ? 1 : 2;
   if (arguments.size() > used) {
     return report_error(
@@ -98,7 +98,7 @@ int run_help(std::span<const std::string> arguments, Streams& streams) {
 }
 
 int run_top(std::span<const std::string> arguments, Streams& streams) {
-  // Without a command nothing was checked, which a script must not take for success.
+  // Without a command nothing was done, which a script must not take for success.
   if (arguments.empty()) {
     streams.err << top_help();
     return exit_status::bad_input;

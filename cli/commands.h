@@ -1,4 +1,4 @@
-// The program: every command, and what main() does with the words after its name.
+// The program: the list of commands, and run_main(), which runs one of them for main().
 #pragma once
 
 #include <span>

@@ -12,8 +12,9 @@
 
 namespace {
 
-// A standard stream that the caller closed would lend its number to the next file that is opened,
-// and our words would land in that file. Opened read-only, so that writing still fails.
+// If the caller closed a standard stream, the next file that is opened would get its number, and
+// our output would be written into that file. The number is filled with a read-only descriptor, so
+// that writing still fails.
 void reserve_standard_descriptors() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != descriptor) {
@@ -22,7 +23,7 @@ void reserve_standard_descriptors() {
   }
 }
 
-// The width of the terminal; 0 if it is none.
+// The width of the terminal; 0 if the descriptor is not a terminal.
 std::size_t columns_of(int descriptor) {
   winsize size{};
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -33,7 +34,7 @@ std::size_t columns_of(int descriptor) {
 int main(int count, char** arguments) {
   reserve_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is DescriptorBuffer's to answer
+  std::signal(SIGPIPE, SIG_IGN);  // DescriptorBuffer handles a closed pipe
   kv::cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   kv::cli::DescriptorBuffer err_buffer(STDERR_FILENO);
   std::ostream out(&out_buffer);

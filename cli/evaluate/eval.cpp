@@ -92,7 +92,7 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
-// One run: evaluations, then all outputs, the results file first.
+// One run: the evaluations, then all outputs, of which the results file is written first.
 class EvalCommand {
  public:
   EvalCommand(const EvalPlan& plan, Streams& streams)

@@ -13,7 +13,7 @@
 namespace kv::cli {
 namespace {
 
-// A trace that is gone when it has been read; what is mapped stays readable.
+// A temporary trace file, removed as soon as it is open. Its mapped bytes are still readable.
 Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> stream) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);

@@ -1,5 +1,5 @@
-// The open loop beside the closed one: what a replay of the model's own dense run says of the same
-// cells on the same text.
+// The open loop beside the closed one: a replay of the model's own dense run through the same cells
+// on the same text.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace kv::cli {
 
-// Runs every stream densely, replays what was recorded through the plan's cells, and puts the mean
-// retained mass into the results' cells. Only texts whose longest stream is within what the model
-// was trained on: attention beyond it says nothing. Errors: no text is that short; those of
-// recording and replaying, and being interrupted. Requires the plan's results, in its order.
+// Runs every stream densely, replays the recorded attention through the plan's cells, and writes
+// the mean retained mass into the cells of the results. It covers only texts whose longest stream
+// fits in the context that the model was trained on, because attention beyond it is meaningless.
+// Errors: no text is that short; those of recording and replaying; an interruption. Requires the
+// results of the plan, in its order.
 Result<void> add_open_loop(const EvalPlan& plan, std::vector<ClosedLoopResult>& results);
 
 }  // namespace kv::cli

@@ -102,8 +102,8 @@ Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
   return {};
 }
 
-// Tables show the first `segment` targets, then as many, then twice as many; points of the series
-// are the finest that make these up, and at most 16 wide.
+// Tables show the first `segment` targets, the next `segment`, then the next twice as many, and so
+// on. The width of a point of the series divides `segment` and is at most 16.
 Result<void> plan_steps(const Arguments& arguments, EvalPlan& plan) {
   const auto segment = arguments.count("segment", 1, max_tokens);
   if (!segment) return segment.error();
@@ -148,7 +148,7 @@ Result<void> plan_outputs(const Arguments& arguments, EvalPlan& plan) {
   return check_outputs(plan.outputs, inputs);
 }
 
-// Where the storage is not the published one, or would show nothing.
+// Notes if the storage is not the published one, or is so exact that it would have no effect.
 void note_storage(const Arguments& arguments, EvalPlan& plan) {
   const model::KvFormat& storage = plan.options.storage;
   for (const std::string& word : arguments.values("policy")) {

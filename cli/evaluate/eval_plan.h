@@ -1,4 +1,4 @@
-// What `kvcheck eval` is to do: its words, understood and checked.
+// The plan of `kvcheck eval`: its arguments, parsed and checked.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace kv::cli {
 
-// The text as streams, or cut into windows, and what it asks in each.
+// The text as streams or windows, with the recall questions of each.
 struct EvalText {
   std::size_t window = 0;  // 0: not cut
   std::vector<std::vector<model::TokenId>> streams;
@@ -24,18 +24,18 @@ struct EvalPlan {
   OpenedModel opened;
   std::vector<Cell> cells;
   std::vector<EvalText> texts;
-  ClosedLoopResult about;  // what all results have in common
+  ClosedLoopResult about;  // the fields that all results have in common
   model::DecoderOptions options;
   Outputs outputs;
   unsigned threads = 0;    // 0: as many as the machine has
   bool open_loop = false;  // replay the dense runs, too
   bool quiet = false;
-  std::string command;             // the words that decide the numbers, for the results file
-  std::vector<std::string> notes;  // of what the words may not have meant
+  std::string command;             // the arguments that decide the numbers, for the results file
+  std::vector<std::string> notes;  // about effects that the user may not have meant
 };
 
-// Finds everything that can be wrong with the words and files before the model runs. Requires the
-// table of `eval`.
+// Reports every error in arguments and files before the model runs. Requires arguments that were
+// parsed with the table of `eval`.
 Result<EvalPlan> plan_eval(const Arguments& arguments);
 
 }  // namespace kv::cli

@@ -11,10 +11,11 @@
 
 namespace kv::cli {
 
-// Told the share that is done and what is running, never from two threads at once; false stops.
+// Receives the share that is done and what is running, never from two threads at once. If it
+// returns false, the run stops.
 using EvalProgress = std::function<bool(double share, const std::string& what)>;
 
-// One result per text, its cells in the plan's order. Threads share nothing but the model, so the
+// Returns one result per text, with its cells in the order of the plan. Threads share nothing but the model, so the
 // numbers do not depend on how many there are. The error is that of the first cell, in the same
 // order, that failed.
 Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress);

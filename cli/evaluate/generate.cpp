@@ -84,7 +84,8 @@ Result<double> real(const Arguments& arguments,
   return parse_real(arguments.value(name), "--" + name, minimum, maximum);
 }
 
-// Synthetic streams were made by a command of this name before models could write.
+// Before models could write text, a command of this name made synthetic streams; its options are
+// recognised here for a helpful error.
 Result<void> no_stream(std::span<const std::string> arguments) {
   constexpr std::array<std::string_view, 5> theirs = {"--list", "-l", "--planted", "--output",
                                                       "-o"};
@@ -162,7 +163,8 @@ std::string place_text(std::size_t layer, std::size_t head) {
   return "layer " + std::to_string(layer) + " head " + std::to_string(head);
 }
 
-// Who is resident, once for all units in a row that agree, with the shape of what they store.
+// Prints the residents, once for all consecutive units that agree, with the shape of what they
+// store.
 void trace_cache(const model::CachedAttention& attention, std::size_t head_dim, Streams& streams) {
   streams.err << "after " << attention.seen() << " tokens, " << attention.bytes() << " bytes:\n";
   const auto& units = attention.units();
@@ -184,8 +186,8 @@ void trace_cache(const model::CachedAttention& attention, std::size_t head_dim, 
   }
 }
 
-// Text that goes on, token by token. Lines about the cache would tear it apart on a terminal, so
-// with them it is held back until the end.
+// Prints the text token by token. Lines about the cache would be mixed with it on a terminal, so
+// with them the text is held back until the end.
 class Writing {
  public:
   Writing(const GeneratePlan& plan, Streams& streams) : plan_(plan), streams_(streams) {
@@ -193,7 +195,7 @@ class Writing {
   }
 
   void add(model::TokenId previous, model::TokenId token) {
-    // A model may have rows beyond its tokenizer's tokens; they stand for nothing.
+    // A model may have more rows than its tokenizer has tokens; the other rows stand for no text.
     const model::Tokenizer& tokenizer = *plan_.opened.tokenizer;
     if (static_cast<std::size_t>(token) < tokenizer.vocabulary()) {
       write(tokenizer.piece(previous, token));

@@ -1,4 +1,4 @@
-// kvcheck generate: lets a model go on with a text.
+// kvcheck generate: continues a text with a model.
 #pragma once
 
 #include "kvcheck/cli/options/command.h"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t max_u32 = 0xffffffff;
 
-// The index of an option's value among the words it may be.
+// The index of an option's value among its valid words.
 Result<std::size_t> name_of(const Arguments& arguments,
                             const std::string& option,
                             std::span<const std::string_view> all) {
@@ -50,7 +50,7 @@ Result<OpenedModel> opened_model(const Arguments& arguments) {
   if (!tokenizer) return tokenizer.error();
   opened.tokenizer = *std::move(tokenizer);
   const std::size_t tokens = opened.tokenizer->vocabulary();
-  // Models often have some rows more than their tokenizer has tokens, never less.
+  // A model often has some more rows than its tokenizer has tokens, but never fewer.
   if (tokens > opened.model.config.vocabulary) {
     return malformed("the tokenizer has " + std::to_string(tokens) + " tokens and the model " +
                      std::to_string(opened.model.config.vocabulary) +

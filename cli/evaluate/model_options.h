@@ -1,4 +1,4 @@
-// The words that every command with a model understands, opened and checked.
+// The options of every command with a model, and what they name, opened and checked.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ struct OpenedModel {
   std::string path;
 };
 
-// From --model and --weights. Errors: none given, those of opening, and weights that cannot be
-// stored as asked.
+// From --model and --weights. Errors: no model is given; those of opening it; weights that cannot
+// be stored as requested.
 Result<model::LanguageModel> opened_weights(const Arguments& arguments);
 
 // From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
@@ -35,7 +35,7 @@ Result<Number> storage_number(const Arguments& arguments);
 // From --storage and --keys.
 Result<model::DecoderOptions> decoder_options(const Arguments& arguments);
 
-// How results tell these: "f32", "f16, keys raw".
+// The form in which results show these options: "f32", "f16, keys raw".
 std::string storage_text(const Arguments& arguments, const model::DecoderOptions& options);
 
 // The text of the file that --text names.
@@ -45,14 +45,14 @@ Result<std::string> read_text_file(const Arguments& arguments);
 Result<std::vector<Cell>> model_cells(const Arguments& arguments,
                                       std::vector<std::string> otherwise);
 
-// The same of a command that runs one policy at one budget.
+// The same for a command that runs one policy at one budget.
 Result<Cell> model_cell(const Arguments& arguments);
 
-// The table of DecoderOptions, if a cell's policy looks at the words that tokens are; else null.
+// The table for DecoderOptions if the policy of a cell uses the classes of tokens; otherwise null.
 std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
                                                                  std::span<const Cell> cells);
 
-// The options that model commands share, to be put into their tables.
+// The options that model commands share in their tables.
 inline constexpr Option model_option = {
     .name = "model",
     .value = "PATH",

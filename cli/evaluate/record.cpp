@@ -104,7 +104,7 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   const Result<Cell> cell = model_cell(arguments);
   if (!cell) return cell.error();
   options.cell = *cell;
-  // The chunk changes nothing then, and one of 1 is slow.
+  // Without eviction the chunk does not change the trace, and a chunk of 1 is slow.
   const bool open = !arguments.given("chunk") && cell->spec.chunk == 1;
   if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
   options.token_classes = token_classes_for(opened, {&*cell, 1});
@@ -141,7 +141,7 @@ Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
   return stream;
 }
 
-// What is read may not be replaced.
+// Returns an error if the output would replace a file that is read.
 Result<void> check_output(const std::string& path, const Arguments& arguments) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -1,4 +1,4 @@
-// kvcheck record: a trace of what a model does with a text.
+// kvcheck record: a trace of a model that reads a text.
 #pragma once
 
 #include "kvcheck/cli/options/command.h"

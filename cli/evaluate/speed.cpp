@@ -81,7 +81,7 @@ struct SpeedPlan {
   bool quiet = false;
 };
 
-// Outputs are left out.
+// The command without its outputs, which do not change what is measured.
 std::string command_of_speed(const Arguments& arguments) {
   std::string out = "kvcheck speed";
   for (const std::string_view name : {"model", "weights", "policy", "budget", "chunk", "length",
@@ -175,7 +175,7 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
          "\n";
 }
 
-// The file is begun before anything is timed, so that what is wrong with it shows at once.
+// The run is begun before anything is timed, so that errors of the file are reported at once.
 Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
   if (plan.outputs.results.empty()) return time_all(plan, streams);
   Result<reports::ResultsWriter> writer =

@@ -1,4 +1,4 @@
-// kvcheck speed: how fast a model goes on what a policy leaves.
+// kvcheck speed: the speed of a model under each policy.
 #pragma once
 
 #include "kvcheck/cli/options/command.h"

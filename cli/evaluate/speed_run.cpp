@@ -18,7 +18,7 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Linux keeps the largest resident size since 5 was last written there.
+// Writing 5 resets the largest resident size that Linux reports for the process.
 void reset_peak() {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
@@ -42,7 +42,7 @@ std::vector<model::TokenId> tokens_from(std::size_t first,
   return tokens;
 }
 
-// The tokens are numbers that stand for no text: an even mixture of the classes.
+// The tokens stand for no text, so their classes are an even mixture.
 std::shared_ptr<const std::vector<TokenClass>> alternating_classes(std::size_t vocabulary) {
   std::vector<TokenClass> classes;
   classes.reserve(vocabulary);

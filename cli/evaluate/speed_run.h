@@ -1,4 +1,4 @@
-// Timing a decoder: a prompt of some length, then tokens one by one.
+// Times a decoder: a prompt of some length, then tokens one by one.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace kv::cli {
 
-// Feeds `length` tokens in chunks of the spec's, then `tokens` more one by one. What the tokens are
-// does not matter; they are the same every time. Requires length, tokens >= 1. Errors are the
-// decoder's, and being interrupted.
+// Feeds `length` tokens in chunks of the spec's size, then `tokens` more one by one. The times do
+// not depend on which tokens these are; they are the same every time. Requires length, tokens >= 1.
+// Errors: those of the decoder, and an interruption.
 Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                const Cell& cell,
                                model::DecoderOptions options,

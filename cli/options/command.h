@@ -1,4 +1,4 @@
-// A subcommand of kvcheck: a function from words to an outcome, with its output passed in.
+// A subcommand of kvcheck: a function of its arguments, with its output passed in.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace kv::cli {
 
-// Where a command's words go. Results go to `out`; progress and remarks to `err`, progress only if
-// `terminal` (err is one).
+// The output of a command. Results are written to `out`, progress and remarks to `err`; progress
+// only if `terminal`, which means that `err` is a terminal.
 struct Streams {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;
-  std::size_t columns = 0;  // of the terminal that `out` is; 0: it is none, nothing is wrapped
+  std::size_t columns = 0;  // of the terminal that `out` is; 0: not a terminal, nothing is wrapped
 };
 
-// What a command that ran to its end found out.
+// The outcome of a command that ran to its end.
 enum class Outcome {
   done,        // or: every law holds
-  law_broken,  // what was checked is wrong; the command said how
+  law_broken,  // the command printed which law and how
 };
 
 // Exit statuses of the program.
@@ -52,7 +52,7 @@ struct Command {
   std::span<const Command* const> verbs{};
 };
 
-// Command::run for a command that judges nothing: `work` is done, or an error.
+// Command::run for a command that checks no laws: it is done unless `work` returns an error.
 template <Result<void> (*work)(std::span<const std::string> arguments, Streams& streams)>
 Result<Outcome> done_unless_error(std::span<const std::string> arguments, Streams& streams) {
   if (const Result<void> result = work(arguments, streams); !result) return result.error();
@@ -62,11 +62,12 @@ Result<Outcome> done_unless_error(std::span<const std::string> arguments, Stream
 // Whether --help or -h is among the words, before any --.
 bool asks_for_help(std::span<const std::string> arguments);
 
-// Runs one command: prints its help if asked, or runs it and reports errors and exceptions on
-// streams.err in one sentence. `words` are those after the command's name. Returns the exit status.
+// Runs one command: prints its help on request, or runs it and reports errors and exceptions on
+// streams.err in one sentence. `arguments` are those after the command's name. Returns the exit
+// status.
 int run_command(const Command& command, std::span<const std::string> arguments, Streams& streams);
 
-// The pieces of run_command that the program's own words (cli/commands.cpp) share.
+// Parts of run_command that the program's own options (cli/commands.cpp) use too.
 
 // The command's --help text with its options filled in.
 std::string help_of(const Command& command);
@@ -77,8 +78,8 @@ const Command* find_verb(const Command& command, std::string_view name);
 // Prints the error under the name `who` and returns the exit status for it.
 int report_error(std::string_view who, const Error& error, Streams& streams);
 
-// `status`, or bad_input with a message if standard output could not be written: a table that a
-// full disk swallowed is no success.
+// Returns `status`, or bad_input with a message if standard output could not be written: a table
+// that a full disk has lost is not a success.
 int flushed(std::string_view who, int status, Streams& streams);
 
 }  // namespace kv::cli

@@ -17,10 +17,12 @@ void take_over(int signal, struct sigaction& old) {
 
   action.sa_handler = note;
   sigemptyset(&action.sa_mask);
-  // SA_RESTART keeps a write under way whole; SA_RESETHAND lets an impatient second signal end us.
+  // SA_RESTART lets a write that has begun complete; SA_RESETHAND lets a second signal end the
+  // program.
   action.sa_flags = static_cast<int>(SA_RESTART | static_cast<unsigned>(SA_RESETHAND));
   sigaction(signal, &action, &old);
-  // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+  // A signal that was ignored when the program started (by nohup or a shell's &) must be ignored
+  // still.
   if (old.sa_handler == SIG_IGN) sigaction(signal, &old, nullptr);
 }
 

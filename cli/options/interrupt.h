@@ -1,12 +1,13 @@
-// SIGINT and SIGTERM as a request that long work can ask about.
+// SIGINT and SIGTERM as a request that long work can poll.
 #pragma once
 
 #include <csignal>
 
 namespace kv::cli {
 
-// While one lives, the first SIGINT or SIGTERM is noted instead of ending the program; a second one
-// of the same kind ends it as usual. A signal that is ignored stays ignored. At most one at a time.
+// While an object of this class exists, the first SIGINT or SIGTERM is recorded instead of ending
+// the program; a second one of the same kind ends it as usual. A signal that was ignored is still
+// ignored. At most one object may exist at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -20,7 +21,8 @@ class InterruptGuard {
   struct sigaction old_term_ {};
 };
 
-// Whether a signal was noted since the program started or forget_interrupt(). From any thread.
+// Whether a signal was recorded since the program started or since forget_interrupt(). May be
+// called from any thread.
 bool interrupted();
 
 void forget_interrupt();

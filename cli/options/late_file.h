@@ -13,8 +13,8 @@ namespace kv::cli {
 
 class LateFile {
  public:
-  // No path: nothing will be written. "-": standard output. Else an error now if the file cannot be
-  // made; it appears whole, when it is written.
+  // An empty path: nothing will be written. "-": standard output. Any other path: open() returns an
+  // error if the file cannot be created; the file appears whole when write() is called.
   static Result<LateFile> open(const std::string& path);
 
   [[nodiscard]] bool is_standard_output() const { return standard_output_; }

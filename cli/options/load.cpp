@@ -23,7 +23,7 @@ std::string last_error() {
 }
 
 Result<void> load(const std::string& path) {
-  // A name without a slash would be looked for where the system keeps its libraries.
+  // A name without a slash would be searched for in the library folders of the system.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {
     return io_error("--load: '" + path + "' is not a file");

@@ -1,4 +1,4 @@
-// Policies of the user's own, from shared libraries named before the command.
+// The user's own policies, from shared libraries that are named before the command.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace kv::cli {
 
-// Registers the policies of the libraries that the first words name (--load FILE or --load=FILE),
-// and says how many words those are. The libraries stay loaded. Errors name the file: it cannot be
-// loaded, exports no policies, was compiled against another interface, or names a policy that
-// cannot be.
+// Registers the policies of the libraries that the first arguments name (--load FILE or
+// --load=FILE) and returns how many arguments those are. The libraries are never unloaded. Errors
+// name the file: it cannot be loaded, exports no policies, was compiled against another interface,
+// or declares an invalid policy.
 Result<std::size_t> load_policies(std::span<const std::string> arguments);
 
 }  // namespace kv::cli

@@ -10,10 +10,10 @@
 namespace kv::cli {
 namespace {
 
-// An option as it stands on the command line.
+// An option as it is written on the command line.
 struct Written {
   std::string_view name;                  // with its dashes
-  std::optional<std::string_view> value;  // what follows in the same word
+  std::optional<std::string_view> value;  // the rest of the same argument
 };
 
 bool is_option(std::string_view word) {
@@ -70,7 +70,7 @@ std::string explained(const Option& option) {
   return out;
 }
 
-// `text` in lines of at most `width` characters where its words allow it.
+// `text` in lines of at most `width` characters, unless a single word is longer.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   for (const std::string_view word : split(text, ' ')) {
@@ -104,7 +104,7 @@ Result<std::size_t> Arguments::take(std::span<const std::string> arguments, std:
     values.emplace_back(*written.value);
     return index + 1;
   }
-  // A word that is itself an option of this command was meant as one: the value is missing.
+  // If the next argument is an option of this command, the value is missing.
   const bool last = index + 1 == arguments.size();
   if (last || arguments[index + 1].starts_with("--") ||
       (is_option(arguments[index + 1]) && find_written(table_, arguments[index + 1]) != nullptr)) {

@@ -2,7 +2,7 @@
 //
 //   constexpr Option table[] = {
 //       {.name = "output", .letter = 'o', .value = "FILE", .help = "where to write"},
-//       {.name = "budget", .value = "N,...", .help = "residents that stay"},
+//       {.name = "budget", .value = "N,...", .help = "residents to keep"},
 //       {.name = "policy", .value = "SPEC", .help = "a policy to run", .list = true},
 //       {.name = "quiet", .help = "no progress"}};
 //
@@ -31,7 +31,7 @@ struct Option {
   bool list = false;                 // may be repeated
 };
 
-// The words of one command line, sorted by the table that they were parsed with.
+// The arguments of one command line, parsed with a table of options.
 class Arguments {
  public:
   // Errors name the word: unknown option (with the nearest), missing value, value for a switch,
@@ -39,16 +39,16 @@ class Arguments {
   static Result<Arguments> parse(std::span<const Option> table,
                                  std::span<const std::string> arguments);
 
-  // What is not an option, in order.
+  // The arguments that are not options, in order.
   [[nodiscard]] std::span<const std::string> operands() const { return operands_; }
 
   // Whether the option was given. Here and below: requires `name` to be in the table.
   [[nodiscard]] bool given(std::string_view name) const;
 
-  // The value given, or the table's default, or an empty text.
+  // The given value; otherwise the table's default, which may be empty.
   [[nodiscard]] std::string value(std::string_view name) const;
 
-  // Every value given, in order; without any, the table's default if there is one.
+  // Every given value, in order; without any, the table's default if there is one.
   [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
 
   // value() as a count in [minimum, maximum]; nothing if there is no value.
@@ -69,7 +69,7 @@ class Arguments {
  private:
   explicit Arguments(std::span<const Option> table) : table_(table) {}
 
-  // Takes the option at words[index] and its value; gives the index of the next word.
+  // Takes the option at arguments[index] and its value; returns the index of the next argument.
   Result<std::size_t> take(std::span<const std::string> arguments, std::size_t index);
 
   std::span<const Option> table_;

@@ -1,4 +1,4 @@
-// A stream buffer over a file descriptor that knows why writing failed.
+// A stream buffer over a file descriptor that keeps the reason for which writing failed.
 #pragma once
 
 #include <array>
@@ -6,11 +6,12 @@
 
 namespace kv::cli {
 
-// Once a write fails, every later write and sync fails too and sets errno to the first reason. A
-// closed pipe is no failure: whoever read it has seen enough, so the rest is dropped.
+// After a write fails, every later write and sync fails too and sets errno to the first reason. A
+// closed pipe is not a failure: its reader needs no more output, so the rest is dropped.
 class DescriptorBuffer final : public std::streambuf {
  public:
-  // `descriptor` stays the caller's. Writes when full or synced.
+  // The caller keeps the ownership of `descriptor`. The buffer is written when it is full or
+  // synced.
   explicit DescriptorBuffer(int descriptor);
   DescriptorBuffer(const DescriptorBuffer&) = delete;
   DescriptorBuffer& operator=(const DescriptorBuffer&) = delete;

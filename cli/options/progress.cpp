@@ -31,7 +31,7 @@ std::string progress_line(double share, double elapsed_seconds, std::string_view
   const std::string percent = std::to_string(static_cast<int>(std::floor(done * 100)));
   std::string line(percent.size() < 3 ? 3 - percent.size() : 0, ' ');
   line += percent + "%  " + clock_text(elapsed_seconds) + " elapsed";
-  // Extrapolating from less than a percent or a second swings wildly.
+  // An estimate from less than a percent or a second of work would vary too much.
   if (done >= 0.01 && elapsed_seconds >= 1) {
     line += ", " + clock_text(std::ceil(elapsed_seconds * (1 - done) / done)) + " left";
   }

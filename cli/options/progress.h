@@ -1,4 +1,4 @@
-// One line on a terminal that says how far long work is, and when it will be done.
+// One line on a terminal that shows the progress of long work and the time that is left.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace kv::cli {
 
-// "  41%  0:12 elapsed, 0:17 left  LABEL": at most 79 columns, control characters replaced. The
-// time left is missing as long as too little is done to tell.
+// " 41% 0:12 elapsed, 0:17 left LABEL": at most 79 columns, control characters replaced. The time
+// left is omitted while too little is done to estimate it.
 std::string progress_line(double share, double elapsed_seconds, std::string_view label);
 
 class Progress {
@@ -22,11 +22,11 @@ class Progress {
   // Removes the line.
   ~Progress();
 
-  // Updates the line in place, a few times a second at most. `share` is in [0, 1]. From any thread,
-  // but never from two at once.
+  // Updates the line in place, at most a few times a second. `share` is in [0, 1]. May be called
+  // from any thread, but not from two at once.
   void update(double share, std::string_view label);
 
-  // Removes the line, so that other words can be printed.
+  // Removes the line, so that other text can be printed.
   void clear();
 
  private:

@@ -15,8 +15,8 @@ struct NamedPath {
   const std::string& path;
 };
 
-// weakly_canonical leaves a relative path to nothing relative, so it is made absolute first. Falls
-// back to the path itself where a folder cannot be read.
+// weakly_canonical does not make a relative path absolute if nothing exists there, so the path is
+// made absolute first. If a folder cannot be read, the path itself is used.
 std::filesystem::path full_path(const std::string& path) {
   std::error_code status;
   const std::filesystem::path absolute = std::filesystem::absolute(path, status);
@@ -42,7 +42,8 @@ Result<void> check_against_inputs(const NamedPath& output, std::span<const std::
   return {};
 }
 
-// What a database could never be kept in; SQLite would only say that it cannot open it.
+// Paths that cannot hold a database. They are checked here because SQLite would say only that it
+// cannot open the file.
 Result<void> check_results_path(const std::string& path) {
   std::error_code status;
   const std::filesystem::file_status found = std::filesystem::status(path, status);

@@ -1,4 +1,4 @@
-// Where the results of a replay or an evaluation go, checked before the work begins.
+// The output files of a replay or an evaluation, checked before the work begins.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace kv::cli {
 
-// Paths; an empty one is not wanted. All but the results may be "-" for
-// standard output.
+// The paths of the outputs; an empty one is not written. All but the results may be "-", which
+// stands for standard output.
 struct Outputs {
   std::string results;
   std::string json;
@@ -21,8 +21,9 @@ struct Outputs {
   }
 };
 
-// An error if two outputs are one file, if one would replace an input, or if a file could not be
-// made there now. Leaves nothing behind. The results file itself is ResultsWriter's to judge.
+// Returns an error if two outputs are one file, if an output would replace an input, or if a file
+// cannot be created at its path. Leaves no file behind. ResultsWriter checks the results file
+// itself.
 Result<void> check_outputs(const Outputs& outputs, std::span<const std::string> inputs);
 
 }  // namespace kv::cli

@@ -48,13 +48,13 @@ constexpr std::string_view help =
     "  kvcheck policies '@h2o:budget=64'\n"
     "  kvcheck policies --json\n";
 
-// What was asked for; all of it when no names were given.
+// The requested policies and presets; all of them if no names were given.
 struct Request {
   bool json = false;
   bool brief = false;
   std::vector<const PolicyEntry*> policies;
   std::vector<const Preset*> presets;
-  std::vector<std::string> specs;  // what was given with fields or settings
+  std::vector<std::string> specs;  // the names that were given with fields or settings
 
   [[nodiscard]] bool everything() const {
     return policies.empty() && presets.empty() && specs.empty();

@@ -1,11 +1,12 @@
-// kvcheck policies: what there is to choose from.
+// kvcheck policies: the policies and presets that exist.
 #pragma once
 
 #include "kvcheck/cli/options/command.h"
 
 namespace kv::cli {
 
-// Lists every policy and preset, or tells all about the named ones; text or one JSON object a line.
+// Lists every policy and preset, or describes the named ones in full, as text or as one JSON object
+// per line.
 extern const Command policies_command;
 
 }  // namespace kv::cli

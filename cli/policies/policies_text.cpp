@@ -17,14 +17,14 @@
 namespace kv::cli {
 namespace {
 
-// A field or setting of a spec: its name, its default, the legal words if they are few, and what
-// it means.
+// A field or setting of a spec: its name, its default, the valid words if they are few, and its
+// meaning.
 struct Field {
   std::string name;
   std::string default_value;
   std::vector<std::string> choices;
   std::string meaning;
-  Parameter::Range range{};  // of a number that is no size
+  Parameter::Range range{};  // of a number that is not a size
 };
 
 std::string default_recent_text(const Protection& protection) {
@@ -133,7 +133,7 @@ std::string canonical_of(const Preset& preset) {
   return parse_spec(preset.spec).value().canonical();
 }
 
-// The policy's, but for those that the settings void.
+// The claims of the preset's policy, except those that its settings invalidate.
 std::vector<std::string> claims_of(const Preset& preset) {
   const properties::Contract contract = properties::contract_of(parse_spec(preset.spec).value());
   return {contract.claims.begin(), contract.claims.end()};

@@ -9,7 +9,7 @@
 namespace kv::cli {
 namespace {
 
-// What goes together: tokens one by one, or as many as an option says.
+// The number of tokens that are evicted together: one, or as many as an option of the policy says.
 std::string granularity_of(const Spec& spec) {
   for (const Parameter& parameter : spec.policy->parameters) {
     for (const char* name : {"page", "block", "length"}) {
@@ -19,7 +19,7 @@ std::string granularity_of(const Spec& spec) {
   return "tokens one by one";
 }
 
-// The policy, with the options that are not its defaults.
+// The policy with those of its options that differ from their defaults.
 std::string evicted_text(const Spec& spec) {
   std::string out(spec.policy->name);
   for (const Parameter& parameter : spec.policy->parameters) {

@@ -10,8 +10,8 @@ struct Spec;
 
 namespace kv::cli {
 
-// The answers, a line each, as part of a definition list. `published` is the storage that a
-// preset's source has; empty: none is recommended.
+// The answers, a line each, as part of a definition list. `published` is the storage in the source
+// of a preset; empty: the source recommends none.
 std::string answers_text(const Spec& spec, std::string_view published = {});
 
 }  // namespace kv::cli

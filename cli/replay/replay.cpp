@@ -97,14 +97,14 @@ constexpr std::string_view help =
     "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
     "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";
 
-// Rows times their length, over all heads: what a replay's time grows with.
+// Rows times their length, over all heads: the time of a replay is proportional to it.
 double work_of(const Trace& trace) {
   const TraceInfo& info = trace.info();
   const auto tokens = static_cast<double>(info.tokens);
   return static_cast<double>(info.layers.size() * info.query_heads) * tokens * tokens;
 }
 
-// One run: traces replayed one after the other, their results handed on as they come.
+// One run: replays the traces one after another and writes the results of each when it is done.
 class Run {
  public:
   Run(const ReplayPlan& plan, Streams& streams)
@@ -135,7 +135,7 @@ class Run {
     return {};
   }
 
-  // one(), which leaves no empty run behind when it throws, as for want of memory.
+  // Calls one() and leaves no empty run behind if it throws, for example for lack of memory.
   Result<void> guarded(const Trace& trace) {
     try {
       return one(trace);
@@ -176,7 +176,8 @@ class Run {
     return {};
   }
 
-  // The results file first: it is the whole, the others can be made from it.
+  // The results file is written first: it holds everything, and the other outputs can be made from
+  // it.
   Result<void> finish() {
     if (writer_) {
       if (Result<void> done = writer_->finish(); !done) return done;
@@ -209,7 +210,8 @@ class Run {
     to << (outputs.on_standard_output() ? "" : "\n") << arguments;
   }
 
-  // Without a whole trace the run is taken back; what took long to compute stays.
+  // A run without a whole trace is discarded; finished traces are kept, because they took long to
+  // compute.
   Error failed(Error error) {
     if (!writer_) return error;
     if (writer_->traces() == 0) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t max_u32 = 0xffffffff;
 
-// Threads and outputs are left out: they do not change what is measured, and two runs that measured
-// the same should read the same.
+// Threads and outputs are left out: they do not change what is measured, and two runs with the same
+// numbers should have the same command.
 std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck replay";
   for (const std::string& operand : arguments.operands()) out += " " + shell_word(operand);

@@ -1,4 +1,4 @@
-// What `kvcheck replay` is to do: its words, understood and checked.
+// The plan of `kvcheck replay`: its arguments, parsed and checked.
 #pragma once
 
 #include <string>
@@ -21,11 +21,12 @@ struct ReplayPlan {
                                                    // has no facts for
   bool per_head = false;
   bool quiet = false;
-  std::string command;  // the words that decide the numbers, for the results file
+  std::string command;  // the arguments that decide the numbers, for the results file
 };
 
-// Finds everything that can be wrong with the words and files before anything is written: counts,
-// specs, cells, traces, budgets against lengths, outputs. Requires the table of `replay`.
+// Reports every error in arguments and files before anything is written: counts, specs, cells,
+// traces, budgets above lengths, outputs. Requires arguments that were parsed with the table of
+// `replay`.
 Result<ReplayPlan> plan_replay(const Arguments& arguments);
 
 // `word` as a POSIX shell reads it back.

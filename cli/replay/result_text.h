@@ -1,5 +1,5 @@
-// What `kvcheck replay` adds to the texts of reports/: the line above the table, and CSV of several
-// traces under one header.
+// Text that `kvcheck replay` adds to that of reports/: the line above the table, and the CSV of
+// several traces under one header.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace kv::cli {
 
-// "NAME: 512 tokens, ...; open loop: ...", one line: what the table below it was measured on.
+// "NAME: 512 tokens, ...; open loop: ...", one line that describes what the table below it was
+// measured on.
 std::string head_line(const TraceInfo& trace);
 
-// A line per cell or, if asked, per query head of each cell.
+// A line per cell or, if `per_head`, per query head of each cell.
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header);
 
 }  // namespace kv::cli

@@ -1,4 +1,4 @@
-// Where a command's attention comes from: a word on the command line, opened.
+// The attention that a command reads, opened from an argument of the command line.
 #pragma once
 
 #include <string>

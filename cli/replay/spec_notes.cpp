@@ -7,14 +7,15 @@
 namespace kv::cli {
 namespace {
 
-// How many tokens must have come before anything is left out; 0: nothing ever is, as is meant.
+// How many tokens a text must have before any is left out; 0: the spec never leaves any out, by
+// intention.
 std::size_t room_of(const Spec& spec) {
   if (spec.selects()) return spec.top_pages.attended;
   if (!spec.bounded() || spec.budgets.law != Budgets::Law::equal) return 0;
   return spec.budget + (spec.timing == Timing::lazy ? spec.slack : 0);
 }
 
-// The labels of the specs that this is said of, each once.
+// The labels of the specs to which the note applies, each once.
 template <typename Says>
 std::vector<std::string> labels_of(std::span<const Cell> cells, Says says) {
   std::vector<std::string> labels;

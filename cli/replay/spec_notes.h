@@ -1,4 +1,5 @@
-// What a spec does on texts of a length that its words may not have meant: told, but no error.
+// Notes about effects of a spec on texts of some length that the user may not have meant. They are
+// printed, but they are not errors.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@
 
 namespace kv::cli {
 
-// A sentence without its full stop for each kind of surprise: nothing is ever left out, no recent
-// tokens are kept, or more waits for a trim than the budget is. `longest` is that of the texts or
-// traces, in tokens.
+// A sentence without its full stop for each kind of note: nothing is ever left out, no recent
+// tokens are kept, or more tokens wait for a trim than the budget has. `longest` is the length of
+// the longest text or trace, in tokens.
 std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longest);
 
 }  // namespace kv::cli

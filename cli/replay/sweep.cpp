@@ -38,7 +38,7 @@ Result<std::vector<PolicyWord>> policy_words(const Sweep& sweep) {
 
 // `word` at every budget of the sweep.
 Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) {
-  // A policy without a budget would call any that a sweep gives it a mistake.
+  // A policy without a budget would refuse the one that the sweep adds.
   const Result<Spec> alone = parse_spec(word, {.budget = 0, .chunk = sweep.chunk});
   if (sweep.budgets.empty() || (alone && !alone->bounded())) {
     if (!alone) return alone.error();
@@ -64,7 +64,7 @@ Error given_twice(const PolicyWord& first, const PolicyWord& again, const std::s
   return usage_error(described(first) + " and " + described(again) + " are the same: " + spec);
 }
 
-// The cells of one word; `known` has the word of every canonical spec before.
+// The cells of one argument; `known` maps every earlier canonical spec to its argument.
 Result<void> add_cells(const PolicyWord& word,
                        const Sweep& sweep,
                        std::map<std::string, PolicyWord>& known,

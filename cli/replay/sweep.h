@@ -12,32 +12,35 @@
 
 namespace kv::cli {
 
-// More cells than this in one replay is taken for a slip: each holds results per token and head.
+// More cells than this in one replay are taken for a mistake: each holds results per token and
+// head.
 inline constexpr std::size_t max_cells = 4096;
 
 struct Sweep {
   std::vector<std::string> policies;   // spec strings; "all" is every policy at its defaults
-  std::vector<std::uint32_t> budgets;  // empty: the specs say
+  std::vector<std::uint32_t> budgets;  // empty: those of the specs
   std::vector<std::uint64_t> seeds;    // at least one
-  std::uint32_t chunk = 0;             // 0: the specs say
+  std::uint32_t chunk = 0;             // 0: those of the specs
 };
 
 struct PlannedCell {
   Cell cell;
-  bool default_budget = false;  // neither the spec nor the sweep says a budget
+  bool default_budget = false;  // neither the spec nor the sweep states a budget
   bool from_all = false;        // of --policy all
 };
 
 // The cells by policy, then budget, then seed. A deterministic policy runs with the first seed only
-// and one that never evicts at one budget only. Errors are those of parse_spec, two words that name
-// the same cell, and too many cells; they say which spec came from "all".
+// and one that never evicts at one budget only. Errors: those of parse_spec, two arguments that
+// name the same cell, and too many cells. They say which spec came from "all".
 Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep);
 
-// The policies of --policy all that the trace has not the facts for (check_serves), each once. An
-// error if another cell's is one of them, or if nothing is left to replay.
+// The policies of --policy all for which the trace does not have the facts (check_serves), each
+// once. Returns an error if a cell that was named explicitly has such a policy, or if nothing is
+// left to replay.
 Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace);
 
-// An error if a cell's budget is above the trace's tokens, so that it would never evict.
+// Returns an error if the budget of a cell is above the number of tokens of the trace, so that it
+// would never evict.
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace);
 
 }  // namespace kv::cli

@@ -87,7 +87,7 @@ Examples:
   kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
 )";
 
-// Runs `look` on every file, wrong ones included, so that one bad file does not hide the next.
+// Runs `look` on every file, also after a wrong one, so that one bad file does not hide the next.
 template <typename Look>
 Result<void> for_each_file(const Arguments& arguments, Streams& streams, const Look& look) {
   if (arguments.operands().empty())
@@ -139,7 +139,7 @@ Result<Number> number_from(std::string_view word) {
   return usage_error(unknown_word("dtype", word, names));
 }
 
-// "256" or "0-255": how many of the first tokens.
+// "256" or "0-255": the number of first tokens to keep.
 Result<std::size_t> first_tokens(std::string_view text) {
   constexpr std::uint64_t most = 0x7fffffff;
   const std::size_t dash = text.find('-');
@@ -180,7 +180,7 @@ TraceTexts texts_from(const Arguments& arguments) {
   return {.model = text("model"), .source = text("source"), .licence = text("licence")};
 }
 
-// What convert and slice have in common.
+// The common part of convert and slice.
 Result<void> edit(const Arguments& arguments,
                   const Selection& selection,
                   const TraceTexts& texts,
@@ -201,7 +201,7 @@ Result<void> edit(const Arguments& arguments,
   const std::string output = arguments.value("output");
   const auto done = rewrite(trace, selection, number.value(), output, texts);
   if (!done) {
-    // An io error names the output by itself.
+    // An io error already names the output.
     if (done.error().kind == Error::Kind::io) return done.error();
     return Error{done.error().kind, "'" + arguments.operands()[0] + "': " + done.error().message};
   }

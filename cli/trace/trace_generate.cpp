@@ -87,7 +87,7 @@ std::string generator_list() {
   return out;
 }
 
-// The operand with the options as further fields.
+// The operand with the options added as fields.
 Result<SyntheticSpec> spec_of(const Arguments& arguments) {
   std::string text = arguments.operands()[0];
   bool first = text.find(':') == std::string::npos || text.back() == ':';

@@ -1,4 +1,4 @@
-// Lists of numbers in the words after `kvcheck trace VERB`.
+// Lists of numbers in the arguments of `kvcheck trace VERB`.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace kv::cli {
 
-// "0,3-5" -> 0, 3, 4, 5. Requires of the text that the numbers increase; the error names `what`.
+// "0,3-5" -> 0, 3, 4, 5. Numbers that do not increase are an error, which names `what`.
 Result<std::vector<std::size_t>> parse_numbers(std::string_view text, std::string_view what);
 
-// The other way round.
+// The inverse of parse_numbers.
 std::string numbers_text(std::span<const std::size_t> numbers);
 
 }  // namespace kv::cli

@@ -53,7 +53,7 @@ std::string heads(const TraceInfo& info) {
   return text;
 }
 
-// Free text from a file must not move the cursor.
+// Free text from a file must not control the terminal.
 std::string on_one_line(std::string_view text) {
   const std::string quoted = json_string(text);
   return quoted.substr(1, quoted.size() - 2);

@@ -1,4 +1,4 @@
-// What `kvcheck trace info` and `verify` say of a trace.
+// The text that `kvcheck trace info` and `verify` print about a trace.
 #pragma once
 
 #include <string>
