@@ -38,9 +38,9 @@ inline TensorView bench_tensor(std::vector<std::size_t> shape, const Halves& hal
   return {Number::f16, std::move(shape), reinterpret_cast<const std::byte*>(halves.data())};
 }
 
-// A quarter of a row's mass on position 0; the rest goes as (the key's own weight) * (noise of the
-// pair, 1/2 to 3/2) / (distance + 8). A key's weight is 1/u for a uniform u: some keys stay heavy,
-// as in recorded attention.
+// A quarter of a row's mass is on position 0. The rest is proportional to (the key's own weight) *
+// (noise of the pair, 1/2 to 3/2) / (distance + 8). A key's weight is 1/u for a uniform u, so some
+// keys are heavy for all queries, as in recorded attention.
 inline Halves bench_rows(const BenchShape& shape, std::uint32_t layer) {
   const std::size_t n = shape.tokens;
   Halves rows(shape.heads * n * n);

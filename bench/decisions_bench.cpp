@@ -1,4 +1,4 @@
-// The cost of deciding alone: a unit's cache fed token by token, with no attention to look at.
+// The cost of the decisions alone: a unit's cache is fed token by token, without attention.
 #include <benchmark/benchmark.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Kernels against their scalar twins, at the sizes that a replay uses. Agreement is checked once
+// Kernels against the scalar ones, at the sizes that a replay uses. Agreement is checked once
 // before each loop; tests/base/kernels_test.cpp does so at every length.
 #include <benchmark/benchmark.h>
 

@@ -1,8 +1,8 @@
-// The decoder's kernels against what memory gives: one query's attention over the keys and values
-// of all kv-heads, cold, and a product of one token with a matrix. The counter "of_read" is the
-// share of the rate at which the same bytes are read and tested for zero: the median over pairs
-// that are measured one after the other, in time of this thread's own. "of_rows" is the same
-// against reading the rows one by one in the order of their slots.
+// The decoder's kernels against the speed of memory: one query's attention over the keys and values
+// of all kv-heads, not in the caches, and the product of one token with a matrix. The counter
+// "of_read" is the share of the rate at which the same bytes are read and tested for zero: the
+// median over pairs that are measured one after the other, in CPU time of this thread. "of_rows" is
+// the same against reading the rows one by one in the order of their slots.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace {
 
-// Of this thread, so that others on the machine count only through the memory they use.
+// The CPU time of this thread, so that other work on the machine counts only through its use of
+// memory.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -33,7 +34,7 @@ struct Shape {
   kv::model::Storage storage;
 };
 
-// Keys and values of one layer, enough copies of it that none stays in the caches.
+// Keys and values of one layer, in so many copies that none is kept in the caches.
 class Layers {
  public:
   Layers(const Shape& shape, std::size_t residents, bool scattered) : shape_(shape) {
@@ -43,7 +44,8 @@ class Layers {
     copies_ = std::max<std::size_t>(1, (std::size_t{512} << 20) / layer);
     memory_.resize(copies_ * layer + 64);
     base_ = (64 - reinterpret_cast<std::uintptr_t>(memory_.data()) % 64) % 64;
-    // Normal numbers of the storage: products with subnormal ones take far longer.
+    // The numbers are normal in the storage type, because products with subnormal ones take far
+    // longer.
     for (std::size_t i = 0; i < copies_ * layer; i += size) {
       const float number = static_cast<float>(i % 977 + 1) / 977;
       const std::uint16_t half = kv::f32_to_f16(number);
@@ -102,7 +104,7 @@ class Layers {
   [[nodiscard]] std::size_t copies() const { return copies_; }
 
  private:
-  // Of one kv-head; its values follow.
+  // The keys of one kv-head; its values follow.
   [[nodiscard]] const std::byte* keys_of(std::size_t copy, std::size_t head) const {
     return memory_.data() + base_ + (copy * shape_.kv_heads + head) * 2 * bytes_;
   }
@@ -161,7 +163,8 @@ BENCHMARK_CAPTURE(BM_decode, grouped_f32, grouped_f32, false)->Arg(512)->Arg(409
 BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
 
-// One token or a chunk times a matrix of 768 x 3072, cold weights.
+// The product of one token or a chunk with a matrix of 768 x 3072 whose weights are not in the
+// caches.
 void BM_product(benchmark::State& state, kv::Number number) {
   constexpr std::size_t rows = 3072;
   constexpr std::size_t columns = 768;
@@ -186,7 +189,7 @@ void BM_product(benchmark::State& state, kv::Number number) {
 BENCHMARK_CAPTURE(BM_product, f32, kv::Number::f32)->Arg(1)->Arg(64);
 BENCHMARK_CAPTURE(BM_product, f16, kv::Number::f16)->Arg(1)->Arg(64);
 
-// The same of weights in a byte or in half a byte.
+// The same with weights of a byte or half a byte.
 void BM_quantised(benchmark::State& state, kv::model::Quantisation kind) {
   constexpr std::size_t rows = 3072;
   constexpr std::size_t columns = 768;

@@ -1,5 +1,5 @@
-// The power table: how many streams each test needs to see known ways of getting a reservoir wrong,
-// and how often the whole battery of tests accuses a right one.
+// The power table: how many streams each test needs to detect known faults of a reservoir, and how
+// often the whole battery of tests rejects a correct one.
 //
 //   power_table [BATTERIES]
 //
@@ -31,12 +31,12 @@ constexpr Shape shape = {.n = 16, .k = 4};
 constexpr double level = 1e-6;
 constexpr std::uint64_t drift_streams = 400000;
 
-// The middle by slot, as the algorithms have it.
+// The middle by slot, as the algorithms keep it.
 struct State {
   std::vector<std::uint32_t> slots;
 };
 
-// Says which slot the t-th token (from 1) takes, or k: none.
+// Returns the slot that the t-th token (from 1) takes; k means none.
 using Step = std::function<std::uint32_t(const State&, Draws&, std::uint32_t t)>;
 using MakeStep = std::function<Step()>;  // fresh for each stream
 
@@ -95,7 +95,7 @@ std::uint32_t slot_of_oldest(const State& state) {
   return static_cast<std::uint32_t>(std::ranges::min_element(state.slots) - state.slots.begin());
 }
 
-// Algorithm R whose victim is the oldest in a share of cases.
+// Algorithm R, but in a share of cases the oldest token is evicted.
 MakeStep tilted(double share) {
   return [share] {
     return [share](const State& state, Draws& draws, std::uint32_t t) {
@@ -105,7 +105,7 @@ MakeStep tilted(double share) {
   };
 }
 
-// Algorithm L with its usual slips.
+// Algorithm L with its usual mistakes.
 enum class Slip { none, first_gap, skips_one, early, never, starts_at_u, wrong_root };
 
 class AlgorithmL {
@@ -205,7 +205,7 @@ Counts counts_of(const MakeStep& make, std::uint64_t root, std::uint64_t streams
   return counts;
 }
 
-// Streams needed, or 0: blind.
+// The number of streams needed; 0 if the test cannot detect the fault.
 double needed(const ChanceTest& test) {
   const Statistic& statistic = test.statistic;
   const double drift = statistic.freedom > 0 ? statistic.value - statistic.freedom

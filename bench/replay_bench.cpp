@@ -28,7 +28,7 @@ std::uint64_t steps() {
   return shape.layers * shape.heads * shape.tokens;
 }
 
-// Bytes of all rows: a replay reads what is above the diagonal too, to see that it is zero.
+// The bytes of all rows. A replay also reads the part above the diagonal, to check that it is zero.
 std::uint64_t row_bytes() {
   return 2 * shape.layers * shape.heads * shape.tokens * shape.tokens;
 }
@@ -61,7 +61,7 @@ void BM_read_bound(benchmark::State& state) {
   set_rates(state, row_bytes());
 }
 
-// Reading apart from deciding: rows are widened, checked, normalised and their largest entries
+// Reading without deciding: rows are widened, checked and normalised, and their largest entries are
 // found.
 void BM_rows(benchmark::State& state, const kv::Trace& (*trace)(), std::size_t top_k) {
   const kv::TraceInfo& info = trace().info();

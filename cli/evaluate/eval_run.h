@@ -15,7 +15,8 @@ namespace kv::cli {
 // returns false, the run stops.
 using EvalProgress = std::function<bool(double share, const std::string& what)>;
 
-// Returns one result per text, with its cells in the order of the plan. Threads share nothing but the model, so the
+// Returns one result per text, with its cells in the order of the plan. Threads share nothing but
+// the model, so the
 // numbers do not depend on how many there are. The error is that of the first cell, in the same
 // order, that failed.
 Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress);

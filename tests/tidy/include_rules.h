@@ -1,5 +1,5 @@
-// Rules about #include: rooms use only what they name, no cycles, own header first, libraries stay
-// at home.
+// Rules about #include: a room includes only rooms that it names, no cycles exist, the own header
+// comes first, and each library is included only in its home.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What the compiler really put into the libraries: AVX stays in the kernels' own object, so that
-// the rest runs on every 64-bit x86 machine, and that object defines nothing that the linker could
-// hand to others.
+// Checks what the compiler put into the libraries. Only the kernels' own objects contain AVX
+// instructions, so that the rest runs on every 64-bit x86 machine, and these objects define nothing
+// that the linker could use elsewhere.
 #include <array>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// The rooms of the source tree and what each may use, as their CMakeLists.txt files say.
+// The rooms of the source tree and the rooms that each may use, as their CMakeLists.txt files
+// state.
 #pragma once
 
 #include <map>
@@ -20,12 +21,12 @@ using Rooms = std::map<std::string, std::set<std::string>, std::less<>>;
 // `files` are those of read_tree().
 Rooms rooms_in(const std::vector<SourceFile>& files);
 
-// The folder of a path, whole: "sim/cache" for "sim/cache/slots.h".
+// The whole folder of a path: "sim/cache" for "sim/cache/slots.h".
 std::string_view room_of(std::string_view path);
 
-// A room uses rooms that exist, of its own layer or of a lower one, and none uses itself through
-// others. The layers, lowest first: base; traces and policies; sim; model and properties; reports;
-// cli.
+// A room uses only rooms that exist and belong to its own layer or a lower one. No room uses itself
+// through others. The layers, lowest first: base; traces and policies; sim; model and properties;
+// reports; cli.
 Findings room_arrows(const Rooms& rooms);
 
 inline constexpr std::size_t most_files = 30;

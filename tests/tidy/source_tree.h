@@ -14,10 +14,12 @@ struct SourceFile {
   std::string text;
 };
 
-// Sources, CMake files, Markdown and scripts of the tree at `root`; not what is built or hidden.
+// The sources, CMake files, Markdown files and scripts of the tree at `root`. Build folders and
+// hidden files are left out.
 std::vector<SourceFile> read_tree(const std::string& root);
 
-// Every path in it, folders included, also of files that read_tree leaves out (pictures, data).
+// Every path of the tree, including folders and the files that read_tree leaves out (pictures,
+// data).
 std::set<std::string> paths_in(const std::string& root);
 
 std::vector<std::string_view> lines_of(std::string_view text);
@@ -26,10 +28,11 @@ std::vector<std::string_view> lines_of(std::string_view text);
 std::string_view folder_of(std::string_view path);
 
 // The text with comments and the insides of string and character literals blanked out, so that a
-// rule sees only code. Line numbers stay.
+// rule sees only code. Line numbers do not change.
 std::string code_of(std::string_view text);
 
-// Whether `word` stands in `line` and is not a part of a longer identifier. A word may end in "(".
+// Whether `line` contains `word` and not only as a part of a longer identifier. A word may end in
+// "(".
 bool has_word(std::string_view line, std::string_view word);
 
 }  // namespace kv::tidy

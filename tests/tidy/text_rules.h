@@ -1,4 +1,4 @@
-// Rules about what a file says: its size, words that only one place may use, links, policies.
+// Rules about the text of a file: its size, words that only some files may use, links, policies.
 #pragma once
 
 #include "kvcheck/tests/tidy/include_rules.h"
@@ -8,22 +8,22 @@ namespace kv::tidy {
 inline constexpr std::size_t most_lines = 300;
 inline constexpr std::size_t most_columns = 100;
 
-// A source has at most 300 lines of at most 100 columns, no tab and no blank at a line's end.
+// A source has at most 300 lines of at most 100 columns, without tabs and without blanks at the end
+// of a line.
 Findings sizes(const SourceFile& file);
 
-// Chance, clocks, printing, exits, exceptions, raw memory and instruction sets stay where the
-// architecture puts them.
+// Random numbers, clocks, printing, exits, exceptions, raw memory and instruction sets are used
+// only where the architecture allows them.
 Findings banned_words(const SourceFile& file);
 
 // A header in policies/ that makes a Policy leaves Source, Differs and Cost to its entry, which has
 // them: said twice, they drift apart.
 Findings policy_headers(const SourceFile& file);
 
-// Of every header in policies/ that tells policies' entries, policies/registry/registry.cpp lists
-// each.
+// policies/registry/registry.cpp lists every entry that a header in policies/ declares.
 Findings unregistered_policies(const std::vector<SourceFile>& files);
 
-// A relative link in Markdown names a file that is there.
+// A relative link in Markdown names a file that exists.
 Findings dead_links(const SourceFile& file, const std::set<std::string>& paths);
 
 }  // namespace kv::tidy

@@ -11,7 +11,7 @@
 namespace kv::tidy {
 namespace {
 
-// A brace that is open: a namespace with a name, or anything else, which hides what is in it.
+// An open brace: a namespace with a name, or anything else, whose types are not visible outside.
 struct OpenBrace {
   bool named = false;
   std::string name;  // empty for what takes no part in a name, as extern "C"
@@ -86,7 +86,7 @@ OpenBrace brace_after(const std::vector<std::string>& words) {
   return {};
 }
 
-// Directives are no code; a line that ends in a backslash goes on.
+// Removes preprocessor directives. A directive continues on the next line after a backslash.
 std::string without_directives(std::string_view code) {
   std::string out;
   bool continued = false;

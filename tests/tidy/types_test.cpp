@@ -1,4 +1,4 @@
-// One name, one type: over the whole tree, and with planted violations.
+// Checks that each name stands for one type, over the whole tree and with planted violations.
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/tidy/type_rules.h"
 
