@@ -27,14 +27,13 @@ namespace kv::cli {
 namespace {
 
 constexpr std::string_view about =
-    "kvcheck replays recorded attention through the policies that decide which tokens stay in a\n"
-    "language model's key/value cache, and shows what each of them loses.\n";
+    "kvcheck replays recorded attention through the policies that decide which tokens are kept in\n"
+    "a language model's key/value cache, and shows what each of them loses.\n";
 
 constexpr std::string_view usage =
     "Usage:  kvcheck [--load LIBRARY...] COMMAND [WORDS...]\n"
     "        kvcheck COMMAND --help     what a command does, with examples\n"
-    "        kvcheck --load LIBRARY     has policies of your own (examples/policy) for every "
-    "command\n"
+    "        kvcheck --load LIBRARY     adds policies of your own (examples/policy)\n"
     "        kvcheck --version\n";
 
 constexpr std::string_view examples =

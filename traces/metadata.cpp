@@ -83,7 +83,7 @@ Rope read_rope(Reader& reader) {
   rope.dims = reader.count("rope_dims");
   if (rope.dims % 2 != 0) {
     reader.keep("__metadata__: rope_dims is " + std::to_string(rope.dims) +
-                "; expected an even number, because dimensions turn in pairs");
+                "; expected an even number, because dimensions are rotated in pairs");
   }
   return rope;
 }

@@ -27,21 +27,21 @@ constexpr std::array<Option, 24> table = {{
     policy_option,
     {.name = "budget",
      .value = "N,...",
-     .help = "residents that may stay after trimming, for policies whose spec leaves that open; "
+     .help = "residents to keep after trimming, for policies whose spec names no budget; "
              "several make a sweep"},
     {.name = "chunk",
      .value = "N",
-     .help = "tokens per forward pass, for specs that leave it open"},
-    {.name = "tokens", .value = "N", .help = "how many tokens of the text are taken [all]"},
+     .help = "tokens per forward pass, for specs that name no chunk"},
+    {.name = "tokens", .value = "N", .help = "how many tokens of the text to read [all]"},
     {.name = "split",
      .value = "WORD",
-     .help = "cut the text at this word into pieces without outer blanks, and join those"},
+     .help = "cut the text at this word into pieces, trim their blanks, and join them"},
     {.name = "each", .help = "every piece is a stream of its own, with an empty cache"},
-    {.name = "mark", .help = "the begin token stands before every piece, not only the first"},
+    {.name = "mark", .help = "put the begin token before every piece, not only before the first"},
     {.name = "windows",
      .value = "N,...",
-     .help = "cut streams into windows of N tokens, each with an empty cache and of whole lines; "
-             "0 is not cut, and 0,256 does both [0]"},
+     .help = "cut streams into windows of at most N tokens and of whole lines, each with an empty "
+             "cache; 0 does not cut, and 0,256 does both [0]"},
     {.name = "segment",
      .value = "N",
      .default_value = "256",
@@ -63,19 +63,17 @@ constexpr std::array<Option, 24> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text on what each policy leaves, and prints its perplexity.\n"
+    "Runs a real model over a text under each policy and prints its perplexity.\n"
     "\n"
     "Usage:  kvcheck eval --model PATH --text FILE [--policy SPEC...] [OPTIONS]\n"
     "\n"
-    "The loop is closed: keys and values come from a model that saw only what the policy kept. "
-    "The\n"
-    "cache goes on over the whole text; every token but the first is predicted exactly once,\n"
-    "whatever the chunk. The begin token, if the model has one, goes before the text.\n"
+    "The loop is closed: the model sees only the tokens that the policy kept. One cache serves\n"
+    "the whole text. Every token but the first is predicted exactly once, for every chunk size.\n"
+    "The begin token, if the model has one, is put before the text.\n"
     "\n"
-    "Where the text is the recall task that the bundled model speaks (model/training/text.py), "
-    "the\n"
-    "share of answers whose likeliest token was right is given too, by the distance in tokens to\n"
-    "the latest mention of the fact.\n"
+    "If the text is the recall task of the bundled model (model/training/text.py), the share of\n"
+    "answers whose likeliest token is correct is printed too, by the distance in tokens to the\n"
+    "latest mention of the fact.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -208,7 +206,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command eval_command = {
     .name = "eval",
-    .summary = "run a real model over a text on what each policy leaves, and print its perplexity",
+    .summary = "run a real model over a text under each policy, and print its perplexity",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

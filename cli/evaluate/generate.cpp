@@ -19,19 +19,19 @@ constexpr std::array<Option, 15> table = {{
     model_option,
     weights_option,
     tokenizer_option,
-    {.name = "prompt", .value = "TEXT", .help = "what to go on with [nothing]"},
+    {.name = "prompt", .value = "TEXT", .help = "the text to continue [empty]"},
     {.name = "policy",
      .value = "SPEC",
      .default_value = "dense",
      .help = "a policy with its fields, or a preset (@name)"},
     {.name = "budget",
      .value = "N",
-     .help = "residents that may stay, if the spec leaves that open"},
+     .help = "residents to keep after trimming, if the spec names no budget"},
     {.name = "chunk", .value = "N", .help = "tokens of the prompt per forward pass"},
     {.name = "tokens",
      .value = "N",
      .default_value = "256",
-     .help = "how many tokens to write; 0 is no limit"},
+     .help = "how many tokens to write; 0: no limit"},
     {.name = "temperature",
      .value = "X",
      .default_value = "1",
@@ -42,20 +42,20 @@ constexpr std::array<Option, 15> table = {{
      .help = "draw among the likeliest tokens that together have this probability"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all draws"},
     {.name = "trace-cache",
-     .help = "say on standard error what is held, token by token; the text comes at the end"},
+     .help =
+         "print the residents to standard error after every token; the text follows at the end"},
     storage_option,
     keys_option,
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Lets a real model go on with a text, on what a policy leaves of it, and prints it as it "
-    "comes.\n"
+    "Continues a text with a real model under a policy, and prints it token by token.\n"
     "\n"
     "Usage:  kvcheck generate --model PATH [--prompt TEXT] [OPTIONS]\n"
     "\n"
-    "It ends after --tokens, or when the model writes its begin or end token. With a bounded\n"
-    "policy the cache is constant, and so are time and memory per token, however long it goes on.\n"
+    "The text ends after --tokens, or when the model writes its begin or end token. With a policy\n"
+    "that has a budget, time and memory per token do not grow with the length of the text.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -269,7 +269,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command generate_command = {
     .name = "generate",
-    .summary = "let a real model go on with a text, on what a policy leaves of it",
+    .summary = "continue a text with a real model under a policy",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

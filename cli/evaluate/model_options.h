@@ -73,7 +73,7 @@ inline constexpr Option weights_option = {
     .value = "as-is|f32|int8|nf4",
     .default_value = "as-is",
     .help =
-        "how the layers' weights are stored: as in their file, widened, in a byte with a scale per "
+        "how the layers' weights are stored: as in their file, as f32, in a byte with a scale per "
         "row, or in half a byte with a scale per 64"};
 inline constexpr Option storage_option = {
     .name = "storage",
@@ -83,7 +83,7 @@ inline constexpr Option storage_option = {
         "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
         "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with the newest "
         "recent=N (kivi: 128) and the first sinks=N tokens in full precision, full=f32|f16|bf16 "
-        "and group=N channels (int8, int4: 0 is all of a vector's)"};
+        "and group=N channels (int8, int4: 0 is all channels of a vector)"};
 inline constexpr Option keys_option = {
     .name = "keys",
     .value = "WORD",

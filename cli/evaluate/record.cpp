@@ -26,11 +26,11 @@ constexpr std::array<Option, 21> table = {{
      .value = "qkv|attention",
      .default_value = "qkv",
      .help = "queries, keys and values, or rows of attention (as many numbers as tokens squared)"},
-    {.name = "tokens", .value = "N", .default_value = "512", .help = "how many tokens are taken"},
+    {.name = "tokens", .value = "N", .default_value = "512", .help = "how many tokens to record"},
     {.name = "skip",
      .value = "N",
      .default_value = "0",
-     .help = "how many tokens of the text are passed over before; the begin token stays"},
+     .help = "how many first tokens of the text to skip; the begin token is kept"},
     {.name = "layers", .value = "N,...", .help = "which layers, from 0 [all]"},
     {.name = "kv-heads",
      .value = "N,...",
@@ -45,30 +45,33 @@ constexpr std::array<Option, 21> table = {{
      .help = "a policy with its fields, or a preset (@name), that the model runs under"},
     {.name = "budget",
      .value = "N",
-     .help = "residents that may stay, if the spec leaves that open"},
+     .help = "residents to keep after trimming, if the spec names no budget"},
     {.name = "chunk",
      .value = "N",
-     .help = "tokens per forward pass [64 if nothing is evicted, else as the spec says]"},
+     .help = "tokens per forward pass [64 if nothing is evicted, else that of the spec]"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     {.name = "split",
      .value = "WORD",
-     .help = "cut the text at this word into pieces without outer blanks, and join those"},
-    {.name = "mark", .help = "the begin token stands before every piece, not only the first"},
-    {.name = "source", .value = "TEXT", .help = "where text and weights come from, for the trace"},
-    {.name = "licence", .value = "TEXT", .help = "their licence, for the trace"},
+     .help = "cut the text at this word into pieces, trim their blanks, and join them"},
+    {.name = "mark", .help = "put the begin token before every piece, not only before the first"},
+    {.name = "source",
+     .value = "TEXT",
+     .help = "the origin of text and weights, stored in the trace"},
+    {.name = "licence", .value = "TEXT", .help = "their licence, stored in the trace"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text, and writes what kvcheck replay reads.\n"
+    "Runs a real model over a text and writes a trace for kvcheck replay.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
     "\n"
-    "Nothing is evicted unless a --policy is given: then the model runs on what that leaves, and\n"
-    "the trace says so. Rows of attention are 0 for tokens that it does not see any more; q/k/v\n"
-    "are those of such a run too, but a replay of them computes attention over all tokens.\n"
-    "Memory does not grow with the trace: its numbers wait on disk, once more as f32.\n"
+    "Nothing is evicted unless a --policy is given. Then the model runs under that policy, and\n"
+    "the trace names it. Rows of attention are 0 for tokens that were evicted. Queries, keys and\n"
+    "values are those of the same run, but a replay computes attention over all of their tokens.\n"
+    "Memory does not grow with the trace: its numbers are kept on disk as f32 until they are\n"
+    "written, so the disk needs room for them too.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -135,7 +138,7 @@ Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
     return usage_error("--skip " + arguments.value("skip") + " leaves too little of " +
                        arguments.value("text") + ", which has " +
                        std::to_string(stream.end() - begin) +
-                       " tokens; expected at least 2 to stay");
+                       " tokens; expected at least 2 after the skipped ones");
   }
   stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
   return stream;

@@ -25,14 +25,14 @@ constexpr std::array<Option, 15> table = {{
     policy_option,
     {.name = "budget",
      .value = "N,...",
-     .help = "residents that may stay after trimming, for policies whose spec leaves that open"},
+     .help = "residents to keep after trimming, for policies whose spec names no budget"},
     {.name = "chunk",
      .value = "N",
-     .help = "tokens of the prompt per forward pass, for specs that leave it open"},
+     .help = "tokens of the prompt per forward pass, for specs that name no chunk"},
     {.name = "length",
      .value = "N,...",
      .default_value = "256,512,1024",
-     .help = "tokens of the prompt, each from an empty cache"},
+     .help = "lengths of the prompt in tokens; each starts with an empty cache"},
     {.name = "tokens",
      .value = "N",
      .default_value = "32",
@@ -48,15 +48,15 @@ constexpr std::array<Option, 15> table = {{
 }};
 
 constexpr std::string_view help =
-    "Times a real model on what each policy leaves, over growing lengths.\n"
+    "Times a real model under each policy, over growing lengths.\n"
     "\n"
     "Usage:  kvcheck speed --model PATH [--policy SPEC...] [OPTIONS]\n"
     "\n"
-    "Per policy and length: the time to the first token (the whole prompt), the median time of a\n"
-    "token after it and how much of that is attention (storing keys and values, policy and\n"
-    "residents included), the bytes of keys and values, and the largest memory of the process.\n"
-    "The tokens are numbers that stand for no text; policies that ask for their classes get an\n"
-    "even mixture. Other work on the machine is in the times; compare rows of one run only.\n"
+    "For each policy and length it prints the time to the first token (the whole prompt), the\n"
+    "median time of a token after it, the part of that for attention (with the policy and the\n"
+    "storing of keys and values), the bytes of keys and values, and the largest memory of the\n"
+    "process. The tokens stand for no text; policies that use token classes get an even mixture\n"
+    "of them. Other work on the machine changes the times, so compare rows of one run only.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -220,7 +220,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command speed_command = {
     .name = "speed",
-    .summary = "time a real model on what each policy leaves, over growing lengths",
+    .summary = "time a real model under each policy, over growing lengths",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

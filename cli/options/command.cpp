@@ -31,7 +31,7 @@ int run_guarded(const Command& command,
   return exit_status::internal;
 }
 
-// `who` is the command as it was called.
+// The first parameter is the command as the user called it.
 int run_named(const Command& command,
               std::string_view who,
               std::span<const std::string> arguments,

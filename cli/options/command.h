@@ -75,7 +75,7 @@ std::string help_of(const Command& command);
 // The verb of that name; null if the command has none.
 const Command* find_verb(const Command& command, std::string_view name);
 
-// Prints the error under the name `who` and returns the exit status for it.
+// Prints the error after the command's name and returns the exit status for it.
 int report_error(std::string_view who, const Error& error, Streams& streams);
 
 // Returns `status`, or bad_input with a message if standard output could not be written: a table

@@ -52,8 +52,9 @@ Error unknown_option(std::span<const Option> table, std::string_view name) {
   for (const Option& option : table) spelled.push_back("--" + std::string(option.name));
   const std::vector<std::string_view> candidates(spelled.begin(), spelled.end());
   const bool load = name == "load" || name == "--load";
-  return usage_error(unknown_word("option", name, candidates) +
-                     (load ? "; it goes before the command: kvcheck --load LIBRARY ..." : ""));
+  return usage_error(
+      unknown_word("option", name, candidates) +
+      (load ? "; it is written before the command: kvcheck --load LIBRARY ..." : ""));
 }
 
 std::string spelled(const Option& option) {

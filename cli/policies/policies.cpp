@@ -27,16 +27,14 @@ constexpr std::string_view help =
     "\n"
     "Usage:  kvcheck policies [NAME...] [OPTIONS]\n"
     "\n"
-    "NAME is a policy, such as h2o, or a preset, such as @h2o: then all is told about it, and "
-    "about\n"
-    "the cache's settings. With fields or settings after it, as in @h2o:budget=64, it is told "
-    "what\n"
-    "they make of it too. Without names all policies and presets are listed in short.\n"
+    "NAME is a policy, such as h2o, or a preset, such as @h2o. It is described in full, with the\n"
+    "settings of the cache. If fields or settings follow the name, as in @h2o:budget=64, their\n"
+    "effects are described too. Without names all policies and presets are listed briefly.\n"
     "\n"
-    "A spec chooses a policy and how the cache runs it:  "
-    "NAME[:FIELD=VALUE,...][;SETTING=VALUE]...\n"
-    "A preset is a published system as a spec, and may be changed by what follows it, as in\n"
-    "@h2o:budget=64.\n"
+    "A spec selects a policy and the settings of the cache:\n"
+    "  NAME[:FIELD=VALUE,...][;SETTING=VALUE]...\n"
+    "A preset is a published system as a spec. Fields and settings after its name change it, as\n"
+    "in @h2o:budget=64.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -87,7 +85,7 @@ Result<Request> read_words(std::span<const std::string> given) {
   request.json = arguments->given("json");
   request.brief = arguments->given("brief");
   if (request.json && request.brief) {
-    return usage_error("--brief and --json are two forms; expected one");
+    return usage_error("--brief and --json are both given; expected one of them");
   }
   std::vector<std::string> names(arguments->operands().begin(), arguments->operands().end());
   for (const std::string& name : arguments->values("show")) names.push_back(name);
@@ -118,13 +116,13 @@ void print_lines(const Request& request, std::ostream& out) {
 
 void print_everything(bool json, std::ostream& out) {
   if (!json) {
-    out << "Policies, chosen by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
+    out << "Policies, selected by NAME[:FIELD=VALUE,...][;SETTING=VALUE]...; settings: see kvcheck "
            "policies NAME\n\n";
   }
   for (const PolicyEntry& policy : policy_registry()) {
     out << (json ? policy_json(policy) : policy_text(policy)) << "\n";
   }
-  if (!json) out << "Presets, chosen by @NAME and changed by fields and settings after it\n\n";
+  if (!json) out << "Presets, selected by @NAME and changed by fields and settings after it\n\n";
   for (const Preset& preset : presets()) {
     out << (json ? preset_json(preset) : preset_text(preset)) << "\n";
   }

@@ -46,8 +46,9 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
     fields.push_back({"budget",
                       "256",
                       {},
-                      has_middle ? "tokens that stay after a trim, sinks and recent included"
-                                 : "tokens that stay after a trim; gives recent, or follows it"});
+                      has_middle
+                          ? "tokens to keep after a trim, sinks and recent included"
+                          : "tokens to keep after a trim; decides recent, or follows from it"});
   }
   for (const Parameter& parameter : policy.parameters) {
     fields.push_back({std::string(parameter.name),
@@ -72,30 +73,29 @@ std::vector<Field> settings() {
        word(usual.visibility),
        {word(Visibility::causal), word(Visibility::window), "top-pages:ATTENDED/PAGE/DENSE"},
        "what a query sees inside a chunk: everything stored up to itself; or exactly what it would "
-       "see were the chunk fed token by token, never more than the budget; or, of all tokens (the "
-       "policy is dense, positions are absolute, no unit=model), ATTENDED, a multiple of PAGE "
-       "(16), in the pages whose keys may fit it best, but everything in the first DENSE (2) "
-       "layers"},
+       "see if the chunk were fed token by token, never more than the budget; or ATTENDED of all "
+       "tokens, a multiple of PAGE (16), in the pages whose keys may match it best, but everything "
+       "in the first DENSE (2) layers (with policy dense, absolute positions and no unit=model)"},
       {"positions",
        word(usual.positions),
        {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
        "the rotary positions: a token's index in the stream, or its rank among the visible; "
-       "shifted is that rank too, held by turning the stored keys whenever a gap closes"},
+       "shifted is that rank too, but stored keys are rotated again whenever a gap closes"},
       {"unit",
        word(usual.unit),
        {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
-       "who shares one set of residents; attention is averaged over the unit's query heads"},
+       "the heads that share one set of residents; attention is averaged over their query heads"},
       {"budgets",
        usual.budgets.text(),
        {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+...", "adaptive:ALPHA"},
-       "what each layer or head may keep: the budget; more in lower layers, in even steps, "
-       "together as much; everything in the heads that are named and the budget in all others; or "
-       "what the heads of a layer share by score at every trim, together as much, each sure of "
-       "ALPHA of its middle"},
+       "what each layer or head may keep: the budget; more in lower layers, in even steps, with "
+       "the same total; everything in the named heads and the budget in all others; or a share of "
+       "the layer's total that scores decide at every trim, at least the part ALPHA of the head's "
+       "own middle"},
       {"vectors",
        word(usual.vectors),
        {word(Vectors::kept), word(Vectors::re_evaluated)},
-       "keys and values of residents after a trim: as they were, or of a fresh pass over the "
+       "keys and values of residents after a trim: kept, or computed by a fresh pass over the "
        "residents (a model runs it; a replay shows recorded ones)"},
       {"chunk", std::to_string(usual.chunk), {}, "tokens that one forward pass takes in"},
   };

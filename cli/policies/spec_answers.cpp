@@ -58,7 +58,7 @@ std::string visibility_of(const Spec& spec) {
 std::string answers_text(const Spec& spec, std::string_view published) {
   const std::string timing(name_of(spec.timing));
   const std::array<std::pair<std::string, std::string>, 8> answers = {{
-      {"who goes", evicted_text(spec)},
+      {"evicted", evicted_text(spec)},
       {"protected", spec.bounded() ? std::to_string(spec.sinks) + " sinks, " +
                                          std::to_string(spec.recent) + " recent tokens"
                                    : "everything"},

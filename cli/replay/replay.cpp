@@ -31,38 +31,38 @@ constexpr std::array<Option, 15> table = {{
      .list = true},
     {.name = "budget",
      .value = "N,...",
-     .help = "residents that may stay after trimming, for policies whose spec leaves that open; "
+     .help = "residents to keep after trimming, for policies whose spec names no budget; "
              "several make a sweep"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     {.name = "seeds", .value = "N", .help = "run policies that draw with the seeds 1 to N instead"},
     {.name = "chunk",
      .value = "N",
-     .help = "tokens per forward pass, for specs that leave that open"},
+     .help = "tokens per forward pass, for specs that name no chunk"},
     {.name = "top-k",
      .value = "K",
      .default_value = "16",
      .help = "how many of a row's heaviest keys the overlap compares"},
     {.name = "oracle",
-     .help = "also the most that any cache of the same sizes could retain, and each policy's share "
-             "of it; without --policy, of all"},
+     .help = "also compute the most that any cache of the same sizes could retain, and each "
+             "policy's share of it; without --policy, for all policies"},
     {.name = "oracle-tokens",
      .value = "N",
      .default_value = "2048",
-     .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and "
-             "greedy, which is none"},
+     .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and the "
+             "greedy cache, which is not a bound"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
-    {.name = "per-head", .help = "JSON and CSV: also each layer and head"},
+    {.name = "per-head", .help = "in JSON and CSV, also write each layer and head"},
     {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Replays recorded attention through policies; prints and stores what they lose.\n"
+    "Replays recorded attention through policies, and prints and stores what they lose.\n"
     "\n"
     "Usage:  kvcheck replay TRACE... --policy SPEC... [OPTIONS]\n"
     "\n"
@@ -70,15 +70,15 @@ constexpr std::string_view help =
     "stream, synthetic:NAME[:FIELD=VALUE,...] (see kvcheck trace generate --help). Every trace\n"
     "is read once and fed to every cell: each policy, at each budget, with each seed. Policies\n"
     "that draw nothing run with one seed only, and dense at one budget only. The replay is open\n"
-    "loop: attention was recorded with nothing evicted and does not react to what is evicted.\n"
+    "loop: attention was recorded while nothing was evicted and does not react to evictions.\n"
     "\n"
     "{options}\n"
     "\n"
     "Specs:\n"
     "  A SPEC is a policy's name, its fields after a ':', and the cache's settings, each after a\n"
-    "  ';' (which wants quotes in a shell). What is left out takes its default, budget and chunk\n"
-    "  those of --budget and --chunk. @NAME is a preset, a published system as a spec; what\n"
-    "  follows it overrides it.\n"
+    "  ';' (which a shell needs in quotes). A field or setting that is left out has its default;\n"
+    "  --budget and --chunk change those of budget and chunk. @NAME is a preset, a published\n"
+    "  system as a spec; fields and settings after it override its own.\n"
     "    h2o\n"
     "    reservoir:sinks=4,recent=28,budget=64\n"
     "    '@streaming-llm:budget=128;timing=lazy:64'\n"
@@ -94,8 +94,8 @@ constexpr std::string_view help =
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
     "\n"
-    "Interrupted (Ctrl-C or SIGTERM), it keeps in the results file the traces that were finished,\n"
-    "as an incomplete run, writes no JSON or CSV, and exits with status 130.\n";
+    "If interrupted (Ctrl-C or SIGTERM), it keeps the finished traces in the results file as an\n"
+    "incomplete run, writes no JSON or CSV, and exits with status 130.\n";
 
 // Rows times their length, over all heads: the time of a replay is proportional to it.
 double work_of(const Trace& trace) {

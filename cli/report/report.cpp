@@ -20,16 +20,18 @@ constexpr std::array<Option, 7> table = {{
      .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
     {.name = "compare",
      .value = "FILE.db",
-     .help = "take the comparison (a replay, an evaluation and a timing of one model side by side, "
-             "a row per spec that they have in common) from the newest runs of this results file "
-             "[RUN.db]"},
+     .help =
+         "take the comparison (a replay, an evaluation and a timing of one model side by side, "
+         "with a row per spec that they have in common) from the newest runs of this results file "
+         "[RUN.db]"},
     {.name = "selftest",
      .value = "FILE",
-     .help = "also tell what the laws catch; FILE is from kvcheck selftest --json"},
+     .help = "also show which mutants the laws kill; FILE is from kvcheck selftest --json"},
     {.name = "logs",
      .value = "DIR",
-     .help = "also draw the logs of a model that another program ran: DIR/*.csv, one file a curve, "
-             "with the columns input_length and nll",
+     .help =
+         "also draw the logs of a model that another program ran: DIR/*.csv, one file per curve, "
+         "with the columns input_length and nll",
      .list = true},
     {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
     {.name = "help", .letter = 'h', .help = "this text"},
@@ -42,9 +44,11 @@ constexpr std::string_view help =
     "        kvcheck report RUN.db --list\n"
     "\n"
     "RUN.db is a results file that kvcheck replay, eval or speed wrote with -o. DIR/index.html\n"
-    "needs no other file and no network; beside it, in one folder per trace or evaluation, lies\n"
-    "every figure as SVG, PNG and CSV and every table as CSV and Markdown. DIR is new, empty, or\n"
-    "an older report, which is replaced. Figures need gnuplot; without it the report has tables\n"
+    "needs no other file and no network. Beside it, one folder per trace or evaluation holds\n"
+    "every figure as SVG, PNG and CSV and every table as CSV and Markdown. DIR must be new, "
+    "empty,\n"
+    "or an older report, which is replaced. Figures need gnuplot; without it the report has "
+    "tables\n"
     "only, and says so.\n"
     "\n"
     "{options}\n"
@@ -99,7 +103,7 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
       return usage_error(
           "'" + arguments.value("compare") +
           "' holds no replay and evaluation of one model with two specs in common; the "
-          "replay's trace is to be one that kvcheck record made of the model");
+          "replay's trace must be one that kvcheck record made of the model");
     }
     extras.compared = *std::move(compared);
   }
@@ -126,7 +130,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!arguments->given("list")) return write(*arguments, path, streams);
   for (const std::string_view other : {"output", "run", "compare", "selftest", "logs"}) {
     if (arguments->given(other)) {
-      return usage_error("--list and --" + std::string(other) + " do not go together");
+      return usage_error("--list and --" + std::string(other) +
+                         " are both given; expected one of them");
     }
   }
   return list(path, streams);

@@ -25,25 +25,30 @@ constexpr Option output_option{.name = "output",
                                .value = "FILE",
                                .help = "where to write; the file appears whole or not at all"};
 constexpr Option dtype_option{
-    .name = "dtype", .value = "TYPE", .help = "f32, f16 or bf16; without it, the type stays"};
+    .name = "dtype", .value = "TYPE", .help = "f32, f16 or bf16; without it, the type is kept"};
 constexpr Option layers_option{
     .name = "layers", .value = "LIST", .help = "layers by the model's numbers, such as 0,3-5"};
 constexpr Option heads_option{
     .name = "heads",
     .value = "LIST",
-    .help = "query heads, such as 0-1; heads that share a kv-head stay together"};
-constexpr Option tokens_option{
-    .name = "tokens",
-    .value = "N",
-    .help =
-        "how many tokens to keep, from the first on; a later part would not be a recording, as "
-        "what a model computes depends on all tokens before"};
-constexpr Option model_option{
-    .name = "model", .value = "TEXT", .help = "convert: which model this is of, for people"};
+    .help = "query heads, such as 0-1; heads that share a kv-head must be kept together"};
+constexpr Option tokens_option{.name = "tokens",
+                               .value = "N",
+                               .help =
+                                   "how many tokens to keep, from the first on; a later part would "
+                                   "not be a recording, because "
+                                   "what a model computes depends on all tokens before"};
+constexpr Option model_option{.name = "model",
+                              .value = "TEXT",
+                              .help = "convert: the name of the model, stored in the trace"};
 constexpr Option source_option{
-    .name = "source", .value = "TEXT", .help = "convert: which text, and how it was recorded"};
+    .name = "source",
+    .value = "TEXT",
+    .help = "convert: the text and how it was recorded, stored in the trace"};
 constexpr Option licence_option{
-    .name = "licence", .value = "TEXT", .help = "convert: the licence of weights and text"};
+    .name = "licence",
+    .value = "TEXT",
+    .help = "convert: the licence of weights and text, stored in the trace"};
 constexpr Option json_option{.name = "json", .help = "one JSON object per file and line"};
 constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
 

@@ -19,8 +19,8 @@ constexpr std::array<Option, 13> table = {{
     {.name = "layers", .value = "N", .help = "layers [1]"},
     {.name = "heads", .value = "N", .help = "query heads of a layer [4]"},
     {.name = "kv-heads", .value = "N", .help = "key/value heads, a divisor of heads [heads]"},
-    {.name = "head-dim", .value = "N", .help = "numbers of a query, key or value [32]"},
-    {.name = "seed", .value = "N", .help = "the seed of everything drawn [1]"},
+    {.name = "head-dim", .value = "N", .help = "channels of a query, key or value [32]"},
+    {.name = "seed", .value = "N", .help = "the seed of all random numbers [1]"},
     {.name = "kind",
      .value = "KIND",
      .help = "attention: rows; qkv: queries, keys and values [attention]"},
@@ -32,7 +32,9 @@ constexpr std::array<Option, 13> table = {{
     {.name = "planted",
      .value = "FILE",
      .help = "write what was planted there, as JSON lines; - is standard output"},
-    {.name = "list", .letter = 'l', .help = "all generators with their fields, and no trace"},
+    {.name = "list",
+     .letter = 'l',
+     .help = "list all generators with their fields, and make no trace"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
@@ -43,8 +45,8 @@ constexpr std::string_view help =
     "        kvcheck trace generate --list\n"
     "\n"
     "NAME is one of sink-recency, zipf, drift, needle, topics, uniform, one-hot and ties; --list\n"
-    "tells what each plants and its fields. An option such as --tokens 512 is the same as the\n"
-    "field tokens=512. The same words give the same bytes.\n"
+    "shows what each of them plants, and its fields. An option such as --tokens 512 is the same\n"
+    "as the field tokens=512. The same arguments give the same bytes.\n"
     "\n"
     "{options}\n"
     "\n"

@@ -41,7 +41,7 @@ Result<void> grow(Bytes& bytes, std::uint64_t requested, std::uint64_t whole) {
     bytes.resize(size);
   } catch (const std::bad_alloc&) {
     return io_error("the array needs " + std::to_string(whole) +
-                    " bytes of memory, which are not to be had");
+                    " bytes of memory, which are not available");
   }
   return {};
 }
@@ -150,7 +150,7 @@ Result<Numbers> inflate(ArchiveMember& member,
   const auto rest = member.read(end);  // at the end libzip compares the checksum
   if (!rest) return rest.error();
   if (rest.value() != 0) {
-    return malformed("member " + shown(member.name()) + " is damaged: it goes on after the " +
+    return malformed("member " + shown(member.name()) + " is damaged: it continues after the " +
                      std::to_string(member.size()) + " bytes that the archive declares");
   }
   return Numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, owner->data(), owner};

@@ -76,7 +76,7 @@ Result<SafetensorsTensor> check_entry(const SafetensorsEntry& entry,
   const std::uint64_t end = entry.offsets[1];
   if (begin > end) {
     return malformed(tensor + " begins at byte " + std::to_string(begin) +
-                     " of the data and ends at " + std::to_string(end) + ", before its begin");
+                     " of the data and ends at " + std::to_string(end) + ", before its beginning");
   }
   if (end > data.size()) {
     return malformed(tensor + " ends at byte " + std::to_string(end) + " of the data, which has " +
@@ -108,14 +108,14 @@ Result<void> check_cover(std::vector<SafetensorsTensor>& tensors, std::span<cons
     if (begin < covered) return malformed(name + " overlaps " + before);
     if (begin > covered) {
       return malformed("no tensor covers the " + bytes_text(begin - covered) + " between " +
-                       before + " and " + name + "; expected none to spare");
+                       before + " and " + name + "; expected that tensors cover all of the data");
     }
     covered += tensor.data.size();
     before = name;
   }
   if (covered == data.size()) return {};
   return malformed("no tensor covers the last " + bytes_text(data.size() - covered) +
-                   " of the file; expected none to spare");
+                   " of the file; expected that tensors cover all of the data");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr std::array sink_recency_parameters{
     mass_of(0.5, "what the sinks get in total"), decay, noise};
 
 constexpr std::array zipf_parameters{
-    whole("hitters", 32, 1, 65536, "keys that stay wanted, at random positions"),
+    whole("hitters", 32, 1, 65536, "keys that most queries attend to, at random positions"),
     SyntheticParameter{"exponent", 1.1, 0, 8, false, "the i-th hitter weighs i^-exponent"},
     mass_of(0.6, "what the hitters seen so far get in total"),
     whole("within", 256, 1, 65536, "the hitters are drawn from so many first positions"),
@@ -38,7 +38,7 @@ constexpr std::array zipf_parameters{
     noise};
 
 constexpr std::array drift_parameters{
-    whole("hitters", 16, 1, 65536, "keys wanted in a period, drawn from the one before"),
+    whole("hitters", 16, 1, 65536, "keys attended to in a period, drawn from the one before"),
     SyntheticParameter{"exponent", 1, 0, 8, false, "the i-th hitter weighs i^-exponent"},
     mass_of(0.6, "what the period's hitters get in total"),
     whole("period", 256, 8, 65536, "tokens after which the hitters change"),
