@@ -45,7 +45,7 @@ class Rotation {
   virtual ~Rotation() = default;
 
   // Writes the rotations averaged over the positions first ... first + count - 1, one entry per
-  // pair. Requires count >= 1. Cost: O(pairs), whatever the count.
+  // pair. Requires count >= 1. Cost: O(pairs), independent of the count.
   virtual void mean_rotations(Position first,
                               std::size_t count,
                               std::vector<PairRotation>& rotations) const = 0;

@@ -12,7 +12,7 @@
 
 namespace {
 
-// The first head of a trace of that length, as replay hands it to the oracle.
+// The first head of a trace of that length, as a replay passes it to the oracle.
 kv::FutureMass masses_of(std::size_t tokens) {
   const kv::Trace trace = kv::bench_attention({.layers = 1, .heads = 1, .tokens = tokens});
   const kv::RopeTable rope(trace.info().rope, 0);

@@ -1,4 +1,4 @@
-// How fast subjects in other processes are fed: chunks a second, whole cases at a time.
+// The speed of subjects in other processes, in chunks per second over whole cases.
 #include <benchmark/benchmark.h>
 
 #include "kvcheck/properties/history.h"
@@ -6,7 +6,7 @@
 
 namespace {
 
-// 32 chunks of two tokens a case, through the example in pure Python.
+// 32 chunks of two tokens per case, through the example in pure Python.
 void BM_fed_chunks_python(benchmark::State& state) {
   const auto family = kv::properties::make_process_family("PYTHONPATH='" KVCHECK_SOURCE_DIR
                                                           "/python' python3 '" KVCHECK_SOURCE_DIR

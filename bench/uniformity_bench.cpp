@@ -1,4 +1,4 @@
-// Decisions a second in `kvcheck uniformity`: whole streams, counted, on one thread.
+// Decisions per second in `kvcheck uniformity`: whole streams with their counts, on one thread.
 #include <benchmark/benchmark.h>
 
 #include "kvcheck/properties/sampling/spec_sampler.h"

@@ -109,10 +109,10 @@ class Trace {
 
   [[nodiscard]] const TraceInfo& info() const { return info_; }
 
-  // By index into info().layers.
+  // The layer with an index into info().layers.
   [[nodiscard]] const Layer& layer(std::size_t index) const { return layers_[index]; }
 
-  // The recorded token ids; empty when the trace has none.
+  // The recorded token ids; empty if the trace has none.
   [[nodiscard]] std::span<const std::int32_t> token_ids() const { return token_ids_; }
 
   [[nodiscard]] const Transcript& transcript() const { return transcript_; }

@@ -28,7 +28,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 // How many positions one call of Rng::bits_of_run covers.
 inline constexpr std::size_t run_of_positions = 4;
 
-// The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) whatever the bits, so that its
+// The upper 52 bits as a multiple of 2^-52, plus 2^-53: in (0, 1) for all bits, so that its
 // logarithm is finite and 1 - x is never 0. With 53 bits the largest would round to 1.
 double open_unit(std::uint64_t bits);
 

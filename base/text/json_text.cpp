@@ -9,8 +9,9 @@
 namespace kv {
 namespace {
 
-// What may follow a lead byte: the sequence's length, and the range of its second byte. Later bytes
-// are 80..BF. Narrower second bytes keep out overlong forms, surrogates and what is above U+10FFFF.
+// The sequences that a lead byte may begin: their length, and the range of their second byte. Later
+// bytes are 80..BF. Narrower second bytes keep out overlong forms, surrogates and what is above
+// U+10FFFF.
 struct Lead {
   unsigned char first;
   unsigned char last;

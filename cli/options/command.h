@@ -45,10 +45,10 @@ struct Command {
   std::string_view help;
   Result<Outcome> (*run)(std::span<const std::string> arguments, Streams& streams);
 
-  // What `help` shows for {options}: the table that `run` parses with.
+  // The table of options that `run` parses with and `help` shows in place of {options}.
   std::span<const Option> options{};
 
-  // Verbs that are commands of their own: what `kvcheck NAME VERB` runs.
+  // Verbs that are commands of their own, which `kvcheck NAME VERB` runs.
   std::span<const Command* const> verbs{};
 };
 

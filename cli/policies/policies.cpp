@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<Option, 4> table = {{
     {.name = "show", .value = "NAME", .help = "the same as NAME alone", .list = true},
-    {.name = "brief", .help = "a line each"},
+    {.name = "brief", .help = "one line per policy or preset"},
     {.name = "json", .help = "one JSON object per line, a policy or a preset each"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};

@@ -253,8 +253,8 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   if (!plan) return plan.error();
   for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
     if (plan->left_out[i].empty()) continue;
-    streams.err << "--policy all leaves out what '" << plan->traces[i].info().name
-                << "' has no facts for: " << join(plan->left_out[i], ", ") << '\n';
+    streams.err << "--policy all leaves out policies that use facts missing in '"
+                << plan->traces[i].info().name << "': " << join(plan->left_out[i], ", ") << '\n';
   }
   if (!plan->quiet) {
     std::size_t longest = 0;

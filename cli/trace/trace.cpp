@@ -74,12 +74,12 @@ Usage:  kvcheck trace info FILE... [--json]
 A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
 array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, keys].
 
-  info      tell what a trace holds; looks at the header and the checksum only
-  verify    look at every number: finite, not negative, nothing above the diagonal, rows that
+  info      describe a trace from its header and checksum, without checking its numbers
+  verify    check every number: finite, not negative, nothing above the diagonal, rows that
             sum to 1 within what the number type allows
   convert   write the same trace in the current form of the format, or in another type;
             numbers are rounded to the nearest, and one that does not fit is an error;
-            it may name model, source and licence, which a dump has no place for
+            it can add model, source and licence, which a dump cannot hold
   generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
   slice     write a part of a trace: some layers, some heads, the first tokens
 

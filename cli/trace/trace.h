@@ -1,4 +1,4 @@
-// kvcheck trace: look at trace files, check them, and make new ones from them.
+// kvcheck trace: describes trace files, checks them, and makes new ones from them.
 #pragma once
 
 #include "kvcheck/cli/options/command.h"

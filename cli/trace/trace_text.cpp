@@ -30,7 +30,7 @@ std::string hex(std::uint64_t value) {
 
 std::string rotation(const TraceInfo& info) {
   if (info.rope.layout == RopeLayout::none) {
-    return info.kind == TraceKind::qkv ? "none" : "not said; rows hold what it did";
+    return info.kind == TraceKind::qkv ? "none" : "not stated; its effect is in the rows";
   }
   return std::string(layout_name(info.rope.layout)) + ", " + std::to_string(info.rope.dims) +
          " dimensions, theta " + shortest(info.rope.theta);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_bins = 24;
 
-// What all seeds and units kept of the positions that entered the middle.
+// How often each position that entered the middle was kept, over all seeds and units.
 struct Kept {
   std::uint64_t entered = 0;
   std::uint64_t trials = 0;         // units times seeds, of each position

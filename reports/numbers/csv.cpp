@@ -6,6 +6,7 @@ std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
   for (const char c : text) {
+    // RFC 4180 doubles a quote inside a quoted field.
     if (c == '"') out += '"';
     out += c;
   }

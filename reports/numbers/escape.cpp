@@ -15,6 +15,7 @@ bool control(char c) {
 
 // The length of the UTF-8 sequence at the start of `text`; 0 when it is not one.
 std::size_t sequence(std::string_view text) {
+  // C0 and C1 begin only overlong forms; F5 and above would be beyond U+10FFFF.
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80   ? 1
                              : lead < 0xC2 ? 0
@@ -36,6 +37,7 @@ std::string mapped(std::string_view text, std::string_view broken, Escape escape
   std::string out;
   while (!text.empty()) {
     const std::size_t length = sequence(text);
+    // U+0080 to U+009F are control characters too.
     const bool high =
         length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
     if (length == 0 || high || control(text[0])) {
@@ -76,6 +78,7 @@ std::string markdown_escaped(std::string_view text) {
 }
 
 std::string gnuplot_quoted(std::string_view text) {
+  // Between single quotes gnuplot expands nothing, and a quote is written twice.
   const auto escape = [](std::string_view c) { return c == "'" ? std::string_view("''") : c; };
   return "'" + mapped(text, "?", escape) + "'";
 }

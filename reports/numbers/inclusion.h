@@ -17,11 +17,11 @@ namespace kv::reports {
 // nothing.
 std::uint64_t entered_at_end(const Spec& spec, std::size_t tokens);
 
-// What the policy's claims promise about the middle.
+// The law of inclusion that the policy's claims promise.
 enum class InclusionLaw {
   none,       // no law that this file knows
   uniform,    // every token that entered is there with probability capacity / entered
-  geometric,  // each decision evicts one of capacity + 1 tokens, whatever their age
+  geometric,  // each decision evicts one of capacity + 1 tokens, independent of age
   admitting,  // the same, but no decision evicts the newcomer that caused it
 };
 

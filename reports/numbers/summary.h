@@ -30,8 +30,8 @@ CellSizes sizes_of(const CellResult& cell);
 // Means over a cell's heads.
 HeadMetrics means_of(const CellResult& cell);
 
-// What caches of the cell's sizes could have retained: means over its query heads. NaN if the
-// bounds were not requested; the optimum is NaN too if the stream was too long for it.
+// The mass that caches of the cell's sizes could have retained: means over its query heads. NaN if
+// the bounds were not requested; the optimum is NaN too if the stream was too long for it.
 struct OracleMeans {
   double optimum = not_measured;
   double per_step = not_measured;

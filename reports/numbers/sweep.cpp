@@ -78,6 +78,7 @@ std::uint32_t middle_budget(std::span<const Spec> specs) {
   for (const auto& [budget, count] : uses) {
     if (count == most) common.push_back(budget);
   }
+  // The lower one of two.
   return common.empty() ? 0 : common[(common.size() - 1) / 2];
 }
 

@@ -54,7 +54,7 @@ bool covers(
 // have one length.
 std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
 
-// Of the budgets that most of the specs have, the middle one; 0 if there is none.
+// The middle one of the budgets that most specs have; 0 if no spec has a budget.
 std::uint32_t middle_budget(std::span<const Spec> specs);
 
 // Requires `result` to outlive the sweep.

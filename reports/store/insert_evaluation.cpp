@@ -32,6 +32,7 @@ Result<void> insert_cell(Database& database,
   const Spec& spec = result.cell.spec;
   const std::string canonical = spec.canonical();
   const std::string label = spec.label();
+  // As text, because an integer of SQLite has a sign and a seed uses all 64 bits.
   const std::string seed = std::to_string(result.cell.seed);
   return insert.run(evaluation, ordinal, std::string_view(canonical), spec.policy->name,
                     std::string_view(label), spec.budget, std::string_view(seed), result.kv_bytes,

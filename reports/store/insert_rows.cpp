@@ -66,6 +66,7 @@ class CellInserter {
     const Spec& spec = result.cell.spec;
     const std::string canonical = spec.canonical();
     const std::string label = spec.label();
+    // As text, because an integer of SQLite has a sign and a seed uses all 64 bits.
     const std::string seed = std::to_string(result.cell.seed);
     const auto done =
         cell_.run(trace, ordinal, std::string_view(canonical), spec.policy->name,

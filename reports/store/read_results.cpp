@@ -16,10 +16,12 @@ namespace {
 Result<Database> open_results(const std::string& path) {
   struct stat status {};
 
+  // Checked before SQLite opens the file, because its own messages do not name these reasons.
   if (::stat(path.c_str(), &status) != 0) return system_error("open", path);
   if (S_ISDIR(status.st_mode)) return io_error("cannot read '" + path + "': it is a directory");
   if (!S_ISREG(status.st_mode))
     return io_error("cannot read '" + path + "': it is not a regular file");
+  // SQLite takes an empty file for an empty database, so it needs a message of its own.
   if (status.st_size == 0) {
     return malformed("'" + path + "' is empty; expected a kvcheck results file");
   }

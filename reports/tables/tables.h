@@ -58,7 +58,7 @@ Entry number_entry(double value, int digits);
 Entry interval_entry(const Interval& interval);
 
 // What a spec retains as a share of the optimum. If the optimum is not known, "≥" and the share of
-// a bound, which is never below the optimum.
+// a bound that is never below the optimum.
 Entry optimum_share_entry(const SpecSummary& summary);
 
 // The meaning of each label, in the order of the cells: policy, budget, number of seeds, full spec.

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// What every include of ours begins with.
+// The first part of the path in every include of the project.
 constexpr std::string_view project = "kvcheck/";
 
 // Libraries that belong to some folders; tests may use all.
@@ -30,7 +30,7 @@ const std::map<std::string_view, Names> homes = {
 struct Include {
   std::size_t line = 0;     // 1-based
   std::string_view target;  // with its < or without its quotes
-  bool ours = false;        // between quotes
+  bool ours = false;        // written between quotes
 };
 
 std::vector<Include> includes_of(const SourceFile& file) {
@@ -138,7 +138,7 @@ Findings unused_homes(const std::vector<SourceFile>& files) {
   }
   Findings findings;
   for (const auto& [prefix, folders] : homes) {
-    // What tests alone use may come with their precompiled header.
+    // Libraries that only tests use may be included by their precompiled header.
     const bool tests_only = folders == Names{"tests"};
     if (tests_only || used.contains(prefix)) continue;
     findings.push_back("no file includes " + std::string(prefix));

@@ -18,7 +18,7 @@ Findings include_homes(const SourceFile& file, const Rooms& rooms);
 // Every library that has a home is included somewhere.
 Findings unused_homes(const std::vector<SourceFile>& files);
 
-// The first include of x.cpp is x.h, when there is one.
+// The first include of x.cpp is x.h, if x.h exists.
 Findings own_header_first(const SourceFile& file, const std::set<std::string>& paths);
 
 // No file includes itself through others.

@@ -16,7 +16,7 @@ struct ClosePipe {
   void operator()(std::FILE* pipe) const { ::pclose(pipe); }
 };
 
-// What the shell command writes to standard output.
+// The standard output of a shell command.
 std::string output_of(const std::string& command) {
   const std::unique_ptr<std::FILE, ClosePipe> pipe(::popen(command.c_str(), "r"));
   std::string out;
@@ -36,7 +36,7 @@ std::vector<std::string> archives() {
   return found;
 }
 
-// A disassembly's AVX instructions by object file: their names, and no others', begin with v.
+// The AVX instructions of a disassembly by object file. Their names begin with v, and no others do.
 struct Counts {
   std::size_t in_kernels = 0;
   std::vector<std::string> elsewhere;

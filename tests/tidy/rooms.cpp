@@ -7,13 +7,13 @@
 namespace kv::tidy {
 namespace {
 
-// A folder may use those with a lower number, and itself.
+// A folder may use itself and folders with a lower number.
 const std::map<std::string_view, int> heights = {
     {"base", 0},  {"traces", 1},     {"policies", 1}, {"sim", 2},
     {"model", 3}, {"properties", 3}, {"reports", 4},  {"cli", 5},
 };
 
-// What stands between "kv_room(" and ")"; empty where there is no call.
+// The text between "kv_room(" and ")"; empty if there is no call.
 std::string room_call(std::string_view text) {
   const std::size_t begin = text.find("kv_room(");
   if (begin == std::string_view::npos) return {};

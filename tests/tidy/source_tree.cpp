@@ -39,7 +39,7 @@ bool in_identifier(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Where the literal or comment that starts at `begin` ends; `begin` itself if none starts there.
+// The end of the literal or comment that starts at `begin`; `begin` itself if none starts there.
 std::size_t end_of_token(std::string_view text, std::size_t begin) {
   const auto after = [&](std::string_view end, std::size_t from) {
     const std::size_t found = text.find(end, from);

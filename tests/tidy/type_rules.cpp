@@ -39,7 +39,7 @@ std::vector<std::string> tokens_of(std::string_view text) {
   return tokens;
 }
 
-// Without what stands in <...> and (...): the arguments of templates, attributes and alignas.
+// The words without those in <...> and (...): the arguments of templates, attributes and alignas.
 std::vector<std::string> outermost(const std::vector<std::string>& tokens) {
   std::vector<std::string> out;
   int depth = 0;

@@ -19,7 +19,7 @@ namespace kv {
 // with any other type is refused.
 enum class Dtype { boolean, u8, i32, i64, f16, bf16, f32 };
 
-// As the header spells it: "U8", "I32", ...
+// The name of the type in a header: "U8", "I32", ...
 std::string_view dtype_name(Dtype dtype);
 std::size_t dtype_bytes(Dtype dtype);
 

@@ -11,7 +11,7 @@
 
 namespace kv {
 
-// What a Trace keeps of the file that it was read from.
+// The data that a Trace keeps about the file that it was read from.
 struct TraceOrigin {
   std::string name;
   std::uint64_t checksum = 0;

@@ -69,7 +69,7 @@ struct SyntheticSpec {
   [[nodiscard]] double at(std::string_view name) const;
   [[nodiscard]] std::size_t count(std::string_view name) const;
 
-  // The full text, every field written; parse_synthetic gives back an equal value.
+  // The full text with every field written; parse_synthetic returns an equal value for it.
   [[nodiscard]] std::string canonical() const;
 
   bool operator==(const SyntheticSpec&) const = default;
@@ -84,9 +84,9 @@ struct PlantedKey {
 };
 
 // A statement about rows: each query t in one of the runs gives `mass` to those of the keys that it
-// sees (position <= t), split in proportion to their shares. It gives them nothing when it sees
-// none, and everything when it sees no other key. Outside the runs the keys get less than
-// silent_mass, unless another plant names them.
+// sees (position <= t), split in proportion to their shares. If it sees none of them, it gives them
+// nothing; if it sees no other key, it gives them everything. Outside the runs the keys get less
+// than silent_mass, unless another plant names them.
 struct Plant {
   std::string_view what;  // "sinks", "hitters", "needle", "topic", "target", "level", "all"
   double mass = 0;
@@ -96,7 +96,7 @@ struct Plant {
   bool operator==(const Plant&) const = default;
 };
 
-// What one unit's keys hold.
+// Everything that was planted in the keys of one unit.
 struct Planted {
   std::vector<Plant> plants;
 
@@ -110,7 +110,7 @@ struct Planted {
 // because finite queries and keys cannot give zero.
 inline constexpr double silent_mass = 1e-9;
 
-// Sizes a spec may ask for.
+// The largest sizes that a spec may have.
 inline constexpr std::size_t max_synthetic_tokens = 65536;
 inline constexpr std::uint64_t max_synthetic_bytes = std::uint64_t{4} << 30;
 
