@@ -57,8 +57,8 @@ Entry number_entry(double value, int digits);
 // "0.9213 +- 0.0114"; the exact form is the mean alone. A single head has no interval.
 Entry interval_entry(const Interval& interval);
 
-// What a spec retains as a share of the optimum. If the optimum is not known, "≥" and the share of
-// a bound that is never below the optimum.
+// What a spec retains as a share of the optimum. If the optimum is not known, "≥" and the share
+// of a bound that is never below the optimum.
 Entry optimum_share_entry(const SpecSummary& summary);
 
 // The meaning of each label, in the order of the cells: policy, budget, number of seeds, full spec.
