@@ -72,7 +72,7 @@ const PolicyEntry& forwarding(const PolicyEntry& entry) {
 CellResult replayed(const Spec& spec) {
   const Trace trace = random_qkv_trace({.tokens = 96, .layers = 3});
   const std::vector<Cell> cells = {{spec, 1}};
-  return replay(trace, cells, {.threads = 1}).value().cells.front();
+  return replay(trace, cells, {}).value().cells.front();
 }
 
 std::vector<std::vector<Position>> residencies(const CellResult& result) {

@@ -292,7 +292,7 @@ TEST(SharedBudgets, GoOnAlikeAfterForksAndSaves) {
 
 TEST(SharedBudgetsDeathTest, ADeciderAloneIsABug) {
   SharingLayer layer("h2o:recent=3,budget=12;budgets=adaptive:0.2");
-  EXPECT_DEATH(layer.caches[0].begin_chunk(1), "shares_");
+  EXPECT_DEATH(layer.caches[0].begin_chunk(1), "shares");
 }
 
 }  // namespace
