@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace {
 

@@ -26,6 +26,7 @@
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/rope_rotation.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::model {
 

@@ -2,6 +2,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/sim/cache/pooled_scores.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 

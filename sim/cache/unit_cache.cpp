@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/policy.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

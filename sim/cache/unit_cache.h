@@ -46,9 +46,11 @@
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/visible.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv {
+
+struct Spec;
 
 // What trimming has cost so far.
 struct TrimCounts {

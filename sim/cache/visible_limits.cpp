@@ -6,6 +6,7 @@
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

@@ -4,6 +4,7 @@
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {

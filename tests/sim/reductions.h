@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kvcheck/policies/policy.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/sim/listed.h"
 
 namespace kv {

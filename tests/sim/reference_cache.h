@@ -8,6 +8,7 @@
 
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 

@@ -8,6 +8,7 @@
 
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/sim/reference_cache.h"
 
 namespace kv {

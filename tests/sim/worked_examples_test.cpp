@@ -2,6 +2,7 @@
 // they say of positions is in tests/model/worked_examples_test.cpp.
 #include <memory>
 
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/policies/draws.h"
 #include "kvcheck/tests/sim/listed.h"
 
