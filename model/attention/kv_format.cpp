@@ -67,12 +67,12 @@ Result<void> read_field(std::string_view name, std::string_view value, KvFormat&
     format.full = *full;
     return {};
   }
-  const bool group = name == "group";
+  const bool sizes_group = name == "group";
   // Keys that are quantised together need a number of tokens; "all" is for channels only.
-  const std::uint64_t least = group && format.groups_tokens() ? 1 : 0;
-  const auto count = parse_count(value, name, least, group ? most_group_size : most_tokens);
+  const std::uint64_t least = sizes_group && format.groups_tokens() ? 1 : 0;
+  const auto count = parse_count(value, name, least, sizes_group ? most_group_size : most_tokens);
   if (!count) return count.error();
-  (group              ? format.group_size
+  (sizes_group        ? format.group_size
    : name == "recent" ? format.recent
                       : format.sinks) = static_cast<std::uint32_t>(*count);
   return {};
