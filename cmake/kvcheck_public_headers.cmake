@@ -16,12 +16,7 @@ set(KVCHECK_PUBLIC_HEADERS
   model/attention/attention_observer.h
   model/attention/cached_attention.h
   model/attention/chunk_observations.h
-  model/attention/key_storage.h
-  model/attention/kv_format.h
-  model/attention/kv_store.h
   model/attention/model_unit.h
-  model/attention/row_pool.h
-  model/attention/tiered_rows.h
   model/kernels/group_codes.h
   model/kernels/model_kernels.h
   model/kernels/quantised.h
@@ -34,6 +29,11 @@ set(KVCHECK_PUBLIC_HEADERS
   model/run/record.h
   model/run/text_streams.h
   model/run/token_sampler.h
+  model/storage/key_storage.h
+  model/storage/kv_format.h
+  model/storage/kv_store.h
+  model/storage/row_pool.h
+  model/storage/tiered_rows.h
   model/tokenizer/tokenizer.h
   model/weights/config.h
   model/weights/language_model.h

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
-#include "kvcheck/model/attention/key_storage.h"
-#include "kvcheck/model/attention/kv_store.h"
 #include "kvcheck/model/attention/query_rotation.h"
 #include "kvcheck/model/attention/rope_cache.h"
 #include "kvcheck/model/attention/vector_reader.h"
+#include "kvcheck/model/storage/key_storage.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 

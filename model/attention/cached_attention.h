@@ -21,8 +21,8 @@
 
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/model/attention/attention_observer.h"
-#include "kvcheck/model/attention/key_storage.h"
 #include "kvcheck/model/attention/model_unit.h"
+#include "kvcheck/model/storage/key_storage.h"
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/rope_rotation.h"

@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/position.h"
 #include "kvcheck/model/attention/chunk_observations.h"
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
-#include "kvcheck/model/attention/key_storage.h"
 #include "kvcheck/model/attention/rope_cache.h"
 #include "kvcheck/model/kernels/attend_kernels.h"
+#include "kvcheck/model/storage/key_storage.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv::model {

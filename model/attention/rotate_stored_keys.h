@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv::model {

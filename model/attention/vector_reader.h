@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
-#include "kvcheck/model/attention/kv_store.h"
 #include "kvcheck/model/attention/rope_cache.h"
 #include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 

@@ -7,9 +7,9 @@
 
 #include "kvcheck/model/attention/attend_pages.h"
 #include "kvcheck/model/attention/attention_observer.h"
-#include "kvcheck/model/attention/key_storage.h"
 #include "kvcheck/model/attention/model_unit.h"
 #include "kvcheck/model/attention/rope_cache.h"
+#include "kvcheck/model/storage/key_storage.h"
 #include "kvcheck/model/weights/config.h"
 
 namespace kv::model {

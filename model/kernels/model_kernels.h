@@ -1,9 +1,9 @@
 // The decoder's inner loops, chosen with those of base/kernels/kernels.h.
 //
 // As there, the order of every sum is part of the definition: sixteen running lanes (element i is
-// added to lane i mod 16), products rounded before they are added, a fixed tree at the end; weighted rows
-// are added in order. So a result depends neither on the machine nor on how many rows, heads or
-// tokens one call takes in. Stored numbers are widened exactly.
+// added to lane i mod 16), products rounded before they are added, a fixed tree at the end;
+// weighted rows are added in order. So a result depends neither on the machine nor on how many
+// rows, heads or tokens one call takes in. Stored numbers are widened exactly.
 #pragma once
 
 #include <cstddef>

@@ -200,7 +200,7 @@ TEST_F(ModelCommands, SayWhichPolicyCannotBe) {
   // The other one is told to stop, which is no error.
   expect_refused(eval({"--threads", "2", "--keys", "raw", "--policy", "dense", "--policy",
                        "h2o;positions=shifted", "--budget", "8"}),
-                 "positions=shifted turns stored keys, and raw ones carry no rotation");
+                 "positions=shifted rotates stored keys, and raw ones carry no rotation");
   expect_refused(eval({"--policy", "streaming:sinks=300,recent=4"}), "more than the 300 sinks");
 }
 

@@ -1,5 +1,5 @@
 // Words for how keys and values are stored: what they mean, and what means nothing.
-#include "kvcheck/model/attention/kv_format.h"
+#include "kvcheck/model/storage/kv_format.h"
 
 #include "kvcheck/sim/spec/presets.h"
 #include "kvcheck/sim/spec/spec.h"

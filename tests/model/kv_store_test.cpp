@@ -1,5 +1,5 @@
 // What a store gives back of the vectors that were put into it.
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/storage/kv_store.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "kvcheck/base/random/rng.h"
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/tests/model/feeding.h"
 #include "kvcheck/tests/model/small_models.h"

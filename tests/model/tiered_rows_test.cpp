@@ -1,6 +1,6 @@
 // The bound on what codes lose, held to random vectors: in full precision nothing, and else half
 // the step of the number's own group, whoever else came, was lowered or went.
-#include "kvcheck/model/attention/tiered_rows.h"
+#include "kvcheck/model/storage/tiered_rows.h"
 
 #include <cmath>
 #include <map>

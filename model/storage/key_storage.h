@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/attention/kv_format.h"
+#include "kvcheck/model/storage/kv_format.h"
 #include "kvcheck/model/weights/config.h"
 
 namespace kv {

@@ -1,4 +1,4 @@
-#include "kvcheck/model/attention/key_storage.h"
+#include "kvcheck/model/storage/key_storage.h"
 
 #include "kvcheck/sim/spec/spec.h"
 

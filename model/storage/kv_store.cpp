@@ -1,4 +1,4 @@
-#include "kvcheck/model/attention/kv_store.h"
+#include "kvcheck/model/storage/kv_store.h"
 
 #include <algorithm>
 #include <cmath>

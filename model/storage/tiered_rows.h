@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "kvcheck/model/attention/kv_format.h"
-#include "kvcheck/model/attention/row_pool.h"
 #include "kvcheck/model/kernels/group_codes.h"
+#include "kvcheck/model/storage/kv_format.h"
+#include "kvcheck/model/storage/row_pool.h"
 #include "kvcheck/sim/cache/slots.h"
 
 namespace kv::model {

@@ -1,4 +1,4 @@
-#include "kvcheck/model/attention/tiered_rows.h"
+#include "kvcheck/model/storage/tiered_rows.h"
 
 #include <algorithm>
 

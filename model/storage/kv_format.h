@@ -22,8 +22,8 @@
 // Source: llama.cpp's q4_0 and q8_0 (quantisation groups of 32); Liu et al., "KIVI", ICML 2024,
 // arXiv:2402.02750. Differs: scales and zero points are bf16, steps rounded up and zero points
 // down, so that no number is out of reach; int4's codes are symmetric (q4_0 has one more, -8).
-// KIVI's keys wait in a residual that fills to 128 tokens and is then emptied; here quantisation groups of 32
-// tokens leave it one at a time, so that 128 to 159 keys are in full precision.
+// KIVI's keys wait in a residual that fills to 128 tokens and is then emptied; here quantisation
+// groups of 32 tokens leave it one at a time, so that 128 to 159 keys are in full precision.
 #pragma once
 
 #include <cstdint>

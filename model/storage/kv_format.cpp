@@ -1,4 +1,4 @@
-#include "kvcheck/model/attention/kv_format.h"
+#include "kvcheck/model/storage/kv_format.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "kvcheck/model/attention/row_pool.h"
+#include "kvcheck/model/storage/row_pool.h"
 
 #include <algorithm>
 

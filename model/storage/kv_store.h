@@ -1,7 +1,7 @@
 // The vectors of one kv-head's residents, each in the slot that the cache gave it.
 //
 // Where the newest or the first tokens are stored in another way than the rest
-// (model/attention/kv_format.h), a token is put in full precision, and settle() quantises it once
+// (model/storage/kv_format.h), a token is put in full precision, and settle() quantises it once
 // it is no longer among the newest.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/position.h"
-#include "kvcheck/model/attention/kv_format.h"
-#include "kvcheck/model/attention/tiered_rows.h"
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/storage/kv_format.h"
+#include "kvcheck/model/storage/tiered_rows.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 
