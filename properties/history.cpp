@@ -178,11 +178,6 @@ Place History::place_of(std::size_t index) const {
           .head = static_cast<std::uint32_t>(index % heads)};
 }
 
-void require_alive(const History& history) {
-  if (history.died) throw SubjectDied(history.failure, history.what);
-  if (!history.failure.empty()) throw SubjectFailed(history.failure);
-}
-
 DrawsOf counter_draws(std::uint64_t seed) {
   return [seed](std::uint32_t unit) { return std::make_unique<CounterDraws>(Rng(seed, unit)); };
 }

@@ -59,17 +59,6 @@ struct History {
   [[nodiscard]] Place place_of(std::size_t index) const;
 };
 
-// A run that a law made of a case took the subject's process with it.
-class SubjectDied : public SubjectFailed {
- public:
-  SubjectDied(const std::string& how, Case what) : SubjectFailed(how), killer(std::move(what)) {}
-
-  Case killer;
-};
-
-// Throws SubjectDied or SubjectFailed if the subject failed.
-void require_alive(const History& history);
-
 // Runs a case on a fresh subject: calls on branches that do not exist (a fork was refused, or
 // shrunk away) are left out. An error if the family refuses the setup.
 Result<History> run_case(Family& family, const Case& what, const DrawsOf& draws);

@@ -42,14 +42,31 @@ struct Finding {
 struct NotTested {
   std::string why;
 
-  // It is the subject's right: it refuses what it never promised, or does not tell what it need
-  // not. A law that no case speaks to for that reason is spared.
+  // It is the subject's right: it refuses what it never promised, or does not report what it need
+  // not. A law that no case speaks to for that reason is not applicable.
   bool of_right = false;
 };
 
 using Judgement = std::variant<std::monostate, Finding, NotTested>;
 
+// What a relation says whose setup was refused, or that could not make its case.
+inline NotTested untested(const Error& error) {
+  return {error.message};
+}
+
+// A run after which nothing more can be judged: the subject failed, died or refused the setup.
+struct Stop {
+  Judgement judgement;
+
+  // Where the subject's process died: how, and the run that killed it.
+  std::string death{};
+  std::optional<Case> died_of{};
+};
+
 // What a relation may run. Runs are counted, and their coverage is the case's.
+//
+// Once a run has failed, the trial runs nothing more, and its stop is the judgement of the case,
+// whatever the relation returns. So a relation need not look at why a run failed; it only returns.
 class Trial {
  public:
   Trial(Family& family, const Case& what) : family_(family), case_(what) {}
@@ -58,19 +75,27 @@ class Trial {
 
   [[nodiscard]] Family& family() const { return family_; }
 
-  // Runs another case on a fresh subject of the family. Throws SubjectFailed with the failure if
-  // the subject failed, and NotTested if it refuses the setup.
-  History run(const Case& what);
+  // Runs another case on a fresh subject of the family.
+  Result<History> run(const Case& what);
+
+  // Runs a case on a subject of another family, or with other draws. Its coverage does not count.
+  Result<History> run_on(Family& family, const Case& what, const DrawsOf& draws);
+  Result<History> run_on(Family& family, const Case& what);
 
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }
 
   [[nodiscard]] std::size_t runs() const { return runs_; }
 
+  [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
+
  private:
+  Result<History> alive(Result<History> history);
+
   Family& family_;
   const Case& case_;
   Coverage coverage_;
   std::size_t runs_ = 0;
+  std::optional<Stop> stop_;
 };
 
 // Judges what happened. The contract is passed apart, so that a finding can be judged again under
@@ -103,6 +128,9 @@ struct MustSee {
   bool wrap = false;
 };
 
+// Why something is not so; nothing: it is.
+using WhyNot = std::optional<std::string>;
+
 struct Law {
   std::string_view id;        // "sinks.visible"
   std::string_view sentence;  // one line
@@ -111,10 +139,14 @@ struct Law {
   Wants wants{};
   MustSee must_see{};
 
-  // Nothing if the law applies under this contract, else why it does not.
-  std::optional<std::string> (*not_applicable)(const Contract& contract);
+  // Why the law does not apply under a contract, if it does not. Null: it applies under every one.
+  WhyNot (*not_applicable)(const Contract& contract) = nullptr;
 
   std::variant<JudgeHistory, JudgeRelation, Measure> check;
+
+  [[nodiscard]] WhyNot why_not(const Contract& contract) const {
+    return not_applicable == nullptr ? WhyNot() : not_applicable(contract);
+  }
 };
 
 // Every law, in the order of --list.

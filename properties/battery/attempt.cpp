@@ -1,5 +1,7 @@
 #include "kvcheck/properties/battery/attempt.h"
 
+#include <algorithm>
+
 #include "kvcheck/base/check.h"
 
 namespace kv::properties {
@@ -9,23 +11,12 @@ Attempt relate(JudgeRelation relation, Family& family, const Case& what) {
   const auto contract = family.contract(what.setup);
   if (!contract) return {NotTested{contract.error().message}, {}, {}};
   Trial trial(family, what);
-  Attempt result;
-  try {
-    result.judgement = relation(trial, *contract);
-  } catch (const NotTested& skipped) {
-    result.judgement = skipped;
-  } catch (const SubjectDied& death) {
-    result.judgement = NotTested{"the subject died"};
-    result.death = death.what();
-    result.died_of = death.killer;
-  } catch (const SubjectFailed& failure) {
-    result.judgement = Finding{.expected = "an answer to every call",
-                               .seen = "the subject failed: " + std::string(failure.what()),
-                               .should_see = {},
-                               .history = {},
-                               .failed = true};
+  Attempt result{relation(trial, *contract), trial.coverage(), {}};
+  if (trial.stop()) {
+    result.judgement = trial.stop()->judgement;
+    result.death = trial.stop()->death;
+    result.died_of = trial.stop()->died_of;
   }
-  result.coverage = trial.coverage();
   return result;
 }
 
@@ -57,6 +48,12 @@ Attempt attempt(const Law& law, Family& family, const Case& what) {
 
 bool breaks(const Law& law, const History& history, const Contract& contract) {
   return std::holds_alternative<Finding>(std::get<JudgeHistory>(law.check)(history, contract));
+}
+
+bool all_hold(const History& history, const Contract& contract) {
+  return std::ranges::none_of(laws(), [&](const Law& law) {
+    return is_judge(law) && !law.why_not(contract) && breaks(law, history, contract);
+  });
 }
 
 }  // namespace kv::properties

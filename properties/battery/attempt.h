@@ -28,6 +28,9 @@ Attempt attempt(const Law& law, Family& family, const Case& what);
 // judges histories.
 bool breaks(const Law& law, const History& history, const Contract& contract);
 
+// Whether every law that judges histories and applies under the contract holds of this history.
+bool all_hold(const History& history, const Contract& contract);
+
 bool is_judge(const Law& law);
 bool is_relation(const Law& law);
 

@@ -16,9 +16,7 @@ namespace {
 
 // Why the law does not apply, by itself or because what it must see cannot happen.
 std::string why_not_applicable(const Law& law, const Contract& contract) {
-  if (law.not_applicable != nullptr) {
-    if (auto why = law.not_applicable(contract)) return *why;
-  }
+  if (auto why = law.why_not(contract)) return *why;
   const bool statistical = std::holds_alternative<Measure>(law.check);
   const bool must_evict = law.must_see.eviction || law.must_see.wrap;
   const bool selects = contract.visibility == Visibility::top_pages;

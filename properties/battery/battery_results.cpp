@@ -20,17 +20,6 @@ struct ShrinkPage {
   char smallest[1U << 16U];
 };
 
-bool not_applicable(const Law& law, const Contract& contract) {
-  return law.not_applicable != nullptr && law.not_applicable(contract).has_value();
-}
-
-// Whether every law that judges histories holds of this one under the contract.
-bool all_hold(const History& history, const Contract& contract) {
-  return std::ranges::none_of(laws(), [&](const Law& law) {
-    return is_judge(law) && !not_applicable(law, contract) && breaks(law, history, contract);
-  });
-}
-
 std::string repeat_words(const Law& law, const Case& what) {
   return std::string(law.id) + "/" + what.text();
 }
@@ -174,7 +163,7 @@ std::string Explainer::legal_if(const Law& law, const History& history) {
     if (!all_hold(history, relaxation.contract)) continue;
     const bool everywhere = std::ranges::all_of(seen(), [&](const Seen& seen) {
       const auto relaxed = seen.relaxed.find(relaxation.declaration);
-      return relaxed == seen.relaxed.end() || not_applicable(law, relaxed->second) ||
+      return relaxed == seen.relaxed.end() || law.why_not(relaxed->second) ||
              !breaks(law, seen.history, relaxed->second);
     });
     if (!everywhere || !holds_when_grown(family_, history.what, relaxation.declaration)) continue;

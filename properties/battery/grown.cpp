@@ -8,14 +8,6 @@
 namespace kv::properties {
 namespace {
 
-bool all_hold(const History& history, const Contract& contract) {
-  return history.failure.empty() && std::ranges::none_of(laws(), [&](const Law& law) {
-           const bool not_applicable =
-               law.not_applicable != nullptr && law.not_applicable(contract).has_value();
-           return is_judge(law) && !not_applicable && breaks(law, history, contract);
-         });
-}
-
 // What the declaration makes of the subject's contract; nothing if it changes nothing.
 std::optional<Contract> declared(const Contract& contract, std::string_view declaration) {
   for (Relaxation& relaxation : relaxations(contract)) {
@@ -43,7 +35,7 @@ bool holds(Family& family, const Case& what, std::string_view declaration) {
   const std::uint32_t longest = relaxed->longest_chunk == 0 ? wide : relaxed->longest_chunk;
   for (const std::uint32_t chunk : {1U, std::min(wide, longest)}) {
     const auto history = run_case(family, grown(what, 2 * room + 16, chunk));
-    if (!history || !all_hold(*history, *relaxed)) return false;
+    if (!history || !history->failure.empty() || !all_hold(*history, *relaxed)) return false;
   }
   return true;
 }

@@ -78,9 +78,7 @@ Result<void> again_tried(LawResult& result, Family& family, std::string_view tex
   if (const auto real = branches_exist(*what); !real) return real.error();
   const auto contract = family.contract(what->setup);
   if (!contract) return contract.error();
-  if (law.not_applicable != nullptr) {
-    if (const auto why = law.not_applicable(*contract)) return nothing_tried(law, *why);
-  }
+  if (const auto why = law.why_not(*contract)) return nothing_tried(law, *why);
   BatteryOptions options;
   options.shrink = false;
   Explainer explainer(family, options, nullptr);

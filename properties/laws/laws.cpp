@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
@@ -8,13 +7,13 @@ namespace kv::properties {
 namespace {
 
 std::vector<Law> all_laws() {
-  using Group = std::vector<Law> (*)();
-  constexpr std::array<Group, 12> groups = {survival_laws,  size_laws,      visibility_laws,
-                                            resident_laws,  position_laws,  row_laws,
-                                            isolation_laws, operation_laws, chunking_laws,
-                                            attention_laws, reference_laws, statistical_laws};
+  using Group = Laws (*)();
+  constexpr auto groups = std::to_array<Group>(
+      {survival_laws, size_laws, cost_laws, sharing_laws, visibility_laws, semantics_laws,
+       choice_laws, resident_laws, return_laws, position_laws, row_laws, isolation_laws,
+       operation_laws, chunking_laws, call_laws, attention_laws, reference_laws, statistical_laws});
   std::vector<Law> all;
-  for (const Group group : groups) std::ranges::move(group(), std::back_inserter(all));
+  for (const Group group : groups) all.insert(all.end(), group().begin(), group().end());
   return all;
 }
 

@@ -1,14 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/partition_detail.h"
 
 namespace kv::properties {
 namespace {
-
-std::optional<std::string> never(const Contract&) {
-  return std::nullopt;
-}
 
 void append_chunks(std::uint64_t tokens, std::uint64_t most, std::vector<std::uint32_t>& chunks) {
   while (tokens > 0) {
@@ -25,9 +23,7 @@ bool same_mask(const UnitFacts& a, const UnitFacts& b, std::size_t queries) {
   return true;
 }
 
-std::optional<Finding> changed_by_empty(const Step& step,
-                                        const Event& plain,
-                                        std::size_t empty_before) {
+MaybeFinding changed_by_empty(const Step& step, const Event& plain, std::size_t empty_before) {
   const auto& units = step.event->facts.units;
   for (std::size_t unit = 0; unit < std::min(units.size(), plain.facts.units.size()); ++unit) {
     const Tokens stored = tokens_of(units[unit].stored);
@@ -42,19 +38,20 @@ std::optional<Finding> changed_by_empty(const Step& step,
     return finding_at(step, unit, "every query sees what it sees without the empty calls",
                       "some query sees other rows" + where);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Finding> left_by_empty(const Step& step) {
+// `what` names a call that must change nothing.
+MaybeFinding changed_by(const std::string& what, const Step& step) {
   const auto& units = step.event->facts.units;
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Tokens before = tokens_of(step.stored_before(unit));
     const Tokens after = tokens_of(units[unit].stored);
     if (before == after) continue;
-    return finding_at(step, unit, "a call without tokens leaves " + text_of(before) + " stored",
+    return finding_at(step, unit, what + " leaves " + text_of(before) + " stored",
                       "stored are " + text_of(after));
   }
-  return std::nullopt;
+  return {};
 }
 
 // The same chunks with an empty call before each.
@@ -66,17 +63,19 @@ Judgement empty_call(Trial& trial, const Contract& contract) {
     chunks.push_back(chunk);
   }
   if (chunks.empty()) return NotTested{"no tokens are fed"};
-  const History plain = trial.run(feeding(cut.setup, cut.stream, cut.given));
-  History mixed = trial.run(feeding(cut.setup, cut.stream, chunks));
-  std::optional<Finding> finding;
-  for (const Step& step : steps_of(mixed)) {
+  const auto plain = trial.run(feeding(cut.setup, cut.stream, cut.given));
+  if (!plain) return untested(plain.error());
+  auto mixed = trial.run(feeding(cut.setup, cut.stream, chunks));
+  if (!mixed) return untested(mixed.error());
+  MaybeFinding finding;
+  for (const Step& step : steps_of(*mixed)) {
     if (step.index % 2 == 0) {
-      finding = left_by_empty(step);
+      finding = changed_by("a call without tokens", step);
     } else if (!step.event->refused) {
-      finding = changed_by_empty(step, plain.events[step.index / 2], step.index / 2 + 1);
+      finding = changed_by_empty(step, plain->events[step.index / 2], step.index / 2 + 1);
     }
     if (!finding) continue;
-    finding->history = std::move(mixed);
+    finding->history = *std::move(mixed);
     return *std::move(finding);
   }
   return {};
@@ -95,48 +94,30 @@ Judgement longest(const History& history, const Contract& contract) {
           step, 0, "a chunk of " + std::to_string(event.fed.size()) + " tokens is taken: " + limit,
           "it is refused: " + event.why);
     }
-    const auto& units = event.facts.units;
-    for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      const Tokens before = tokens_of(step.stored_before(unit));
-      const Tokens after = tokens_of(units[unit].stored);
-      if (before == after) continue;
-      return finding_at(step, unit, "a refused chunk leaves " + text_of(before) + " stored",
-                        "stored are " + text_of(after));
-    }
+    if (auto finding = changed_by("a refused chunk", step)) return *std::move(finding);
   }
   return {};
 }
 
-Law empty_call_law() {
-  return {.id = "chunking.empty-call",
-          .sentence = "A call without tokens changes nothing, or is refused.",
-          .why =
-              "Empty chunks happen: a prompt that ends at a boundary, a scheduler with nothing to "
-              "do for a sequence. Slices like [-0:] mean everything then, room is made for nobody, "
-              "and counters of calls move on. The same chunks are fed with and without empty calls "
-              "between them; all that is stored and seen must be equal.",
-          .seen_in = "transformers SinkCache ([-0:]); sglang #22470; H2O recent=0",
-          .wants = {},
-          .must_see = {},
-          .not_applicable = never,
-          .check = &empty_call};
-}
-
-Law longest_law() {
-  return {.id = "chunking.longest",
-          .sentence = "Chunks are refused only where that is declared, and leave nothing behind.",
-          .why =
-              "A ring of R slots with a window of W is right for chunks of at most R - W + 1 "
-              "tokens. Refusing longer ones is honest, taking them and losing rows is not; the "
-              "other laws see to the second. Here a chunk that the contract allows must be taken, "
-              "and one that is refused must leave the cache as it was, with no part of it taken "
-              "in.",
-          .seen_in = "executorch #21941; mlx-lm rotating caches; neural-speed (token by token)",
-          .wants = {},
-          .must_see = {.eviction = false},
-          .not_applicable = never,
-          .check = &longest};
-}
+constexpr auto table = std::to_array<Law>({
+    {.id = "chunking.empty-call",
+     .sentence = "A call without tokens changes nothing, or is refused.",
+     .why = "Empty chunks happen: a prompt that ends at a boundary, a scheduler with nothing to do "
+            "for a sequence. Slices like [-0:] mean everything then, room is made for nobody, and "
+            "counters of calls move on. The same chunks are fed with and without empty calls "
+            "between them; all that is stored and seen must be equal.",
+     .seen_in = "transformers SinkCache ([-0:]); sglang #22470; H2O recent=0",
+     .check = empty_call},
+    {.id = "chunking.longest",
+     .sentence = "Chunks are refused only where that is declared, and leave nothing behind.",
+     .why = "A ring of R slots with a window of W is right for chunks of at most R - W + 1 tokens. "
+            "Refusing longer ones is honest, taking them and losing rows is not; the other laws "
+            "see to the second. Here a chunk that the contract allows must be taken, and one that "
+            "is refused must leave the cache as it was, with no part of it taken in.",
+     .seen_in = "executorch #21941; mlx-lm rotating caches; neural-speed (token by token)",
+     .must_see = {.eviction = false},
+     .check = longest},
+});
 
 }  // namespace
 
@@ -164,8 +145,8 @@ bool all_done(const History& history) {
   return std::ranges::none_of(history.events, &Event::refused);
 }
 
-std::vector<Law> call_laws() {
-  return {empty_call_law(), longest_law()};
+Laws call_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

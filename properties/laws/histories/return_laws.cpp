@@ -1,28 +1,29 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "kvcheck/properties/laws/judging/judge.h"
-#include "kvcheck/properties/laws/judging/resident_detail.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
 
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> unless_gone_for_good(const Contract& contract) {
+WhyNot unless_gone_for_good(const Contract& contract) {
   if (contract.masks_instead) return "masks-instead is declared: hidden rows may be seen again";
   if (contract.visibility == Visibility::top_pages) {
     return "queries choose: what one leaves out the next may attend to";
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> unless_admitting(const Contract& contract) {
+WhyNot unless_admitting(const Contract& contract) {
   if (!contract.claims_to_be("admits-newcomers")) return "it does not claim admits-newcomers";
   if (contract.timing != Timing::attend_then_trim) {
     return "timing is not attend-then-trim: who left last is not told";
   }
   if (contract.page > 1) return "pages are declared: rows come and go together";
-  return std::nullopt;
+  return {};
 }
 
 // How a token was found to be gone.
@@ -43,18 +44,18 @@ class Departures {
   explicit Departures(const History& history)
       : history_(history), branches_(1, std::vector<Whereabouts>(history.units())) {}
 
-  std::optional<Finding> take(const Step& step) {
+  MaybeFinding take(const Step& step) {
     const Event& event = *step.event;
     if (!event.refused) prepare(event);
     std::vector<Whereabouts>& units = branches_[event.call.branch];
     for (std::size_t unit = 0; unit < std::min(event.facts.units.size(), units.size()); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
+      const UnitView at{history_, history_.contract, step, unit, event.facts.units[unit]};
       if (step.fed()) {
-        if (auto finding = see(step, unit, facts, units[unit])) return finding;
+        if (auto finding = see(at, units[unit])) return finding;
       }
-      if (auto finding = store(step, unit, facts, units[unit])) return finding;
+      if (auto finding = store(at, units[unit])) return finding;
     }
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -86,54 +87,46 @@ class Departures {
     units = std::move(moved);
   }
 
-  static std::optional<Finding> see(const Step& step,
-                                    std::size_t unit,
-                                    const UnitFacts& facts,
-                                    Whereabouts& at) {
-    const Event& event = *step.event;
-    for (std::size_t query = 0; query < event.fed.size(); ++query) {
-      const Tokens seen = visible_to(facts, query);
+  // Within a call queries come one after the other: what an earlier one could not see, no later one
+  // may.
+  static MaybeFinding see(const UnitView& unit, Whereabouts& where) {
+    for (std::size_t query = 0; query < unit.event().fed.size(); ++query) {
+      const QueryView at{unit, query};
+      const Tokens seen = at.visible();
       for (const Token& token : seen) {
-        const auto found = at.gone.find(token);
-        if (found == at.gone.end()) continue;
+        const auto found = where.gone.find(token);
+        if (found == where.gone.end()) continue;
         Finding finding =
-            finding_at(step, unit, query,
-                       text_of({token}) + " " + found->second.how + ", so no later query sees it",
-                       query_text(event, query) + " sees it");
-        finding.should_see = minus(seen, {token});
+            at.finding("", query_text(at.event(), query) + " sees it", minus(seen, {token}));
+        finding.expected =
+            text_of({token}) + " " + found->second.how + ", so no later query sees it";
         return finding;
       }
-      at.alive = joined(at.alive, {event.fed[query]});
-      for (const Token& token : minus(at.alive, seen)) {
-        at.gone[token] = {false, "was not visible to query " + text_of({event.fed[query]})};
-        at.hidden = joined(at.hidden, {token});
+      where.alive = joined(where.alive, {at.own()});
+      for (const Token& token : minus(where.alive, seen)) {
+        where.gone[token] = {false, "was not visible to query " + text_of({at.own()})};
+        where.hidden = joined(where.hidden, {token});
       }
-      at.alive = common(at.alive, seen);
+      where.alive = common(where.alive, seen);
     }
-    return std::nullopt;
+    return {};
   }
 
   // A row that is hidden already may wait to be freed; one that was freed may not be back.
-  static std::optional<Finding> store(const Step& step,
-                                      std::size_t unit,
-                                      const UnitFacts& facts,
-                                      Whereabouts& at) {
-    const Tokens stored = tokens_of(facts.stored);
+  static MaybeFinding store(const UnitView& at, Whereabouts& where) {
+    const Tokens stored = at.stored();
     for (const Token& token : stored) {
-      const auto found = at.gone.find(token);
-      if (found == at.gone.end() || !found->second.freed) continue;
-      return finding_at(step, unit,
-                        text_of({token}) + " " + found->second.how + ", so it stays gone",
+      const auto found = where.gone.find(token);
+      if (found == where.gone.end() || !found->second.freed) continue;
+      return at.finding(text_of({token}) + " " + found->second.how + ", so it stays gone",
                         "it is stored again: " + text_of(stored));
     }
-    const std::string how =
-        "was not stored after " + std::to_string(step.event->branch.size()) + " tokens";
-    for (const Token& token : minus(joined(at.alive, at.hidden), stored)) {
-      at.gone[token] = {true, how};
+    for (const Token& token : minus(joined(where.alive, where.hidden), stored)) {
+      where.gone[token] = {true, "was not stored" + at.after_text()};
     }
-    at.alive = common(at.alive, stored);
-    at.hidden = common(at.hidden, stored);
-    return std::nullopt;
+    where.alive = common(where.alive, stored);
+    where.hidden = common(where.hidden, stored);
+    return {};
   }
 
   const History& history_;
@@ -148,66 +141,51 @@ Judgement no_resurrection(const History& history, const Contract&) {
   return {};
 }
 
+MaybeFinding newcomer_stays(const UnitView& at) {
+  const std::size_t tokens = at.branch().size();
+  const std::size_t recent = at.contract.recent;
+  if (!at.step.fed() || tokens <= at.contract.sinks + recent) return {};
+  const Token token = at.branch()[tokens - 1 - recent];
+  const Tokens stored = at.stored();
+  if (contains(stored, token)) return {};
+  return at.finding(text_of({token}) + ", which left the recent window last, enters the middle",
+                    "it is gone; stored are " + text_of(stored));
+}
+
 Judgement newcomer(const History& history, const Contract& contract) {
   if (std::uint64_t{contract.sinks} + contract.recent >= contract.budget) {
     return NotTested{"there is no middle that newcomers could enter", true};
   }
-  return each_unit(
-      history,
-      [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
-        const std::size_t tokens = step.event->branch.size();
-        if (!step.fed() || tokens <= std::size_t{contract.sinks} + contract.recent) {
-          return std::nullopt;
-        }
-        const Token token = step.event->branch[tokens - 1 - contract.recent];
-        const Tokens stored = tokens_of(facts.stored);
-        if (contains(stored, token)) return std::nullopt;
-        return finding_at(step, unit,
-                          text_of({token}) +
-                              ", which left the recent window last, enters the "
-                              "middle",
-                          "it is gone; stored are " + text_of(stored));
-      });
+  return each_unit(history, contract, newcomer_stays);
 }
 
-Law no_resurrection_law() {
-  return {.id = "resident.no-resurrection",
-          .sentence = "A token that is gone, from memory or from sight, never returns.",
-          .why =
-              "Eviction is for good: a token that is no longer stored, or that some query of its "
-              "branch could not see, must be neither seen by a later query nor stored again. One "
-              "that returns shows that memory was not given back, that a mask hides rows at "
-              "random, or that a buffer is read beyond its end. After a reset or a truncate "
-              "tokens count anew. Caches that only mask declare masks-instead.",
-          .seen_in =
-              "H2O's mask simulation; efficient-transformers #1235; sglang #31501; "
-              "VeloxQuant-MLX #463",
-          .wants = {},
-          .must_see = {},
-          .not_applicable = unless_gone_for_good,
-          .check = &no_resurrection};
-}
-
-Law newcomer_law() {
-  return {
-      .id = "resident.newcomer",
-      .sentence = "Claimed admits-newcomers: who has just left the recent window stays at first.",
-      .why =
-          "A policy that claims to admit newcomers never makes one the victim of the decision "
-          "that it caused: room for it is made by an older token. Without that a full cache "
-          "may stay as it is for ever. Judged on the token that left the window last in each "
-          "call, since the ones before it may have made room for it.",
-      .seen_in = "VeloxQuant-MLX #137; Keyformer's mask",
-      .wants = {},
-      .must_see = {},
-      .not_applicable = unless_admitting,
-      .check = &newcomer};
-}
+constexpr auto table = std::to_array<Law>({
+    {.id = "resident.no-resurrection",
+     .sentence = "A token that is gone, from memory or from sight, never returns.",
+     .why = "Eviction is for good: a token that is no longer stored, or that some query of its "
+            "branch could not see, must be neither seen by a later query nor stored again. One "
+            "that returns shows that memory was not given back, that a mask hides rows at random, "
+            "or that a buffer is read beyond its end. After a reset or a truncate tokens count "
+            "anew. Caches that only mask declare masks-instead.",
+     .seen_in =
+         "H2O's mask simulation; efficient-transformers #1235; sglang #31501; VeloxQuant-MLX #463",
+     .not_applicable = unless_gone_for_good,
+     .check = no_resurrection},
+    {.id = "resident.newcomer",
+     .sentence = "Claimed admits-newcomers: who has just left the recent window stays at first.",
+     .why = "A policy that claims to admit newcomers never makes one the victim of the decision "
+            "that it caused: room for it is made by an older token. Without that a full cache may "
+            "stay as it is for ever. Judged on the token that left the window last in each call, "
+            "since the ones before it may have made room for it.",
+     .seen_in = "VeloxQuant-MLX #137; Keyformer's mask",
+     .not_applicable = unless_admitting,
+     .check = newcomer},
+});
 
 }  // namespace
 
-std::vector<Law> return_laws() {
-  return {no_resurrection_law(), newcomer_law()};
+Laws return_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

@@ -1,16 +1,16 @@
-#include <utility>
+#include <array>
 
-#include "kvcheck/properties/laws/judging/cost_detail.h"
 #include "kvcheck/properties/laws/judging/judge.h"
+#include "kvcheck/properties/laws/judging/law_groups.h"
 
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> unless_shared(const Contract& contract) {
+WhyNot unless_shared(const Contract& contract) {
   if (!contract.shares_budget()) return "no mean-budget is declared: each unit has its own budget";
   if (contract.page > 1) return "pages are declared: rows come and go together";
   if (contract.masks_instead) return "masks-instead: hidden rows stay stored";
-  return std::nullopt;
+  return {};
 }
 
 std::size_t units_of_layer(const History& history) {
@@ -18,7 +18,8 @@ std::size_t units_of_layer(const History& history) {
   return history.contract.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
 }
 
-// As if each unit had the mean for itself.
+// As if each unit had the mean for itself: then the bounds of one unit, times the heads, are those of
+// the layer, however the units divide it.
 Contract with_equal_budgets(Contract contract) {
   contract.budget = contract.mean_budget;
   contract.largest_budget = 0;
@@ -55,28 +56,25 @@ Judgement layer(const History& history, const Contract& contract) {
   return {};
 }
 
-Law layer_law() {
-  return {
-      .id = "size.layer",
-      .sentence = "Units that share a budget keep exactly the layer's together.",
-      .why =
-          "Heads that share a budget may hold more or less than their equal part, so no bound "
-          "on one of them says what the layer costs. Counted over the layer, the rows are those "
-          "of equal budgets: no more, and once enough tokens came no fewer. Shares that are "
-          "rounded each for itself leave rows to nobody, a pool that leaves somebody out or "
-          "spans several layers keeps too many here and too few there. That each unit has at "
-          "least what it is sure of is size.full.",
-      .seen_in = "FFY0/AdaKV, snapkv_utils.py; PyramidKV's floors",
-      .wants = {.several_layers = true, .several_heads = true},
-      .must_see = {},
-      .not_applicable = unless_shared,
-      .check = &layer};
-}
+constexpr auto table = std::to_array<Law>({
+    {.id = "size.layer",
+     .sentence = "Units that share a budget keep exactly the layer's together.",
+     .why = "Heads that share a budget may hold more or less than their equal part, so no bound on "
+            "one of them says what the layer costs. Counted over the layer, the rows are those of "
+            "equal budgets: no more, and once enough tokens came no fewer. Shares that are rounded "
+            "each for itself leave rows to nobody, a pool that leaves somebody out or spans "
+            "several layers keeps too many here and too few there. That each unit has at least "
+            "what it is sure of is size.full.",
+     .seen_in = "FFY0/AdaKV, snapkv_utils.py; PyramidKV's floors",
+     .wants = {.several_layers = true, .several_heads = true},
+     .not_applicable = unless_shared,
+     .check = layer},
+});
 
 }  // namespace
 
-std::vector<Law> sharing_laws() {
-  return {layer_law()};
+Laws sharing_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

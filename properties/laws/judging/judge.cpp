@@ -210,24 +210,40 @@ std::uint64_t latest_seen(const Contract& contract, std::uint64_t chunk, std::ui
 }
 
 Finding finding_at(const Step& step, std::size_t unit, std::string expected, std::string seen) {
-  return {.expected = std::move(expected),
-          .seen = std::move(seen),
-          .event = step.index,
-          .unit = unit,
-          .query = 0,
-          .should_see = std::nullopt,
-          .history = std::nullopt};
-}
-
-Finding finding_at(
-    const Step& step, std::size_t unit, std::size_t query, std::string expected, std::string seen) {
-  Finding finding = finding_at(step, unit, std::move(expected), std::move(seen));
-  finding.query = query;
-  return finding;
+  return {
+      .expected = std::move(expected), .seen = std::move(seen), .event = step.index, .unit = unit};
 }
 
 std::string rows_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " row" : " rows");
+}
+
+WhyNot unless_bounded(const Contract& contract) {
+  if (contract.budget > 0) return {};
+  return "no budget is declared: nothing is ever evicted";
+}
+
+WhyNot unless_sinks(const Contract& contract) {
+  if (contract.sinks > 0) return {};
+  return "no sinks are declared";
+}
+
+std::string UnitView::after_text() const {
+  return " after " + std::to_string(branch().size()) + " tokens";
+}
+
+Finding QueryView::finding(const std::string& expected,
+                           std::string seen,
+                           std::optional<Tokens> should_see) const {
+  Finding found = UnitView::finding(query_text(event(), query) + " " + expected, std::move(seen));
+  found.query = query;
+  found.should_see = std::move(should_see);
+  return found;
+}
+
+Judgement unless_silent(Judgement judgement, bool reported, NotTested silent) {
+  const bool holds = std::holds_alternative<std::monostate>(judgement);
+  return holds && !reported ? Judgement(std::move(silent)) : judgement;
 }
 
 }  // namespace kv::properties

@@ -1,5 +1,5 @@
-// What the laws that judge histories share: the calls with what was stored before each, sets of
-// tokens, and findings that name a call, a unit and a query.
+// What the laws that judge histories share: the calls with what was stored before each, views of one
+// unit and of one query, sets of tokens, and findings that name a call, a unit and a query.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kvcheck/properties/history.h"
@@ -21,7 +22,7 @@ using Tokens = std::vector<Token>;
 struct Step {
   std::size_t index = 0;  // into history.events
   const Event* event = nullptr;
-  const Facts* before = nullptr;  // what the branch told last; null: it has told nothing yet
+  const Facts* before = nullptr;  // what the branch reported last; null: nothing yet
   std::uint64_t chunk = 0;        // tokens of the branch's last chunk, this call's included
   bool was_full = false;          // the branch once held more tokens than the budget
 
@@ -77,29 +78,81 @@ std::uint64_t latest_seen(const Contract& contract, std::uint64_t chunk, std::ui
 
 Finding finding_at(const Step& step, std::size_t unit, std::string expected, std::string seen);
 
-Finding finding_at(
-    const Step& step, std::size_t unit, std::size_t query, std::string expected, std::string seen);
-
 // `count` rows: "1 row", "2 rows".
 std::string rows_text(std::uint64_t count);
 
-// Calls judge(step, unit index, facts) -> optional<Finding> on every unit after every call.
+// Excuses that several laws share.
+WhyNot unless_bounded(const Contract& contract);
+WhyNot unless_sinks(const Contract& contract);
+
+using MaybeFinding = std::optional<Finding>;
+
+// One unit after one call.
+struct UnitView {
+  const History& history;
+  const Contract& contract;  // the one to judge by; history.contract is what the subject declared
+  const Step& step;
+  std::size_t unit;
+  const UnitFacts& facts;
+
+  [[nodiscard]] const Event& event() const { return *step.event; }
+
+  // All tokens of the branch that still count, this call's included, in stream order.
+  [[nodiscard]] const std::vector<Token>& branch() const { return event().branch; }
+
+  [[nodiscard]] Tokens stored() const { return tokens_of(facts.stored); }
+
+  [[nodiscard]] Tokens stored_before() const { return tokens_of(step.stored_before(unit)); }
+
+  // " after 12 tokens".
+  [[nodiscard]] std::string after_text() const;
+
+  [[nodiscard]] Finding finding(std::string expected, std::string seen) const {
+    return finding_at(step, unit, std::move(expected), std::move(seen));
+  }
+};
+
+// One query of a call that took tokens in.
+struct QueryView : UnitView {
+  std::size_t query;
+
+  [[nodiscard]] Token own() const { return event().fed[query]; }
+
+  [[nodiscard]] std::int64_t position() const { return own().position; }
+
+  [[nodiscard]] Tokens visible() const { return visible_to(facts, query); }
+
+  // The tokens of the call up to this query, its own included.
+  [[nodiscard]] Tokens chunk() const { return chunk_up_to(step, query); }
+
+  // Those of the branch's tokens at positions in [begin, end).
+  [[nodiscard]] Tokens between_positions(std::int64_t begin, std::int64_t end) const {
+    return between(branch(), begin, end);
+  }
+
+  // "query 5 of chunk 4-7 EXPECTED"; `should_see` is for the picture.
+  [[nodiscard]] Finding finding(const std::string& expected,
+                                std::string seen,
+                                std::optional<Tokens> should_see = {}) const;
+};
+
+// Calls judge(UnitView) -> MaybeFinding on every unit after every call.
 template <typename Judge>
-Judgement each_unit(const History& history, Judge judge) {
+Judgement each_unit(const History& history, const Contract& contract, Judge judge) {
   for (const Step& step : steps_of(history)) {
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      std::optional<Finding> finding = judge(step, unit, units[unit]);
+      MaybeFinding finding = judge(UnitView{history, contract, step, unit, units[unit]});
       if (finding) return *std::move(finding);
     }
   }
   return {};
 }
 
-// Calls judge(step, unit index, facts, query) on every query of every call that took tokens in.
+// Calls judge(QueryView) -> MaybeFinding on every query of every call that took tokens in.
 // NotTested where there is none.
 template <typename Judge>
-Judgement each_query(const History& history, Judge judge) {
+Judgement each_query(const History& history, const Contract& contract, Judge judge) {
   bool any = false;
   for (const Step& step : steps_of(history)) {
     if (!step.fed()) continue;
@@ -107,7 +160,8 @@ Judgement each_query(const History& history, Judge judge) {
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       for (std::size_t query = 0; query < step.event->fed.size(); ++query) {
-        std::optional<Finding> finding = judge(step, unit, units[unit], query);
+        MaybeFinding finding =
+            judge(QueryView{{history, contract, step, unit, units[unit]}, query});
         if (finding) return *std::move(finding);
       }
     }
@@ -115,5 +169,19 @@ Judgement each_query(const History& history, Judge judge) {
   if (!any) return NotTested{"no call took tokens in"};
   return {};
 }
+
+// The same as laws, of judges that need nothing but the view.
+template <MaybeFinding (*judge)(const UnitView&)>
+Judgement per_unit(const History& history, const Contract& contract) {
+  return each_unit(history, contract, judge);
+}
+
+template <MaybeFinding (*judge)(const QueryView&)>
+Judgement per_query(const History& history, const Contract& contract) {
+  return each_query(history, contract, judge);
+}
+
+// The judgement, or `silent` where it holds only because the subject reported nothing to judge.
+Judgement unless_silent(Judgement judgement, bool reported, NotTested silent);
 
 }  // namespace kv::properties

@@ -26,7 +26,4 @@ std::string chunks_text(const std::vector<std::uint32_t>& chunks);
 // Whether no call was refused.
 bool all_done(const History& history);
 
-// The laws on empty and on refused calls.
-std::vector<Law> call_laws();
-
 }  // namespace kv::properties

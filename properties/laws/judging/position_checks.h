@@ -37,6 +37,12 @@ Judgement glance_at_all(const History& history,
                         CheckGlance check,
                         bool (*requested)(const Glance& glance) = nullptr);
 
+// As a law: `check` on every query.
+template <CheckGlance check>
+Judgement per_glance(const History& history, const Contract& contract) {
+  return glance_at_all(history, contract, check);
+}
+
 // Attention is computed at the distances that the contract's mode declares.
 std::optional<Difference> check_distances(const Glance& glance, bool& tested);
 

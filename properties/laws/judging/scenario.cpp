@@ -5,10 +5,10 @@
 
 namespace kv::properties {
 
-Cut cut_at(const Case& what, Call::Kind kind) {
+Result<Cut> cut_at(const Case& what, Call::Kind kind) {
   const auto at = std::ranges::find_if(
       what.calls, [kind](const Call& call) { return call.kind == kind && call.branch == 0; });
-  if (at == what.calls.end()) throw NotTested{"no case makes such a call"};
+  if (at == what.calls.end()) return malformed("no case makes such a call");
   Cut cut{{what.calls.begin(), at}, *at, {}};
   for (auto call = at + 1; call != what.calls.end(); ++call) {
     if (call->kind == Call::Kind::feed) cut.tail.push_back(feed_call(call->amount));
@@ -43,17 +43,6 @@ Call feed_call(std::int64_t tokens, std::int32_t variant, std::uint32_t branch) 
 
 Case with_calls(const Case& what, std::vector<Call> calls) {
   return {what.setup, what.stream, std::move(calls)};
-}
-
-History run_on(Family& family, const Case& what, const DrawsOf& draws) {
-  Result<History> history = run_case(family, what, draws);
-  if (!history) throw NotTested{history.error().message};
-  require_alive(*history);
-  return *std::move(history);
-}
-
-History run_on(Family& family, const Case& what) {
-  return run_on(family, what, counter_draws(what.setup.seed));
 }
 
 namespace {

@@ -22,8 +22,8 @@ struct Cut {
   std::vector<Call> tail;  // the feeds after it, on branch 0; at least one
 };
 
-// Throws NotTested if no such call is on branch 0.
-Cut cut_at(const Case& what, Call::Kind kind);
+// An error if no such call is on branch 0.
+Result<Cut> cut_at(const Case& what, Call::Kind kind);
 
 // The feeds of a case, on branch 0 and of variant 0, at least `tokens` of them: begun again from
 // the first where they are too few.
@@ -33,10 +33,6 @@ Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t bran
 
 // Takes the case's setup and stream, with other calls.
 Case with_calls(const Case& what, std::vector<Call> calls);
-
-// Runs a case on another family, as Trial::run does.
-History run_on(Family& family, const Case& what, const DrawsOf& draws);
-History run_on(Family& family, const Case& what);
 
 // Does what it is told before each feed of the subject, and may change it.
 class Alteration {

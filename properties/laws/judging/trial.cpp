@@ -1,14 +1,42 @@
+#include <utility>
+
 #include "kvcheck/properties/law.h"
 
 namespace kv::properties {
 
-History Trial::run(const Case& what) {
+Result<History> Trial::alive(Result<History> history) {
+  if (!history) {
+    stop_ = Stop{untested(history.error())};
+    return history;
+  }
+  if (history->died) {
+    stop_ = Stop{NotTested{"the subject died"}, history->failure, history->what};
+  } else if (!history->failure.empty()) {
+    stop_ = Stop{Finding{.expected = "an answer to every call",
+                         .seen = "the subject failed: " + history->failure,
+                         .failed = true}};
+  }
+  if (stop_) return malformed(history->failure);
+  return history;
+}
+
+Result<History> Trial::run(const Case& what) {
+  if (stop_) return malformed("an earlier run failed");
   Result<History> history = run_case(family_, what);
-  if (!history) throw NotTested{history.error().message};
-  ++runs_;
-  coverage_ |= history->coverage;
-  require_alive(*history);
-  return *std::move(history);
+  if (history) {
+    ++runs_;
+    coverage_ |= history->coverage;
+  }
+  return alive(std::move(history));
+}
+
+Result<History> Trial::run_on(Family& family, const Case& what, const DrawsOf& draws) {
+  if (stop_) return malformed("an earlier run failed");
+  return alive(run_case(family, what, draws));
+}
+
+Result<History> Trial::run_on(Family& family, const Case& what) {
+  return run_on(family, what, counter_draws(what.setup.seed));
 }
 
 }  // namespace kv::properties

@@ -40,11 +40,12 @@ std::uint64_t widest_of(const std::vector<Call>& feeds) {
 Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
   what.stream.kind = StreamKind::hitter;
   what.stream.planted = static_cast<std::uint32_t>(arrival);
-  const History history = trial.run(what);
+  const auto history = trial.run(what);
+  if (!history) return untested(history.error());
   const Token favourite{static_cast<std::int32_t>(arrival), 0};
-  for (std::size_t i = 0; i < history.events.size(); ++i) {
-    const Event& event = history.events[i];
-    if (!is_feed(history, event) || event.branch.size() <= arrival) continue;
+  for (std::size_t i = 0; i < history->events.size(); ++i) {
+    const Event& event = history->events[i];
+    if (!is_feed(*history, event) || event.branch.size() <= arrival) continue;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
       if (std::ranges::count(stored, favourite) != 0) continue;
@@ -55,7 +56,7 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
                              " more tokens; stored are " + words_of(stored),
                      .event = i,
                      .unit = unit,
-                     .history = history};
+                     .history = *history};
     }
   }
   return std::monostate{};
@@ -119,24 +120,27 @@ Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
 Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   what.stream = {.kind = StreamKind::ties};
-  const History history = trial.run(what);
+  const auto history = trial.run(what);
+  if (!history) return untested(history.error());
   Case other = what;
   other.stream.seed = what.stream.seed + 1;
   const Compare compare = comparing(contract, trial.family());
+  const auto reseeded = trial.run(other);
+  if (!reseeded) return untested(reseeded.error());
   const auto found =
-      disagreement({history}, {trial.run(other)}, compare, "all scores equal, as in the first run");
+      disagreement({*history}, {*reseeded}, compare, "all scores equal, as in the first run");
   if (found) return *found;
   // With budgets of their own, units that hold as many may have chosen among others.
   if (contract.uneven()) return std::monostate{};
-  for (std::size_t i = 0; i < history.events.size(); ++i) {
-    const std::vector<UnitFacts>& units = history.events[i].facts.units;
+  for (std::size_t i = 0; i < history->events.size(); ++i) {
+    const std::vector<UnitFacts>& units = history->events[i].facts.units;
     for (std::size_t unit = 1; unit < units.size(); ++unit) {
       if (units[unit].stored.size() != units[0].stored.size()) continue;
       auto apart = difference(units[0], units[unit], 0, compare);
       if (!apart) continue;
       apart->expected = "all scores equal, as in unit 0: " + apart->expected;
       Finding finding = finding_at(*apart, i, unit);
-      finding.history = history;
+      finding.history = *history;
       return finding;
     }
   }

@@ -1,127 +1,106 @@
+#include <array>
+
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/attention_relations.h"
 
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> nowhere(const Contract&) {
-  return std::nullopt;
-}
-
-std::optional<std::string> not_by_attention(const Contract& contract) {
+WhyNot not_by_attention(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
   if (contract.random) return "random: even a favourite may be drawn to go";
   if (contract.page > 1) return "page: a favourite goes with its page";
   if (contract.claims_to_be("pooled")) return "pooled: a neighbour may stay in its place";
   if (contract.budget <= contract.sinks + contract.recent) return "there is no middle to win";
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> blind_or_random(const Contract& contract) {
+WhyNot blind_or_random(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
   if (contract.random) return "random: equals are told apart by chance";
-  return std::nullopt;
+  return {};
 }
 
-std::vector<Law> weight_laws() {
-  return {
-      {.id = "attention.sums-to-one",
-       .sentence =
-           "A query's weights are not negative, sum to 1, and are 0 where it must not look.",
-       .why =
-           "Weights are a softmax over what the query sees. A sum below 1 means that mass went to "
-           "rows that were cut away afterwards, or to padding; weight on a hidden row means that "
-           "the mask was applied too late.",
-       .seen_in = "mlxcel #679; H2O (padding in decode); M49",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = sums_to_one},
-      {.id = "attention.renormalised",
-       .sentence = "A query's weights are the softmax of its logits over the rows that it sees.",
-       .why = "What the visible rows get is decided by their logits alone: the same as in a dense "
-              "cache, divided by what is left. Weights of another query head, of a row's neighbour "
-              "or of the time before an eviction still sum to 1, so they are computed again here.",
-       .seen_in = "KVCache-Factory before 9f9aa2e; I17",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = renormalised},
-      {.id = "attention.permutation",
-       .sentence = "A row's weight does not depend on its slot: rows alike get the same weight.",
-       .why =
-           "Attention is a sum over rows: exchanging two of them, key and value together, changes "
-           "nothing but rounding. Where rows stand in the stream is in their rotated keys and "
-           "nowhere else, so the slot must not matter, or a cache that compacts, wraps round or "
-           "orders by score answers differently. The stream's logits are all equal here, so that "
-           "every exchange leaves the question as it was, and the weights must be equal too.",
-       .seen_in = "I18; mlxcel #679; made",
-       .must_see = {.eviction = true},
-       .not_applicable = nowhere,
-       .check = alike_weigh_alike},
-      {.id = "attention.no-leak",
-       .sentence = "What comes later changes nothing for a query.",
-       .why =
-           "A query sees the past. The same stream is fed with other tokens from some place on, "
-           "inside a chunk too, and all queries before that place must see and weigh exactly what "
-           "they did. What leaks here makes perplexity look good and generation bad.",
-       .seen_in = "streaming-llm (Falcon patch); KVCache-Factory before 9f9aa2e; M6, M30",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = no_leak},
-      {.id = "attention.offset",
-       .sentence = "Adding a constant to all logits changes nothing.",
-       .why = "A softmax does not notice a constant. A policy that reads raw logits, or sums "
-              "exponentials without the largest taken out, does. The constant is one that floating "
-              "point adds exactly, so that right subjects do not differ in a single bit.",
-       .seen_in = "I39; made",
-       .not_applicable = nowhere,
-       .check = offset_is_nothing},
-  };
-}
+constexpr auto table = std::to_array<Law>({
+    {.id = "attention.sums-to-one",
+     .sentence = "A query's weights are not negative, sum to 1, and are 0 where it must not look.",
+     .why = "Weights are a softmax over what the query sees. A sum below 1 means that mass went to "
+            "rows that were cut away afterwards, or to padding; weight on a hidden row means that "
+            "the mask was applied too late.",
+     .seen_in = "mlxcel #679; H2O (padding in decode); M49",
+     .must_see = {.eviction = false},
+     .check = sums_to_one},
+    {.id = "attention.renormalised",
+     .sentence = "A query's weights are the softmax of its logits over the rows that it sees.",
+     .why = "What the visible rows get is decided by their logits alone: the same as in a dense "
+            "cache, divided by what is left. Weights of another query head, of a row's neighbour "
+            "or of the time before an eviction still sum to 1, so they are computed again here.",
+     .seen_in = "KVCache-Factory before 9f9aa2e; I17",
+     .must_see = {.eviction = false},
+     .check = renormalised},
+    {.id = "attention.permutation",
+     .sentence = "A row's weight does not depend on its slot: rows alike get the same weight.",
+     .why = "Attention is a sum over rows: exchanging two of them, key and value together, changes "
+            "nothing but rounding. Where rows stand in the stream is in their rotated keys and "
+            "nowhere else, so the slot must not matter, or a cache that compacts, wraps round or "
+            "orders by score answers differently. The stream's logits are all equal here, so that "
+            "every exchange leaves the question as it was, and the weights must be equal too.",
+     .seen_in = "I18; mlxcel #679; made",
+     .check = alike_weigh_alike},
+    {.id = "attention.no-leak",
+     .sentence = "What comes later changes nothing for a query.",
+     .why = "A query sees the past. The same stream is fed with other tokens from some place on, "
+            "inside a chunk too, and all queries before that place must see and weigh exactly what "
+            "they did. What leaks here makes perplexity look good and generation bad.",
+     .seen_in = "streaming-llm (Falcon patch); KVCache-Factory before 9f9aa2e; M6, M30",
+     .must_see = {.eviction = false},
+     .check = no_leak},
+    {.id = "attention.offset",
+     .sentence = "Adding a constant to all logits changes nothing.",
+     .why = "A softmax does not notice a constant. A policy that reads raw logits, or sums "
+            "exponentials without the largest taken out, does. The constant is one that floating "
+            "point adds exactly, so that right subjects do not differ in a single bit.",
+     .seen_in = "I39; made",
+     .check = offset_is_nothing},
+    {.id = "attention.newcomer-can-win",
+     .sentence = "A token that gets nearly all attention from its arrival on stays.",
+     .why = "Deciding by attention is worth something only if a late token can displace an early "
+            "one. Scores that start at 0 and are compared at once, a hole between the recent "
+            "window and the candidates, or a mask that only ever shrinks, freeze the cache on its "
+            "first tokens. The token arrives anywhere that even plain sums must let it win: before "
+            "the others can have gathered more than it gets while it is protected.",
+     .seen_in = "VeloxQuant-MLX #137, #141; Keyformer (mask code); M11, M27, M28",
+     .wants = {.several_heads = true},
+     .not_applicable = not_by_attention,
+     .check = newcomer_can_win},
+    {.id = "attention.stale-scores",
+     .sentence = "Decisions follow tokens, not slots: who got more does not go for who got less.",
+     .why = "Evicting a row moves the rows behind it, or puts a new one into its slot. Scores that "
+            "do not move with the rows then belong to others, and after some evictions the token "
+            "that everybody attends to goes on another's account. It is planted early and watched "
+            "through many refills of the cache. Where every query likes the same tokens, one that "
+            "got more from each query than a younger one from any does not go before it. And sinks "
+            "that get no attention change nothing: the same stream without them, and a budget as "
+            "much smaller, leaves the same.",
+     .seen_in = "M31; VeloxQuant-MLX #141",
+     .must_see = {.wrap = true},
+     .not_applicable = not_by_attention,
+     .check = decisions_follow_tokens},
+    {.id = "attention.ties",
+     .sentence = "Among equal scores the choice is a fixed rule, the same everywhere.",
+     .why = "When all scores are equal, the rule for ties decides everything. It may be any rule, "
+            "but not one that depends on the seed, the layer, the head or the order of threads: "
+            "all units then see the same scores and must keep the same tokens.",
+     .seen_in = "keys_values #140; I38",
+     .wants = {.several_layers = true, .several_heads = true},
+     .not_applicable = blind_or_random,
+     .check = ties_decide_alike},
+});
 
 }  // namespace
 
-std::vector<Law> attention_laws() {
-  std::vector<Law> all = weight_laws();
-  all.push_back(
-      {.id = "attention.newcomer-can-win",
-       .sentence = "A token that gets nearly all attention from its arrival on stays.",
-       .why =
-           "Deciding by attention is worth something only if a late token can displace an early "
-           "one. Scores that start at 0 and are compared at once, a hole between the recent window "
-           "and the candidates, or a mask that only ever shrinks, freeze the cache on its first "
-           "tokens. The token arrives anywhere that even plain sums must let it win: before the "
-           "others can have gathered more than it gets while it is protected.",
-       .seen_in = "VeloxQuant-MLX #137, #141; Keyformer (mask code); M11, M27, M28",
-       .wants = {.several_heads = true},
-       .not_applicable = not_by_attention,
-       .check = newcomer_can_win});
-  all.push_back(
-      {.id = "attention.stale-scores",
-       .sentence = "Decisions follow tokens, not slots: who got more does not go for who got less.",
-       .why =
-           "Evicting a row moves the rows behind it, or puts a new one into its slot. Scores that "
-           "do not move with the rows then belong to others, and after some evictions the token "
-           "that everybody attends to goes on another's account. It is planted early and watched "
-           "through many refills of the cache. Where every query likes the same tokens, one that "
-           "got more from each query than a younger one from any does not go before it. And sinks "
-           "that get no attention change nothing: the same stream without them, and a budget as "
-           "much smaller, leaves the same.",
-       .seen_in = "M31; VeloxQuant-MLX #141",
-       .must_see = {.wrap = true},
-       .not_applicable = not_by_attention,
-       .check = decisions_follow_tokens});
-  all.push_back(
-      {.id = "attention.ties",
-       .sentence = "Among equal scores the choice is a fixed rule, the same everywhere.",
-       .why =
-           "When all scores are equal, the rule for ties decides everything. It may be any rule, "
-           "but not one that depends on the seed, the layer, the head or the order of threads: all "
-           "units then see the same scores and must keep the same tokens.",
-       .seen_in = "keys_values #140; I38",
-       .wants = {.several_layers = true, .several_heads = true},
-       .not_applicable = blind_or_random,
-       .check = ties_decide_alike});
-  return all;
+Laws attention_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

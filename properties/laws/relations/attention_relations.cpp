@@ -139,9 +139,10 @@ Judgement renormalised(const History& history, const Contract&) {
 Judgement alike_weigh_alike(Trial& trial, const Contract&) {
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   what.stream = {.kind = StreamKind::ties};
-  const History history = trial.run(what);
+  const auto history = trial.run(what);
+  if (!history) return untested(history.error());
   Judgement judgement =
-      weigh_all(history,
+      weigh_all(*history,
                 [](const Event& event, const UnitFacts& facts, std::size_t,
                    std::size_t query) -> std::optional<Difference> {
                   const std::vector<std::size_t> rows = seen_by(facts, query);
@@ -159,36 +160,38 @@ Judgement alike_weigh_alike(Trial& trial, const Contract&) {
                   }
                   return std::nullopt;
                 });
-  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
+  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = *history;
   return judgement;
 }
 
 Judgement no_leak(Trial& trial, const Contract& contract) {
   const Case what = with_calls(trial.what(), feeds_of(trial.what()));
   const std::int32_t from = place_to_change(what.calls);
-  const History history = trial.run(what);
+  const auto history = trial.run(what);
+  if (!history) return untested(history.error());
   const auto changed =
       altered(trial.family(), [&](const Setup&) { return std::make_unique<OtherFuture>(from); });
-  const History other = run_on(*changed, what);
+  const auto other = trial.run_on(*changed, what);
+  if (!other) return untested(other.error());
   const Compare compare = comparing(contract, trial.family());
   bool within = false;  // the change lies inside a chunk, of which the first queries come before it
-  for (std::size_t i = 0; i < std::min(history.events.size(), other.events.size()); ++i) {
-    const Event& event = history.events[i];
-    if (!is_feed(history, event) || event.fed.front().position >= from) continue;
+  for (std::size_t i = 0; i < std::min(history->events.size(), other->events.size()); ++i) {
+    const Event& event = history->events[i];
+    if (!is_feed(*history, event) || event.fed.front().position >= from) continue;
     const std::size_t before = static_cast<std::size_t>(from - event.fed.front().position);
     const std::size_t queries = std::min(event.fed.size(), before);
     within |= queries < event.fed.size();
     const std::size_t units =
-        std::min(event.facts.units.size(), other.events[i].facts.units.size());
+        std::min(event.facts.units.size(), other->events[i].facts.units.size());
     for (std::size_t unit = 0; unit < units; ++unit) {
       const auto found =
           difference(cut_to(event.facts.units[unit], queries),
-                     cut_to(other.events[i].facts.units[unit], queries), queries, compare);
+                     cut_to(other->events[i].facts.units[unit], queries), queries, compare);
       if (!found) continue;
       Finding finding = finding_at(*found, i, unit);
       finding.expected =
           "whatever the tokens from " + std::to_string(from) + " on are: " + finding.expected;
-      finding.history = history;
+      finding.history = *history;
       return finding;
     }
   }
@@ -209,14 +212,16 @@ Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
         kind == StreamKind::random || kind == StreamKind::unscored || kind == StreamKind::ties;
     Case moved = tried;
     moved.stream.offset += wide ? -2.0F : -0.5F;
-    const History plain = trial.run(tried);
-    const History other = trial.run(moved);
+    const auto plain = trial.run(tried);
+    if (!plain) return untested(plain.error());
+    const auto other = trial.run(moved);
+    if (!other) return untested(other.error());
     Compare compare = comparing(contract, trial.family());
     compare.weight_slack = 2e-3;
     const auto found =
-        disagreement({plain}, {other}, compare, "with a constant added to all logits as without");
+        disagreement({*plain}, {*other}, compare, "with a constant added to all logits as without");
     if (found) return *found;
-    if (!heeds_attention(plain)) {
+    if (!heeds_attention(*plain)) {
       return NotTested{"the subject neither decides by attention nor tells what it gives", true};
     }
     return std::monostate{};

@@ -30,12 +30,14 @@ Judgement undisturbed(Trial& trial,
                       const std::function<bool(const Place& place)>& which) {
   Case other = what;
   other.stream = disturbed;
-  const History quiet = trial.run(what);
-  const History moved = trial.run(other);
-  const auto found = disagreement({quiet}, {moved}, comparing(contract, trial.family()), as,
-                                  [&](std::size_t unit) { return which(quiet.place_of(unit)); });
+  const auto quiet = trial.run(what);
+  if (!quiet) return untested(quiet.error());
+  const auto moved = trial.run(other);
+  if (!moved) return untested(moved.error());
+  const auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
+                                  [&](std::size_t unit) { return which(quiet->place_of(unit)); });
   if (found) return *found;
-  if (!heeds_attention(quiet)) return pays_no_heed();
+  if (!heeds_attention(*quiet)) return pays_no_heed();
   return std::monostate{};
 }
 
@@ -81,7 +83,8 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
   const std::uint32_t sequences = what.setup.sequences;
   if (sequences < 2) return NotTested{"there is one sequence only", true};
-  const History batch = trial.run(what);
+  const auto batch = trial.run(what);
+  if (!batch) return untested(batch.error());
   const bool alone_too = !contract.random || trial.family().uses_draws();
   for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
     Stream stream = what.stream;
@@ -95,25 +98,26 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
     Case single = what;
     single.setup.sequences = 1;
     single.stream.first_sequence += sequence;
-    const std::size_t each = batch.units() / sequences;
+    const std::size_t each = batch->units() / sequences;
     const auto first = static_cast<std::uint32_t>(sequence * each);
-    const History alone = run_on(trial.family(), single, [&](std::uint32_t unit) {
+    const auto alone = trial.run_on(trial.family(), single, [&](std::uint32_t unit) {
       return std::make_unique<CounterDraws>(Rng(what.setup.seed, first + unit));
     });
+    if (!alone) return untested(alone.error());
     // The batch with this sequence's units only, so that the two have the same units.
-    History part = batch;
+    History part = *batch;
     for (Event& event : part.events) {
-      if (event.facts.units.size() != batch.units()) continue;
+      if (event.facts.units.size() != batch->units()) continue;
       const auto begin = event.facts.units.begin() + static_cast<std::ptrdiff_t>(first);
       event.facts.units = {begin, begin + static_cast<std::ptrdiff_t>(each)};
     }
     part.what.setup.sequences = 1;
     const History& seen = part;
-    auto found = disagreement({alone}, {seen}, comparing(contract, trial.family()),
+    auto found = disagreement({*alone}, {seen}, comparing(contract, trial.family()),
                               "sequence " + std::to_string(sequence) + ", as when it is alone");
     if (!found) continue;
     found->unit += first;
-    found->history = batch;
+    found->history = *batch;
     return *found;
   }
   return std::monostate{};
@@ -186,15 +190,17 @@ class Companion final : public Alteration {
 }  // namespace
 
 Judgement objects_apart(Trial& trial, const Contract& contract) {
-  const History alone = trial.run(trial.what());
+  const auto alone = trial.run(trial.what());
+  if (!alone) return untested(alone.error());
   const std::unique_ptr<Family> family = altered(trial.family(), [&](const Setup& setup) {
     return std::make_unique<Companion>(trial.family(), setup);
   });
-  const History together = run_on(*family, trial.what());
+  const auto together = trial.run_on(*family, trial.what());
+  if (!together) return untested(together.error());
   Compare compare = comparing(contract, trial.family());
   compare.exact = true;  // both were made with the same seed
   for (std::uint32_t branch = 0; branch < 8; ++branch) {
-    const auto found = disagreement({alone, 0, branch}, {together, 0, branch}, compare,
+    const auto found = disagreement({*alone, 0, branch}, {*together, 0, branch}, compare,
                                     "as when no other cache is in use");
     if (found) return *found;
   }

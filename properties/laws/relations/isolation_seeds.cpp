@@ -51,7 +51,9 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
   what.setup.budget = std::max(what.setup.budget, kept + 2);
   std::vector<History> runs;
   for (std::uint64_t i = 0; i < 8; ++i) {
-    runs.push_back(trial.run(what));
+    auto run = trial.run(what);
+    if (!run) return untested(run.error());
+    runs.push_back(*std::move(run));
     what.setup.seed += 1;
   }
   const auto last = runs.front().events.size() - 1;

@@ -173,17 +173,18 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
     cases.back().stream.seed += more;
   }
   for (const Case& tried : cases) {
-    const History history = trial.run(tried);
+    const auto history = trial.run(tried);
+    if (!history) return untested(history.error());
     std::vector<Records> units;
-    for (std::size_t unit = 0; unit < history.units(); ++unit) {
-      units.emplace_back(history, unit);
+    for (std::size_t unit = 0; unit < history->units(); ++unit) {
+      units.emplace_back(*history, unit);
     }
-    for (const Step& step : steps_of(history)) {
-      if (!is_feed(history, *step.event)) continue;
+    for (const Step& step : steps_of(*history)) {
+      if (!is_feed(*history, *step.event)) continue;
       for (Records& unit : units) {
         auto finding = unit.take(step);
         if (!finding) continue;
-        finding->history = history;
+        finding->history = *history;
         return *std::move(finding);
       }
     }
@@ -211,17 +212,19 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
   Stream stream = trial.what().stream;
   stream.kind = StreamKind::behind;
   stream.planted = 0;
-  const History plain = trial.run({without, stream, feeds});
+  const auto plain = trial.run({without, stream, feeds});
+  if (!plain) return untested(plain.error());
   stream.planted = contract.sinks;
   std::vector<Call> calls(contract.sinks, feed_call(1));
   calls.insert(calls.end(), feeds.begin(), feeds.end());
-  const History seen = trial.run({with, stream, calls});
-  for (std::size_t i = 0; i < plain.events.size(); ++i) {
+  const auto seen = trial.run({with, stream, calls});
+  if (!seen) return untested(seen.error());
+  for (std::size_t i = 0; i < plain->events.size(); ++i) {
     const std::size_t at = i + contract.sinks;
-    if (at >= seen.events.size() || plain.events[i].refused || seen.events[at].refused) break;
-    for (std::size_t unit = 0; unit < std::min(plain.units(), seen.units()); ++unit) {
-      const Tokens requested = tokens_of(plain.events[i].facts.units[unit].stored);
-      const Tokens kept = behind(seen.events[at].facts.units[unit].stored, contract.sinks);
+    if (at >= seen->events.size() || plain->events[i].refused || seen->events[at].refused) break;
+    for (std::size_t unit = 0; unit < std::min(plain->units(), seen->units()); ++unit) {
+      const Tokens requested = tokens_of(plain->events[i].facts.units[unit].stored);
+      const Tokens kept = behind(seen->events[at].facts.units[unit].stored, contract.sinks);
       if (requested == kept) continue;
       return Finding{.expected = "counted from behind the " + std::to_string(contract.sinks) +
                                  " sinks, which get no attention, it stores what it stores of the "
@@ -230,7 +233,7 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
                      .seen = "it stores " + text_of(kept),
                      .event = at,
                      .unit = unit,
-                     .history = seen};
+                     .history = *seen};
     }
   }
   return std::monostate{};

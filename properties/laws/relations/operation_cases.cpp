@@ -9,7 +9,7 @@ namespace kv::properties {
 namespace {
 
 // Single tokens behind a tail until it feeds `tokens`: what a rollback left behind shows only when
-// somebody has to leave.
+// a token has to be evicted.
 std::vector<Call> long_enough(std::vector<Call> tail, std::int64_t tokens) {
   for (const Call& call : tail) tokens -= call.kind == Call::Kind::feed ? call.amount : 0;
   for (; tokens > 0; --tokens) tail.push_back(feed_call(1));
@@ -39,17 +39,18 @@ Case telling(const Case& what) {
 
 // What is taken back is of variant 1. Where the cut is inside a chunk, that chunk is fed whole, and
 // what goes on after it is of variant 1 instead, so that no token is fed twice.
-Rollback rollback_of(const Case& what) {
-  const Cut cut = cut_at(telling(what), Call::Kind::truncate);
+Result<Rollback> rollback_of(const Case& what) {
+  const auto cut = cut_at(telling(what), Call::Kind::truncate);
+  if (!cut) return cut.error();
   std::int64_t fed = 0;
-  for (const Call& call : cut.head) fed += call.kind == Call::Kind::feed ? call.amount : 0;
+  for (const Call& call : cut->head) fed += call.kind == Call::Kind::feed ? call.amount : 0;
   Rollback rollback;
-  rollback.length = std::clamp<std::int64_t>(cut.at.amount, 0, fed);
+  rollback.length = std::clamp<std::int64_t>(cut->at.amount, 0, fed);
   rollback.junk = fed - rollback.length;
-  if (rollback.junk == 0) throw NotTested{"nothing is taken back"};
+  if (rollback.junk == 0) return malformed("nothing is taken back");
   std::int64_t at = 0;
   std::int32_t tail_variant = 0;
-  for (const Call& call : cut.head) {
+  for (const Call& call : cut->head) {
     if (call.kind != Call::Kind::feed || call.amount == 0) continue;
     const bool whole = at + call.amount <= rollback.length;
     const bool straddles = !whole && at < rollback.length;
@@ -64,7 +65,7 @@ Rollback rollback_of(const Case& what) {
   rollback.at = rollback.with.size();
   rollback.from = rollback.without.size();
   rollback.with.push_back({.kind = Call::Kind::truncate, .amount = rollback.length});
-  for (Call call : long_enough(cut.tail, what.setup.budget)) {
+  for (Call call : long_enough(cut->tail, what.setup.budget)) {
     call.variant = tail_variant;
     rollback.with.push_back(call);
     rollback.without.push_back(call);

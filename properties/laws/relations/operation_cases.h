@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "kvcheck/base/error.h"
 #include "kvcheck/properties/case.h"
 
 namespace kv::properties {
@@ -19,7 +20,7 @@ struct Rollback {
   std::int64_t junk = 0;  // tokens taken back
 };
 
-// Throws NotTested where the case has no truncate that takes anything back.
-Rollback rollback_of(const Case& what);
+// An error where the case has no truncate that takes anything back.
+Result<Rollback> rollback_of(const Case& what);
 
 }  // namespace kv::properties

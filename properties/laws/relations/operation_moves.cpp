@@ -72,33 +72,36 @@ std::int64_t gap_behind_sinks(const std::vector<UnitFacts>& units, const Contrac
 }  // namespace
 
 Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
-  const Cut cut = cut_at(trial.what(), Call::Kind::reorder);
+  const auto cut = cut_at(trial.what(), Call::Kind::reorder);
+  if (!cut) return untested(cut.error());
   const std::uint32_t sequences = trial.what().setup.sequences;
-  const auto& from = cut.at.from;
+  const auto& from = cut->at.from;
   const auto known = [&](std::uint32_t sequence) { return sequence < sequences; };
   if (sequences < 2 || from.size() != sequences || !std::ranges::all_of(from, known)) {
     return NotTested{"the case does not name a sequence for each of several"};
   }
   std::vector<Call> head;
-  for (const Call& call : cut.head) {
+  for (const Call& call : cut->head) {
     if (call.kind == Call::Kind::feed) head.push_back(feed_call(call.amount));
   }
   if (head.empty()) head.push_back(feed_call(1));
   std::vector<Call> calls = head;
-  calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
+  calls.insert(calls.end(), cut->tail.begin(), cut->tail.end());
   const auto alike = altered(trial.family(),
                              [&](const Setup&) { return std::make_unique<TiesFrom>(head.size()); });
-  const History plain = run_on(*alike, with_calls(trial.what(), calls));
-  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut.at);
+  const auto plain = trial.run_on(*alike, with_calls(trial.what(), calls));
+  if (!plain) return untested(plain.error());
+  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut->at);
   (void)trial.run(with_calls(trial.what(), calls));
-  const History moved = run_on(*alike, with_calls(trial.what(), calls));
-  if (moved.events[head.size()].refused) return NotTested{"reorder is refused", true};
+  const auto moved = trial.run_on(*alike, with_calls(trial.what(), calls));
+  if (!moved) return untested(moved.error());
+  if (moved->events[head.size()].refused) return NotTested{"reorder is refused", true};
   const Compare compare = comparing(contract, trial.family());
-  auto found = became(plain, head.size() - 1, moved, head.size(), from, compare);
+  auto found = became(*plain, head.size() - 1, *moved, head.size(), from, compare);
   // Whether a sequence takes its draws along is left open.
-  const std::size_t last = contract.random ? 0 : cut.tail.size();
+  const std::size_t last = contract.random ? 0 : cut->tail.size();
   for (std::size_t i = 0; i < last && !found; ++i) {
-    found = became(plain, head.size() + i, moved, head.size() + 1 + i, from, compare);
+    found = became(*plain, head.size() + i, *moved, head.size() + 1 + i, from, compare);
   }
   if (found) return *found;
   return std::monostate{};
@@ -115,13 +118,15 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract) {
   shorter.pop_back();
   const std::vector<Call> feeds = feeds_of(trial.what());
   const std::size_t at = (feeds.size() + 1) / 2;
-  const History plain = trial.run(with_calls(trial.what(), feeds));
+  const auto plain = trial.run(with_calls(trial.what(), feeds));
+  if (!plain) return untested(plain.error());
   for (const auto& from : {beyond, enormous, longer, shorter}) {
     std::vector<Call> calls = feeds;
     calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(at),
                  {.kind = Call::Kind::reorder, .from = from});
-    const History history = trial.run(with_calls(trial.what(), calls));
-    if (!history.events[at].refused) {
+    const auto history = trial.run(with_calls(trial.what(), calls));
+    if (!history) return untested(history.error());
+    if (!history->events[at].refused) {
       std::string asked;
       for (const std::uint32_t sequence : from) asked += " " + std::to_string(sequence);
       return Finding{.expected = "a reorder from" + (asked.empty() ? " nothing" : asked) +
@@ -129,10 +134,10 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract) {
                                  std::to_string(sequences - 1) + ", and each is to be given one",
                      .seen = "it is done",
                      .event = at,
-                     .history = history};
+                     .history = *history};
     }
     const auto found =
-        disagreement({plain, at}, {history, at + 1}, comparing(contract, trial.family()),
+        disagreement({*plain, at}, {*history, at + 1}, comparing(contract, trial.family()),
                      "as if reorder had not been called");
     if (found) return *found;
   }
@@ -140,27 +145,29 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract) {
 }
 
 Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
-  const Cut cut = cut_at(trial.what(), Call::Kind::shift);
+  const auto cut = cut_at(trial.what(), Call::Kind::shift);
+  if (!cut) return untested(cut.error());
   std::vector<Call> calls;
-  for (const Call& call : cut.head) {
+  for (const Call& call : cut->head) {
     if (call.kind == Call::Kind::feed) calls.push_back(feed_call(call.amount));
   }
-  if (calls.empty()) calls = cut.tail;
-  calls.push_back(cut.at);
-  const History history = trial.run(with_calls(trial.what(), calls));
-  const Event& event = history.events.back();
-  const auto& before = history.events[history.events.size() - 2].facts.units;
+  if (calls.empty()) calls = cut->tail;
+  calls.push_back(cut->at);
+  const auto history = trial.run(with_calls(trial.what(), calls));
+  if (!history) return untested(history.error());
+  const Event& event = history->events.back();
+  const auto& before = history->events[history->events.size() - 2].facts.units;
   if (event.refused) {
     const std::int64_t gap = gap_behind_sinks(before, contract);
-    if (!contract.shifts || cut.at.amount < 1 || cut.at.amount > gap) {
+    if (!contract.shifts || cut->at.amount < 1 || cut->at.amount > gap) {
       return NotTested{"shift is refused", !contract.shifts};
     }
-    return Finding{.expected = "a shift by " + std::to_string(-cut.at.amount) +
+    return Finding{.expected = "a shift by " + std::to_string(-cut->at.amount) +
                                " is done: shifts is declared, and the gap behind the sinks is " +
                                std::to_string(gap) + " wide",
                    .seen = "it is refused: " + event.why,
-                   .event = history.events.size() - 1,
-                   .history = history};
+                   .event = history->events.size() - 1,
+                   .history = *history};
   }
   const bool moves = contract.positions != PositionMode::in_cache;
   const auto sinks = static_cast<std::int32_t>(trial.what().setup.sinks);
@@ -168,9 +175,9 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
     const auto accuse = [&](std::string expected, std::string seen) {
       return Finding{.expected = std::move(expected),
                      .seen = std::move(seen),
-                     .event = history.events.size() - 1,
+                     .event = history->events.size() - 1,
                      .unit = unit,
-                     .history = history};
+                     .history = *history};
     };
     const std::vector<Row>& old = before[unit].stored;
     const std::vector<Row>& now = event.facts.units[unit].stored;
@@ -179,7 +186,7 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
                     "it stores " + words_of(row_tokens(now)));
     }
     for (std::size_t row = 0; row < old.size() && moves; ++row) {
-      const double by = old[row].key.position < sinks ? 0 : static_cast<double>(-cut.at.amount);
+      const double by = old[row].key.position < sinks ? 0 : static_cast<double>(-cut->at.amount);
       const double expected = old[row].position + by;
       if (std::isnan(expected) || std::isnan(now[row].position)) continue;
       if (std::abs(expected - now[row].position) <= position_slack) continue;

@@ -54,13 +54,15 @@ class SinkErrors {
 }  // namespace
 
 Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
-  const Rollback rollback = rollback_of(trial.what());
-  const History history = trial.run(with_calls(trial.what(), rollback.with));
-  if (history.events[rollback.at].refused)
+  const auto rollback = rollback_of(trial.what());
+  if (!rollback) return untested(rollback.error());
+  const auto history = trial.run(with_calls(trial.what(), rollback->with));
+  if (!history) return untested(history.error());
+  if (history->events[rollback->at].refused)
     return NotTested{"truncate is refused", contract.rollback == 0};
-  return in_run(glance_at_all(history, contract, check_distances,
+  return in_run(glance_at_all(*history, contract, check_distances,
                               [](const Glance& glance) { return glance.line.rolled_back; }),
-                history);
+                *history);
 }
 
 Judgement same_everywhere(const History& history, const Contract& contract) {
@@ -93,15 +95,17 @@ Judgement same_everywhere(const History& history, const Contract& contract) {
 }
 
 Judgement begins_at_zero(Trial& trial, const Contract&) {
-  const Cut cut = cut_at(trial.what(), Call::Kind::reset);
-  std::vector<Call> calls = cut.head;
-  calls.push_back(cut.at);
-  calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
-  const History history = trial.run(with_calls(trial.what(), calls));
+  const auto cut = cut_at(trial.what(), Call::Kind::reset);
+  if (!cut) return untested(cut.error());
+  std::vector<Call> calls = cut->head;
+  calls.push_back(cut->at);
+  calls.insert(calls.end(), cut->tail.begin(), cut->tail.end());
+  const auto history = trial.run(with_calls(trial.what(), calls));
+  if (!history) return untested(history.error());
   Verdicts verdicts({"reset is refused, or no position was told"});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+  walk(*history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const bool first = event.branch.size() == event.fed.size();
-    if (!line.begun_anew || !first || !is_feed(history, event)) return;
+    if (!line.begun_anew || !first || !is_feed(*history, event)) return;
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const double at = query_position(event.facts.units[unit], 0);
       if (std::isnan(at)) continue;
@@ -112,7 +116,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
                                  index, unit));
     }
   });
-  return in_run(verdicts.judgement(), history);
+  return in_run(verdicts.judgement(), *history);
 }
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
@@ -143,29 +147,33 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
 }
 
 Judgement shift_composes(Trial& trial, const Contract& contract) {
-  const Cut cut = cut_at(trial.what(), Call::Kind::shift);
-  const std::int64_t whole = std::abs(cut.at.amount) < 2 ? 2 : cut.at.amount;  // cut in two below
+  const auto cut = cut_at(trial.what(), Call::Kind::shift);
+  if (!cut) return untested(cut.error());
+  const std::int64_t whole =
+      std::abs(cut->at.amount) < 2 ? 2 : cut->at.amount;  // *cut in two below
   const auto shifting = [&](const std::vector<std::int64_t>& amounts) {
-    std::vector<Call> calls = cut.head;
+    std::vector<Call> calls = cut->head;
     for (const std::int64_t amount : amounts) {
       calls.push_back({.kind = Call::Kind::shift, .amount = amount});
     }
-    calls.insert(calls.end(), cut.tail.begin(), cut.tail.end());
+    calls.insert(calls.end(), cut->tail.begin(), cut->tail.end());
     return trial.run(with_calls(trial.what(), calls));
   };
-  const History once = shifting({whole});
-  const History twice = shifting({whole / 2, whole - whole / 2});
-  const std::size_t at = cut.head.size();
-  if (once.events.size() != at + 1 + cut.tail.size() ||
-      twice.events.size() != once.events.size() + 1) {
+  const auto once = shifting({whole});
+  if (!once) return untested(once.error());
+  const auto twice = shifting({whole / 2, whole - whole / 2});
+  if (!twice) return untested(twice.error());
+  const std::size_t at = cut->head.size();
+  if (once->events.size() != at + 1 + cut->tail.size() ||
+      twice->events.size() != once->events.size() + 1) {
     return NotTested{"a branch of the case does not exist"};
   }
-  if (once.events[at].refused || twice.events[at].refused || twice.events[at + 1].refused) {
+  if (once->events[at].refused || twice->events[at].refused || twice->events[at + 1].refused) {
     return NotTested{"shift is refused", !contract.shifts};
   }
   Compare compare = comparing(contract, trial.family());
   compare.position_slack = position_slack;
-  const auto found = disagreement({once, at}, {twice, at + 1}, compare,
+  const auto found = disagreement({*once, at}, {*twice, at + 1}, compare,
                                   "as after one shift by " + std::to_string(-whole));
   if (found) return *found;
   const auto reports_it = [](const UnitFacts& unit) {
@@ -175,7 +183,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
   const auto reported = [&](const Event& event) {
     return std::ranges::any_of(event.facts.units, reports_it);
   };
-  if (std::ranges::none_of(once.events, reported)) return NotTested{"no position was told"};
+  if (std::ranges::none_of(once->events, reported)) return NotTested{"no position was told"};
   return std::monostate{};
 }
 

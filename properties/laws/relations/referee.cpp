@@ -175,12 +175,9 @@ std::optional<Finding> Referee::compare(const Step& step,
     const Tokens requested = tokens_at(visible[query], event.branch);
     const Tokens seen = visible_to(facts, query);
     if (seen == requested) continue;
-    Finding finding = finding_at(
-        step, unit, query,
-        query_text(event, query) + " sees what " + name_ + " shows it: " + text_of(requested),
-        "it sees " + text_of(seen));
-    finding.should_see = requested;
-    return finding;
+    return QueryView{{history_, history_.contract, step, unit, facts}, query}.finding(
+        "sees what " + name_ + " shows it: " + text_of(requested), "it sees " + text_of(seen),
+        requested);
   }
   if (compare_ == Compared::visible) return std::nullopt;
   return compare_stored(step, unit, model);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kvcheck/policies/registry/registry.h"
@@ -8,17 +9,13 @@
 namespace kv::properties {
 namespace {
 
-std::optional<std::string> never(const Contract&) {
-  return std::nullopt;
-}
-
-std::optional<std::string> unless_named(const Contract& contract) {
+WhyNot unless_named(const Contract& contract) {
   if (contract.reference.empty()) return "the subject names no reference";
   if (contract.page > 1) return "pages are declared: rows come and go together";
   if (contract.visibility == Visibility::top_pages && contract.unit != Unit::head) {
     return "heads choose for themselves, and are not told apart";
   }
-  return std::nullopt;
+  return {};
 }
 
 // The spec that a contract names, or why it cannot be held against it.
@@ -57,46 +54,48 @@ Judgement verdict(Referee& referee, History& history) {
 Judgement model(Trial& trial, const Contract& contract) {
   auto named = named_spec(trial, contract);
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
-  History history = trial.run(trial.what());
-  Referee referee(history, std::get<Spec>(named), compared(contract),
+  auto history = trial.run(trial.what());
+  if (!history) return untested(history.error());
+  Referee referee(*history, std::get<Spec>(named), compared(contract),
                   "the specification of " + contract.reference);
-  return verdict(referee, history);
+  return verdict(referee, *history);
+}
+
+// Whether nothing was ever evicted: the budget, or the pages that a query attends to, hold all.
+bool fits(const UnitView& at) {
+  const std::size_t tokens = at.branch().size();
+  if (at.contract.selects_in(at.history.place_of(at.unit).layer)) {
+    return tokens <= at.contract.top_pages.attended;
+  }
+  return at.contract.budget == 0 || (tokens <= at.contract.budget && !at.step.was_full);
+}
+
+MaybeFinding sees_all(const QueryView& at) {
+  const Tokens all = at.between_positions(0, at.position() + 1);
+  const Tokens seen = at.visible();
+  if (seen == all) return {};
+  return at.finding("sees all that was fed: " + text_of(all), "it sees " + text_of(seen), all);
 }
 
 Judgement dense(const History& history, const Contract& contract) {
   bool any = false;
-  Judgement judgement = each_unit(
-      history,
-      [&](const Step& step, std::size_t unit, const UnitFacts& facts) -> std::optional<Finding> {
-        const std::size_t tokens = step.event->branch.size();
-        const bool selects = contract.selects_in(history.place_of(unit).layer);
-        const bool fits =
-            selects ? tokens <= contract.top_pages.attended
-                    : contract.budget == 0 || (tokens <= contract.budget && !step.was_full);
-        if (!step.fed() || !fits) return std::nullopt;
-        any = true;
-        for (std::size_t query = 0; query < step.event->fed.size(); ++query) {
-          const Tokens all = between(step.event->branch, 0, step.event->fed[query].position + 1);
-          const Tokens seen = visible_to(facts, query);
-          if (seen == all) continue;
-          Finding finding =
-              finding_at(step, unit, query,
-                         query_text(*step.event, query) + " sees all that was fed: " + text_of(all),
-                         "it sees " + text_of(seen));
-          finding.should_see = all;
-          return finding;
-        }
-        const Tokens all = between(step.event->branch, 0, static_cast<std::int64_t>(tokens));
-        const Tokens stored = tokens_of(facts.stored);
-        const bool fewer_is_legal = contract.keeps_fewer && tokens == contract.budget;
-        if (stored == all || fewer_is_legal) return std::nullopt;
-        return finding_at(
-            step, unit,
-            "all " + std::to_string(tokens) + " tokens fit and are stored: " + text_of(all),
-            "stored are " + text_of(stored));
-      });
-  if (!any) return NotTested{"no call left the branch within its budget"};
-  return judgement;
+  Judgement judgement = each_unit(history, contract, [&](const UnitView& at) -> MaybeFinding {
+    if (!at.step.fed() || !fits(at)) return {};
+    any = true;
+    for (std::size_t query = 0; query < at.event().fed.size(); ++query) {
+      if (auto finding = sees_all({at, query})) return finding;
+    }
+    const std::size_t tokens = at.branch().size();
+    const Tokens all = between(at.branch(), 0, static_cast<std::int64_t>(tokens));
+    const Tokens stored = at.stored();
+    // A cache that keeps fewer may trim as soon as the budget is reached, not only beyond it.
+    const bool fewer_is_legal = contract.keeps_fewer && tokens == contract.budget;
+    if (stored == all || fewer_is_legal) return {};
+    return at.finding(
+        "all " + std::to_string(tokens) + " tokens fit and are stored: " + text_of(all),
+        "stored are " + text_of(stored));
+  });
+  return unless_silent(std::move(judgement), any, {"no call left the branch within its budget"});
 }
 
 // A simpler spec that must do the same, and what the two have in common.
@@ -118,7 +117,7 @@ bool shares_nothing(const Spec& spec, const Setup& setup) {
 }
 
 std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool token_by_token) {
-  if (!spec.bounded()) return std::nullopt;
+  if (!spec.bounded()) return {};
   Reduction reduced{spec};
   if (spec.budgets.shared() && shares_nothing(spec, setup)) reduced.spec.budgets = Budgets();
   if (spec.middle() == 0 && spec.policy->name != "window") {
@@ -135,7 +134,7 @@ std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool
     reduced.spec.visibility = Visibility::window;
     reduced.compare = Compared::visible;
   }
-  if (reduced.spec == spec) return std::nullopt;
+  if (reduced.spec == spec) return {};
   return reduced;
 }
 
@@ -172,14 +171,15 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const auto reduced = reduction_of(std::get<Spec>(named), what.setup, token_by_token);
   if (!reduced) return NotTested{"nothing simpler does the same", true};
-  History history = trial.run(what);
+  auto history = trial.run(what);
+  if (!history) return untested(history.error());
   Compared compare = compared(*contract);
   // What hides rows instead of freeing them shows what the simpler one shows.
   const bool hides = contract->pinned_first_page;
   if (reduced->compare == Compared::visible || hides) compare = Compared::visible;
-  Referee referee(history, reduced->spec, compare,
+  Referee referee(*history, reduced->spec, compare,
                   contract->reference + " is here " + reduced->spec.canonical() + ", which");
-  return verdict(referee, history);
+  return verdict(referee, *history);
 }
 
 Judgement reductions(Trial& trial, const Contract&) {
@@ -199,66 +199,47 @@ Judgement reductions(Trial& trial, const Contract&) {
   return {};
 }
 
-Law model_law() {
-  return {.id = "reference.model",
-          .sentence = "The subject keeps and shows what the specification that it names says.",
-          .why =
-              "Laws say what any cache must do; the specification says what this policy does, as "
-              "ten lines over lists of positions that share no code with it. Fed the same calls, "
-              "the same draws and the same attention, the stored rows and what every query sees "
-              "must be equal, token for token, in every layer and head, through forks and resets. "
-              "Where a decision hangs on "
-              "a difference that rounding could turn round, the comparison stops.",
-          .seen_in =
-              "LightGBM #4450; asap_sketchlib #83; vLLM LRUEvictor.update; H2O and "
-              "Keyformer masks",
-          .wants = {.forks = true, .resets = true, .several_layers = true, .several_heads = true},
-          .must_see = {},
-          .not_applicable = unless_named,
-          .check = &model};
-}
-
-Law dense_law() {
-  return {
-      .id = "reference.dense",
-      .sentence = "As long as the budget holds all tokens, nothing is evicted or hidden.",
-      .why =
-          "Before the budget is reached no policy has anything to decide, so every cache must "
-          "equal plain causal attention: all tokens stored, each query seeing all before it. "
-          "Caches that trim too early, that count a chunk twice, or whose masks assume a full "
-          "window fail here, on the shortest inputs there are. The same holds for a cache without "
-          "a budget at any length.",
-      .seen_in = "kvpress #264; attention_sinks (equal at 1024 tokens)",
-      .wants = {},
-      .must_see = {.eviction = false},
-      .not_applicable = never,
-      .check = &dense};
-}
-
-Law reductions_law() {
-  return {
-      .id = "reference.reductions",
-      .sentence = "Sizes that turn the policy into a simpler one make it do the same.",
-      .why =
-          "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
-          "streaming, and without sinks a window; a head that is alone in its layer, or sure of "
-          "its "
-          "whole budget, shares none; no slack is no laziness; and fed token by "
-          "token, making room before attention is a window of the budget. Such sizes are where "
-          "slices like [-0:] turn into everything, and where a policy that decides by attention "
-          "can be compared exactly. The sizes are tried one after the other; those that the "
-          "subject refuses are left out.",
-      .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
-      .wants = {},
-      .must_see = {},
-      .not_applicable = unless_named,
-      .check = &reductions};
-}
+constexpr auto table = std::to_array<Law>({
+    {.id = "reference.model",
+     .sentence = "The subject keeps and shows what the specification that it names says.",
+     .why = "Laws say what any cache must do; the specification says what this policy does, as ten "
+            "lines over lists of positions that share no code with it. Fed the same calls, the "
+            "same draws and the same attention, the stored rows and what every query sees must be "
+            "equal, token for token, in every layer and head, through forks and resets. Where a "
+            "decision hangs on a difference that rounding could turn round, the comparison stops.",
+     .seen_in =
+         "LightGBM #4450; asap_sketchlib #83; vLLM LRUEvictor.update; H2O and Keyformer masks",
+     .wants = {.forks = true, .resets = true, .several_layers = true, .several_heads = true},
+     .not_applicable = unless_named,
+     .check = model},
+    {.id = "reference.dense",
+     .sentence = "As long as the budget holds all tokens, nothing is evicted or hidden.",
+     .why = "Before the budget is reached no policy has anything to decide, so every cache must "
+            "equal plain causal attention: all tokens stored, each query seeing all before it. "
+            "Caches that trim too early, that count a chunk twice, or whose masks assume a full "
+            "window fail here, on the shortest inputs there are. The same holds for a cache "
+            "without a budget at any length.",
+     .seen_in = "kvpress #264; attention_sinks (equal at 1024 tokens)",
+     .must_see = {.eviction = false},
+     .check = dense},
+    {.id = "reference.reductions",
+     .sentence = "Sizes that turn the policy into a simpler one make it do the same.",
+     .why =
+         "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
+         "streaming, and without sinks a window; a head that is alone in its layer, or sure of its "
+         "whole budget, shares none; no slack is no laziness; and fed token by token, making room "
+         "before attention is a window of the budget. Such sizes are where slices like [-0:] turn "
+         "into everything, and where a policy that decides by attention can be compared exactly. "
+         "The sizes are tried one after the other; those that the subject refuses are left out.",
+     .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
+     .not_applicable = unless_named,
+     .check = reductions},
+});
 
 }  // namespace
 
-std::vector<Law> reference_laws() {
-  return {model_law(), dense_law(), reductions_law()};
+Laws reference_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -9,10 +10,6 @@
 
 namespace kv::properties {
 namespace {
-
-std::optional<std::string> nowhere(const Contract&) {
-  return std::nullopt;
-}
 
 // Judges one row of one unit: stored, or returned to attention.
 using CheckRow = std::function<std::optional<Difference>(
@@ -63,7 +60,7 @@ Judgement pairing(const History& history, const Contract&) {
         }
         if (row.value_place == row.key_place || row.value_place == place_not_reported ||
             row.key_place == place_not_reported) {
-          return std::nullopt;
+          return {};
         }
         return Difference{"key and value of token " + kv::properties::to_text(row.value) +
                               " were made for the same cache",
@@ -81,13 +78,12 @@ std::optional<Difference> astray(
   const Place& reported = key ? row.key_place : row.value_place;
   const auto& origins = line.origins[home.sequence];
   const auto at = static_cast<std::size_t>(token.position);
-  if (token.position < 0 || at >= origins.size() || reported == place_not_reported)
-    return std::nullopt;
+  if (token.position < 0 || at >= origins.size() || reported == place_not_reported) return {};
   Place made{origins[at], home.layer, home.head};
-  if (reported == made) return std::nullopt;
+  if (reported == made) return {};
   if (per_query_head) {
     made.head /= history.what.setup.group;
-    if (reported == made) return std::nullopt;
+    if (reported == made) return {};
   }
   return Difference{std::string(key ? "the key" : "the value") + " of token " +
                         kv::properties::to_text(token) + " was made for " + to_text(made),
@@ -115,10 +111,10 @@ Judgement unharmed(const History& history, const Contract& contract) {
   return check_rows(history,
                     [&](const Row& row, const Event&, const Lineage& line,
                         std::size_t) -> std::optional<Difference> {
-                      if (!line.shifts.empty() || row.key.position < 0) return std::nullopt;
-                      if (std::isnan(row.key_error)) return std::nullopt;
+                      if (!line.shifts.empty() || row.key.position < 0) return {};
+                      if (std::isnan(row.key_error)) return {};
                       const double most = most_key_error(contract, row, 1);
-                      if (row.key_error <= most) return std::nullopt;
+                      if (row.key_error <= most) return {};
                       return Difference{"the key of token " + kv::properties::to_text(row.key) +
                                             " is wrong by no more than " +
                                             kv::properties::to_text(most) + " of its length",
@@ -133,9 +129,9 @@ bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fe
                                             position >= contract.full_precision_sinks);
 }
 
-std::optional<std::string> all_lower(const Contract& contract) {
+WhyNot all_lower(const Contract& contract) {
   const bool half = contract.precision == Precision::f16 || contract.precision == Precision::bf16;
-  if (!half) return std::nullopt;
+  if (!half) return {};
   return "a precision is declared that all rows may be stored in";
 }
 
@@ -166,7 +162,7 @@ std::optional<Difference> wrong_tier(const Contract& contract,
     }
   }
   if (!has_tiers(contract.precision) || full <= 2 * kept + event.fed.size() + contract.page) {
-    return std::nullopt;
+    return {};
   }
   return Difference{"all but the sinks, the last " + std::to_string(kept) +
                         " and what waits to be quantised with them are stored in lower precision",
@@ -191,55 +187,87 @@ Judgement precision(const History& history, const Contract& contract) {
   return verdicts.judgement();
 }
 
+WhyNot unless_codes(const Contract& contract) {
+  if (has_tiers(contract.precision)) return {};
+  return "no codes are declared (precision=int8 or int4)";
+}
+
+WhyNot never_evicts(const Contract& contract) {
+  if (contract.uneven()) return "largest-budget: no size makes every unit evict nothing";
+  if (contract.budget > 0) return {};
+  return "nothing is ever evicted";
+}
+
+constexpr auto table = std::to_array<Law>({
+    {.id = "row.pairing",
+     .sentence = "Each row holds the key and the value of one token.",
+     .why = "Attention finds a token by its key and reads its value. If the two are moved by "
+            "different code, or cut along different axes, the weights of one token are spent on "
+            "another's value, and nothing crashes. Keys and values are tagged apart to see it.",
+     .seen_in = "mlxcel #412; llama.cpp #14189; M18",
+     .must_see = {.eviction = false},
+     .check = pairing},
+    {.id = "row.place",
+     .sentence = "Each row was made for the sequence, layer and head in whose cache it lies.",
+     .why = "Layers, heads and sequences have caches of their own. A wrong stride, a loop variable "
+            "left at 0 or a reorder that forgets a part puts rows of one cache into another; "
+            "shapes agree, so only the content tells. After a reorder a sequence's rows are those "
+            "made for the sequence that it became.",
+     .seen_in = "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
+     .must_see = {.eviction = false},
+     .check = place},
+    {.id = "row.unharmed",
+     .sentence = "A key that is never shifted stays the key that was fed.",
+     .why = "Evicting others must not change a row that stays. Keys are overwritten by masking "
+            "tricks, by requantising at each flush and by copies onto rows that are still in use; "
+            "each shows as an error larger than the declared precision explains.",
+     .seen_in = "kvpress (per-head masking), M54; transformers #48700",
+     .must_see = {.eviction = false},
+     .check = unharmed},
+    {.id = "row.precision",
+     .sentence = "Rows are stored in full precision but for those declared to be quantised.",
+     .why = "Quantised caches keep the last rows as they were fed, because those matter most. Code "
+            "that quantises everything when the window fills, or counts ages from the call instead "
+            "of the stream, keeps none or ever more of them.",
+     .seen_in = "transformers #34189; VeloxQuant-MLX #86",
+     .must_see = {.eviction = false},
+     .not_applicable = all_lower,
+     .check = precision},
+    {.id = "row.half-step",
+     .sentence =
+         "A quantised number is off by at most half a step, one in full precision by nothing.",
+     .why = "A code is the nearest of a few levels, so what it loses is known: half a step of the "
+            "scale that its group is stored with. More means codes that are cut off instead of "
+            "rounded, the scale of another group or another token, numbers that are quantised "
+            "again whenever others come, or a scale that was rounded down. Rows that are declared "
+            "to be exact lose nothing at all.",
+     .seen_in = "llama.cpp #9743; transformers #48700; KIVI (arXiv:2402.02750), section 3",
+     .must_see = {.eviction = false},
+     .not_applicable = unless_codes,
+     .check = half_step},
+    {.id = "row.returned-equals-stored",
+     .sentence = "A row that attention saw and that stays is stored as attention saw it.",
+     .why = "A call attends first and trims then, or the other way round; the rows are the same. "
+            "Where the two are built apart, the next call reads something else than this one did.",
+     .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
+     .must_see = {.eviction = false},
+     .check = returned_equals_stored},
+    {.id = "row.evict-equals-mask",
+     .sentence = "A layer attends to what is left as if the rest were masked.",
+     .why = "Evicting a row takes it out of the softmax and changes nothing else: within one layer "
+            "the weights are those of the same cache with room for everything, divided by what the "
+            "visible rows got of them. (Through several layers that is false, because the rows "
+            "themselves were made by layers that saw more; so layers are judged one by one.) The "
+            "cache is compared with itself, made large enough to evict nothing.",
+     .seen_in = "keys_values #140; VeloxQuant-MLX #370",
+     .not_applicable = never_evicts,
+     .check = evict_equals_mask},
+});
+
 }  // namespace
 
-std::vector<Law> row_laws() {
-  return {
-      {.id = "row.pairing",
-       .sentence = "Each row holds the key and the value of one token.",
-       .why = "Attention finds a token by its key and reads its value. If the two are moved by "
-              "different code, or cut along different axes, the weights of one token are spent on "
-              "another's value, and nothing crashes. Keys and values are tagged apart to see it.",
-       .seen_in = "mlxcel #412; llama.cpp #14189; M18",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = pairing},
-      {.id = "row.place",
-       .sentence = "Each row was made for the sequence, layer and head in whose cache it lies.",
-       .why =
-           "Layers, heads and sequences have caches of their own. A wrong stride, a loop variable "
-           "left at 0 or a reorder that forgets a part puts rows of one cache into another; shapes "
-           "agree, so only the content tells. After a reorder a sequence's rows are those made for "
-           "the sequence that it became.",
-       .seen_in =
-           "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = place},
-      {.id = "row.unharmed",
-       .sentence = "A key that is never shifted stays the key that was fed.",
-       .why =
-           "Evicting others must not change a row that stays. Keys are overwritten by masking "
-           "tricks, by requantising at each flush and by copies onto rows that are still in use; "
-           "each shows as an error larger than the declared precision explains.",
-       .seen_in = "kvpress (per-head masking), M54; transformers #48700",
-       .must_see = {.eviction = false},
-       .not_applicable = nowhere,
-       .check = unharmed},
-      {.id = "row.precision",
-       .sentence = "Rows are stored in full precision but for those declared to be quantised.",
-       .why =
-           "Quantised caches keep the last rows as they were fed, because those matter most. Code "
-           "that quantises everything when the window fills, or counts ages from the call instead "
-           "of the stream, keeps none or ever more of them.",
-       .seen_in = "transformers #34189; VeloxQuant-MLX #86",
-       .must_see = {.eviction = false},
-       .not_applicable = all_lower,
-       .check = precision},
-      half_step_law(),
-      returned_equals_stored_law(),
-      evict_equals_mask_law(),
-  };
+Laws row_laws() {
+  return table;
 }
 
 }  // namespace kv::properties

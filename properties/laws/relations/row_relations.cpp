@@ -28,7 +28,7 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
     const auto found = weights.find(unit.returned[row].value);
     if (found != weights.end()) kept += found->second;
   }
-  if (!(kept > 1e-3)) return std::nullopt;  // too little is left to be compared
+  if (!(kept > 1e-3)) return {};  // too little is left to be compared
   for (const std::size_t row : rows) {
     const Token token = unit.returned[row].value;
     const auto found = weights.find(token);
@@ -40,25 +40,29 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
                           ", as if nothing were evicted and the rest were masked",
                       "it gives " + to_text(gave), query};
   }
-  return std::nullopt;
+  return {};
 }
+
+}  // namespace
 
 Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
   if (contract.budget == 0) return NotTested{"nothing is ever evicted"};
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   what.setup.group = 1;  // the mean over heads of what is renormalised is not what is compared
-  const History history = trial.run(what);
+  const auto history = trial.run(what);
+  if (!history) return untested(history.error());
   Case unbounded = what;
   const auto tokens = static_cast<std::uint32_t>(what.tokens());
   unbounded.setup.budget = what.setup.sinks + what.setup.recent + tokens + 1;
-  const History dense = trial.run(unbounded);
+  const auto dense = trial.run(unbounded);
+  if (!dense) return untested(dense.error());
   Verdicts verdicts(NotTested{"the subject tells no weights", true});
-  for (std::size_t i = 0; i < history.events.size() && i < dense.events.size(); ++i) {
-    const Event& event = history.events[i];
+  for (std::size_t i = 0; i < history->events.size() && i < dense->events.size(); ++i) {
+    const Event& event = history->events[i];
     const std::size_t queries = event.fed.size();
-    if (!is_feed(history, event) || !is_feed(dense, dense.events[i])) continue;
-    for (std::size_t unit = 0; unit < history.units(); ++unit) {
-      const UnitFacts& a = dense.events[i].facts.units[unit];
+    if (!is_feed(*history, event) || !is_feed(*dense, dense->events[i])) continue;
+    for (std::size_t unit = 0; unit < history->units(); ++unit) {
+      const UnitFacts& a = dense->events[i].facts.units[unit];
       const UnitFacts& b = event.facts.units[unit];
       if (!has_mask(a, queries) || !has_mask(b, queries)) continue;
       if (!has_weights(a, queries) || !has_weights(b, queries)) continue;
@@ -67,13 +71,15 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
         const auto found = unlike(a, b, query);
         if (!found) continue;
         Finding finding = finding_at(*found, i, unit);
-        finding.history = history;
+        finding.history = *history;
         verdicts.accuse(std::move(finding));
       }
     }
   }
   return verdicts.judgement();
 }
+
+namespace {
 
 const Row* row_of(const std::vector<Row>& rows, Token token) {
   const auto found = std::ranges::find(rows, token, &Row::value);
@@ -102,8 +108,10 @@ std::optional<Difference> changed(const Row& before, const Row& after, const Con
                           ", as attention saw it",
                       "it is stored at position " + kv::properties::to_text(after.position)};
   }
-  return std::nullopt;
+  return {};
 }
+
+}  // namespace
 
 Judgement returned_equals_stored(const History& history, const Contract& contract) {
   Verdicts verdicts({"the subject tells nothing of its rows that could differ", true});
@@ -127,38 +135,43 @@ Judgement returned_equals_stored(const History& history, const Contract& contrac
   return verdicts.judgement();
 }
 
-}  // namespace
+namespace {
 
-Law returned_equals_stored_law() {
-  return {
-      .id = "row.returned-equals-stored",
-      .sentence = "A row that attention saw and that stays is stored as attention saw it.",
-      .why =
-          "A call attends first and trims then, or the other way round; the rows are the same. "
-          "Where the two are built apart, the next call reads something else than this one did.",
-      .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
-      .must_see = {.eviction = false},
-      .not_applicable = [](const Contract&) -> std::optional<std::string> { return std::nullopt; },
-      .check = returned_equals_stored};
+// Codes times steps are rounded to f32, and so may a step be.
+constexpr double most_steps_off = 0.501;
+
+std::optional<Difference> too_far(const Row& row) {
+  const double most = row.full_precision ? 0 : most_steps_off;
+  if (std::isnan(row.steps_off) || row.steps_off <= most) return {};
+  const std::string token = "token " + kv::properties::to_text(row.value);
+  if (row.full_precision) {
+    return Difference{token + " is in full precision: its numbers are those that were fed",
+                      "one is another", 0};
+  }
+  return Difference{"the numbers of " + token + " are off by at most half a step of their scale",
+                    "one is off by " + to_text(row.steps_off) + " steps", 0};
 }
 
-Law evict_equals_mask_law() {
-  return {
-      .id = "row.evict-equals-mask",
-      .sentence = "A layer attends to what is left as if the rest were masked.",
-      .why =
-          "Evicting a row takes it out of the softmax and changes nothing else: within one layer "
-          "the weights are those of the same cache with room for everything, divided by what the "
-          "visible rows got of them. (Through several layers that is false, because the rows "
-          "themselves were made by layers that saw more; so layers are judged one by one.) The "
-          "cache is compared with itself, made large enough to evict nothing.",
-      .seen_in = "keys_values #140; VeloxQuant-MLX #370",
-      .not_applicable = [](const Contract& contract) -> std::optional<std::string> {
-        if (contract.uneven()) return "largest-budget: no size makes every unit evict nothing";
-        if (contract.budget > 0) return std::nullopt;
-        return "nothing is ever evicted";
-      },
-      .check = evict_equals_mask};
+}  // namespace
+
+Judgement half_step(const History& history, const Contract& contract) {
+  if (contract.positions == PositionMode::shifted) {
+    return NotTested{"keys are rotated again: position.norm judges them", true};
+  }
+  Verdicts verdicts({"the subject does not tell how many steps its numbers are off", true});
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+    if (verdicts.found() || !line.shifts.empty()) return;
+    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
+      const UnitFacts& facts = event.facts.units[unit];
+      for (const auto* const rows : {&facts.returned, &facts.stored}) {
+        for (const Row& row : *rows) {
+          if (!std::isnan(row.steps_off)) verdicts.tested();
+          if (const auto found = too_far(row)) verdicts.accuse(finding_at(*found, index, unit));
+        }
+      }
+    }
+  });
+  return verdicts.judgement();
 }
 
 }  // namespace kv::properties
