@@ -42,7 +42,7 @@ enum class Status {
 struct LawResult {
   const Law* law = nullptr;
   Status status = Status::not_run;
-  std::string why;            // of not_run and spared
+  std::string why;            // of not_run and not_applicable
   std::uint64_t cases = 0;    // tried, up to and with the one that broke it
   std::uint64_t vacuous = 0;  // of these, did not speak to the law
   std::uint64_t shrinks = 0;  // candidates tried

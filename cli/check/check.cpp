@@ -1,5 +1,6 @@
 #include "kvcheck/cli/check/check.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ostream>
@@ -23,7 +24,7 @@ constexpr std::array<Option, 14> table = {{
     {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
     {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
     {.name = "nightly", .help = "an hour or more: a hundred times the cases"},
-    {.name = "budget",
+    {.name = "time",
      .value = "TIME",
      .help = "begin no new work after 30s or 2m; laws not tried by then count as not run"},
     {.name = "filter",
@@ -79,9 +80,9 @@ Result<double> parse_time(const std::string& word) {
   const char unit = word.back();
   const double scale = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
   if (scale == 0) {
-    return usage_error("--budget is '" + word + "'; expected a time such as 30s, 2m or 1h");
+    return usage_error("--time is '" + word + "'; expected a time such as 30s, 2m or 1h");
   }
-  const auto count = parse_real(word.substr(0, word.size() - 1), "--budget", 0.001, 1e6);
+  const auto count = parse_real(word.substr(0, word.size() - 1), "--time", 0.001, 1e6);
   if (!count) return count.error();
   return *count * scale;
 }
@@ -96,7 +97,7 @@ Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
   const auto seed = arguments.count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   options.effort.seed = seed->value_or(1);
-  const auto seconds = parse_time(arguments.value("budget"));
+  const auto seconds = parse_time(arguments.value("time"));
   if (!seconds) return seconds.error();
   options.seconds = *seconds;
   options.filter = arguments.values("filter");
@@ -107,7 +108,7 @@ Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
 // What --reproduce takes its effect from is the string alone.
 Result<void> check_alone(const Arguments& arguments) {
   if (!arguments.given("reproduce")) return {};
-  for (const char* other : {"full", "nightly", "budget", "filter", "seed"}) {
+  for (const char* other : {"full", "nightly", "time", "filter", "seed"}) {
     if (arguments.given(other)) {
       return usage_error("--" + std::string(other) +
                          " has no effect with --reproduce, which tries one law on one case");
@@ -176,7 +177,19 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   return Error{Error::Kind::unsupported, "no law was tried, which is no success"};
 }
 
+// With every other command --budget is residents.
+Result<void> no_budget(std::span<const std::string> given) {
+  const auto is_budget = [](const std::string& word) {
+    return word == "--budget" || word.starts_with("--budget=");
+  };
+  if (std::ranges::none_of(given, is_budget)) return {};
+  return usage_error(
+      "--budget is residents and belongs in the spec, as in 'h2o:budget=64'; for a time limit use "
+      "--time 30s");
+}
+
 Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
+  if (auto none = no_budget(given); !none) return none.error();
   const auto arguments = Arguments::parse(table, given);
   if (!arguments) return arguments.error();
   if (arguments->given("list") || arguments->given("explain")) {

@@ -8,6 +8,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/wrap.h"
+#include "kvcheck/properties/output/result_writers.h"
 #include "kvcheck/properties/statistics/tail.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -47,28 +48,6 @@ std::string array_of(std::span<const std::uint64_t> counts) {
   std::string text = "[";
   for (std::size_t i = 0; i < counts.size(); ++i) {
     text += (i == 0 ? "" : ",") + std::to_string(counts[i]);
-  }
-  return text + "]";
-}
-
-std::string statistics_json(std::span<const properties::Statistic> statistics) {
-  std::string text = "[";
-  for (const properties::Statistic& statistic : statistics) {
-    if (text.size() > 1) text += ",";
-    text += JsonObject()
-                .add("name", statistic.name)
-                .add("what", statistic.what)
-                .add("where", statistic.where)
-                .add("value", statistic.value)
-                .add("freedom", statistic.freedom)
-                .add("p", statistic.p)
-                .add("level", statistic.level)
-                .add("effect", statistic.effect)
-                .add("effect_low", statistic.effect_low)
-                .add("effect_high", statistic.effect_high)
-                .add("detectable", statistic.detectable)
-                .add("rejected", statistic.rejected)
-                .text();
   }
   return text + "]";
 }
@@ -114,9 +93,9 @@ std::string uniformity_json(const Spec& spec, const properties::UniformityResult
       .add("uniform", report.uniform)
       .add("sentence", report.sentence)
       .add("family_error", 1e-9)
-      .add_raw("statistics", statistics_json(report.statistics))
+      .add_raw("statistics", properties::statistics_json(report.statistics))
       .add("smallest", report.smallest)
-      .add_raw("ladder", statistics_json(report.ladder))
+      .add_raw("ladder", properties::statistics_json(report.ladder))
       .add("witness", report.witness)
       .add("expected_share", static_cast<double>(shape.k) / static_cast<double>(shape.n))
       .add("band", report.band)

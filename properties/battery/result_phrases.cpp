@@ -16,7 +16,7 @@ std::string short_number(double value) {
 }  // namespace
 
 std::string_view name_of(Status status) {
-  constexpr std::array<std::string_view, 4> words = {"held", "broken", "not-run", "spared"};
+  constexpr std::array<std::string_view, 4> words = {"held", "broken", "not-run", "not applicable"};
   return words[static_cast<std::size_t>(status)];
 }
 

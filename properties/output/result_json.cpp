@@ -1,4 +1,5 @@
 // A report as one JSON object.
+#include <algorithm>
 #include <ostream>
 
 #include "kvcheck/base/text/json_text.h"
@@ -46,17 +47,23 @@ std::string json_of(const StatisticalVerdict& measured) {
       .add("ran", measured.ran)
       .add("broken", measured.broken)
       .add("sentence", measured.sentence)
-      .add_raw("statistics",
-               json_list(measured.statistics, [](const Statistic& s) { return json_of(s); }))
+      .add_raw("statistics", statistics_json(measured.statistics))
       .add("smallest", measured.smallest)
       .text();
+}
+
+// As the text has it, but one word: "not_applicable".
+std::string status_word(Status status) {
+  std::string word(name_of(status));
+  std::ranges::replace(word, ' ', '_');
+  return word;
 }
 
 std::string json_of(const LawResult& result) {
   JsonObject object;
   object.add("law", result.law->id)
       .add("sentence", result.law->sentence)
-      .add("status", name_of(result.status))
+      .add("status", status_word(result.status))
       .add("why", result.why)
       .add("cases", result.cases)
       .add("vacuous", result.vacuous)
@@ -90,6 +97,10 @@ std::string json_of(const Contract& contract) {
 }
 
 }  // namespace
+
+std::string statistics_json(std::span<const Statistic> statistics) {
+  return json_list(statistics, [](const Statistic& statistic) { return json_of(statistic); });
+}
 
 void write_json(const BatteryResult& report, std::ostream& out) {
   out << JsonObject()

@@ -139,7 +139,7 @@ void write_table(const BatteryResult& report, std::size_t columns, std::ostream&
     std::string line(result.law->id);
     line.resize(width + 2, ' ');
     line += name_of(result.status);
-    line.resize(width + 11, ' ');
+    line.resize(width + 17, ' ');
     std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
     cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
     line += cases + "  ";
@@ -154,14 +154,14 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
       << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)
-      << " spared; " << report.cases << " cases, level " << name_of(report.effort.level)
+      << " not applicable; " << report.cases << " cases, level " << name_of(report.effort.level)
       << ", seed " << report.effort.seed << "\n";
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {
     out << (report.cases == 0 ? "No law was tried: this says nothing of the subject.\n"
                               : "Time ran out before any law had been tried in full: this says "
-                                "nothing of the subject; give more --budget.\n");
+                                "nothing of the subject; give it more --time.\n");
   }
 }
 

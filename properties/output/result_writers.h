@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <span>
 #include <string>
 
 #include "kvcheck/properties/battery.h"
@@ -21,7 +22,10 @@ void write_text(const BatteryResult& report,
 // One JSON object: everything that Report holds.
 void write_json(const BatteryResult& report, std::ostream& out);
 
-// One <testsuite>, one <testcase> per law; not run and spared are <skipped>.
+// A list of JSON objects, one for each statistic.
+std::string statistics_json(std::span<const Statistic> statistics);
+
+// One <testsuite>, one <testcase> per law; not run and not applicable are <skipped>.
 void write_junit(const BatteryResult& report, const std::string& command, std::ostream& out);
 
 // One event of a history, positions across, queries down:

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "kvcheck/base/check.h"
 
@@ -76,18 +75,6 @@ Bounds exact_bounds(std::uint64_t hits, std::uint64_t trials, double error) {
   const auto h = static_cast<double>(hits);
   return {math::binomial::find_lower_bound_on_p(n, h, error / 2),
           math::binomial::find_upper_bound_on_p(n, h, error / 2)};
-}
-
-std::vector<bool> holm(std::span<const double> p_values, double level) {
-  std::vector<std::size_t> order(p_values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p_values[i]; });
-  std::vector<bool> falls(p_values.size(), false);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (p_values[order[i]] > level / static_cast<double>(order.size() - i)) break;
-    falls[order[i]] = true;
-  }
-  return falls;
 }
 
 std::string p_text(double p) {

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace kv::properties {
 
@@ -29,9 +27,6 @@ struct Bounds {
 
 // Clopper and Pearson's interval, which misses the true share with at most `error`.
 Bounds exact_bounds(std::uint64_t hits, std::uint64_t trials, double error);
-
-// Holm's step-down: which of these hypotheses fall at family error `level`, independent or not.
-std::vector<bool> holm(std::span<const double> p_values, double level);
 
 // "p = 3.2e-12", "p < 1e-300", "p = 0.41".
 std::string p_text(double p);

@@ -69,12 +69,21 @@ TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
   EXPECT_EQ(status({"check"}), 2);
   EXPECT_EQ(status({"check", "streming"}), 2);
   EXPECT_EQ(status({"check", subject, "--full", "--nightly"}), 2);
-  EXPECT_EQ(status({"check", subject, "--budget", "30"}), 2);
-  EXPECT_EQ(status({"check", subject, "--budget", "s"}), 2);
+  EXPECT_EQ(status({"check", subject, "--time", "30"}), 2);
+  EXPECT_EQ(status({"check", subject, "--time", "s"}), 2);
   EXPECT_EQ(status({"check", subject, "--filter", "nothing"}), 2);
   EXPECT_EQ(status({"check", subject, "--list"}), 2);
   EXPECT_EQ(status({"check", subject, "--json", "-", "--junit", "-"}), 2);
   EXPECT_EQ(status({"check", subject, "--json", "/nowhere/r.json"}), 2);
+}
+
+TEST(CheckCommand, BudgetIsResidentsAndTimeHasAnOptionOfItsOwn) {
+  for (const std::string word : {"--budget", "--budget=64"}) {
+    const Ran ran = run({"check", subject, word, "30s"});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, testing::HasSubstr("--budget is residents and belongs in the spec, as in "
+                                            "'h2o:budget=64'; for a time limit use --time 30s"));
+  }
 }
 
 TEST(CheckCommand, AnUnknownLawGetsTheNearestAndNotAll) {
@@ -86,7 +95,7 @@ TEST(CheckCommand, AnUnknownLawGetsTheNearestAndNotAll) {
 }
 
 TEST(CheckCommand, RunningNothingIsNoSuccess) {
-  // Dense evicts nothing, so that a law that must see an eviction is spared.
+  // Dense evicts nothing, so that a law that must see an eviction is not applicable.
   const auto ran = run({"check", "dense", "--filter", "resident.sinks"});
   EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
 }

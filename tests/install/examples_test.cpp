@@ -60,7 +60,7 @@ TEST_F(Examples, Torch) {
   }
   if (interpreter_.empty()) GTEST_SKIP() << "there is no PyTorch here (Debian: python3-torch)";
   const std::string program = python(copied("torch") + "/sink_cache.py");
-  expect_holds("--exec \"" + program + "\" --budget 30s");
+  expect_holds("--exec \"" + program + "\" --time 30s");
   expect_caught("--exec \"" + program + " --broken\" --filter 'row.*'", "value");
 }
 

@@ -30,7 +30,7 @@ inline std::string words_of(const Finding& finding) {
 inline std::string judge_case(const Law& law, Family& family, const Case& what) {
   const auto contract = family.contract(what.setup);
   if (!contract) return "(refused: " + contract.error().message + ")";
-  if (const auto why = law.not_applicable(*contract)) return "(spared: " + *why + ")";
+  if (const auto why = law.why_not(*contract)) return "(not applicable: " + *why + ")";
   Judgement judgement;
   if (const auto* judge = std::get_if<JudgeHistory>(&law.check)) {
     const auto history = run_case(family, what);
@@ -38,13 +38,8 @@ inline std::string judge_case(const Law& law, Family& family, const Case& what) 
     judgement = (*judge)(*history, history->contract);
   } else {
     Trial trial(family, what);
-    try {
-      judgement = std::get<JudgeRelation>(law.check)(trial, *contract);
-    } catch (const NotTested& why) {
-      judgement = why;
-    } catch (const SubjectFailed& failure) {
-      return std::string("failed: ") + failure.what();
-    }
+    judgement = std::get<JudgeRelation>(law.check)(trial, *contract);
+    if (trial.stop()) judgement = trial.stop()->judgement;
   }
   if (const auto* finding = std::get_if<Finding>(&judgement)) return words_of(*finding);
   if (const auto* why = std::get_if<NotTested>(&judgement)) return "(not tested: " + why->why + ")";

@@ -83,7 +83,7 @@ TEST(Battery, SaysWhatALawNeverSaw) {
   EXPECT_GT(unseen, 0U);
 }
 
-TEST(Battery, ASubjectThatNeverEvictsIsSparedOfWhatNeedsEvictions) {
+TEST(Battery, WhatNeedsEvictionsDoesNotApplyToASubjectThatNeverEvicts) {
   const auto family = make_spec_family(*parse_spec("dense"));
   const auto report = run_battery(*family, few(10));
   ASSERT_TRUE(report);
@@ -166,7 +166,7 @@ TEST(Battery, RefusesAClaimThatNoLawKnows) {
             "'constant-size'?");
 }
 
-TEST(Battery, SparesWhatIsRightlyRefused) {
+TEST(Battery, WhatIsRightlyRefusedIsNotApplicable) {
   const auto family = make_spec_family(*parse_spec("streaming:sinks=1,recent=3"));
   for (const char* law : {"operation.shift", "position.shift-composes"}) {
     const LawResult result = tried(*family, law);
@@ -193,7 +193,7 @@ TEST(Battery, ADeclaredShiftMayNotBeRefused) {
   EXPECT_EQ(composes.status, Status::not_run);
 }
 
-TEST(Battery, EveryLawIsTriedOrSparedWithAReason) {
+TEST(Battery, EveryLawIsTriedOrNotApplicableWithAReason) {
   for (const char* text : {"window:recent=6", "streaming:sinks=2,recent=6;timing=lazy:30",
                            "h2o:sinks=1,recent=3,budget=8;unit=layer;timing=lazy:30",
                            "reservoir:sinks=2,recent=3,budget=8;timing=trim-then-attend"}) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kvcheck/properties/forwarding.h"
+
 namespace kv::properties {
 namespace {
 
@@ -28,56 +30,34 @@ Facts hiding(Facts facts) {
   return facts;
 }
 
-class HidingSubject final : public Subject {
+class HidingSubject final : public ForwardingSubject {
  public:
-  explicit HidingSubject(std::unique_ptr<Subject> subject) : subject_(std::move(subject)) {}
+  using ForwardingSubject::ForwardingSubject;
 
   Answer<Facts> feed(const Feed& feed) override {
     const Stream unknown_to_all{.kind = StreamKind::ties};
-    auto answer = subject_->feed({feed.tokens, unknown_to_all, false});
+    auto answer = to().feed({feed.tokens, unknown_to_all, false});
     if (auto* facts = std::get_if<Facts>(&answer)) return hiding(std::move(*facts));
     return answer;
   }
 
-  Facts look() override { return hiding(subject_->look()); }
-
-  Answer<Done> reset() override { return subject_->reset(); }
+  Facts look() override { return hiding(to().look()); }
 
   Answer<std::unique_ptr<Subject>> fork() override {
-    auto answer = subject_->fork();
+    auto answer = to().fork();
     if (auto* refused = std::get_if<Refused>(&answer)) return *refused;
     auto copy = std::get<std::unique_ptr<Subject>>(std::move(answer));
     return std::unique_ptr<Subject>(std::make_unique<HidingSubject>(std::move(copy)));
   }
-
-  Answer<Done> truncate(std::int64_t length) override { return subject_->truncate(length); }
-
-  Answer<Done> reorder(std::span<const std::uint32_t> from) override {
-    return subject_->reorder(from);
-  }
-
-  Answer<Done> shift(std::int64_t begin, std::int64_t delta) override {
-    return subject_->shift(begin, delta);
-  }
-
-  Answer<std::vector<std::uint8_t>> snapshot() override { return subject_->snapshot(); }
-
-  Answer<Done> restore(std::span<const std::uint8_t> bytes) override {
-    return subject_->restore(bytes);
-  }
-
- private:
-  std::unique_ptr<Subject> subject_;
 };
 
-class HidingFamily final : public Family {
+class HidingFamily final : public ForwardingFamily {
  public:
-  explicit HidingFamily(std::unique_ptr<Family> family) : family_(std::move(family)) {}
-
-  [[nodiscard]] std::string name() const override { return family_->name(); }
+  explicit HidingFamily(std::unique_ptr<Family> family)
+      : ForwardingFamily(*family), family_(std::move(family)) {}
 
   [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
-    auto contract = family_->contract(setup);
+    auto contract = ForwardingFamily::contract(setup);
     if (!contract) return contract;
     contract->positions = PositionMode::unreported;
     contract->precision = Precision::f32;
@@ -88,12 +68,8 @@ class HidingFamily final : public Family {
 
   [[nodiscard]] std::unique_ptr<Subject> make(const kv::properties::Setup& setup,
                                               const DrawsOf& draws) override {
-    return std::make_unique<HidingSubject>(family_->make(setup, draws));
+    return std::make_unique<HidingSubject>(ForwardingFamily::make(setup, draws));
   }
-
-  [[nodiscard]] bool uses_draws() const override { return family_->uses_draws(); }
-
-  [[nodiscard]] kv::properties::Setup requested() const override { return family_->requested(); }
 
  private:
   std::unique_ptr<Family> family_;

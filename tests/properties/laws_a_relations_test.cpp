@@ -196,7 +196,7 @@ TEST(LawOnRuns, ReferenceModelIsHeldTokenForToken) {
   AlteredFamily unnamed(
       "h2o:sinks=1,recent=2,budget=6", [](Reported&) {},
       [](Contract& contract) { contract.reference.clear(); });
-  EXPECT_EQ(tried("reference.model", unnamed), "(spared: the subject names no reference)");
+  EXPECT_EQ(tried("reference.model", unnamed), "(not applicable: the subject names no reference)");
   AlteredFamily unknown(
       "h2o:sinks=1,recent=2,budget=6", [](Reported&) {},
       [](Contract& contract) { contract.reference = "h2p"; });

@@ -92,7 +92,7 @@ std::string accusation(Family& family, std::uint64_t cases, std::uint64_t& seed)
     const auto contract = family.contract(what.setup);
     if (!contract) continue;
     for (const Law& law : laws) {
-      if (law.not_applicable(*contract)) continue;
+      if (law.why_not(*contract)) continue;
       const Attempt tried = attempt(law, family, what);
       if (tried.finding() == nullptr) continue;
       return std::string(law.id) + " in " + what.text() + "\n  expected " +

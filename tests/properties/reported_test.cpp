@@ -113,7 +113,7 @@ TEST(Reported, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
   EXPECT_GE(held.size(), 30U);
 }
 
-TEST(Reported, WhatIsNeverToldIsSparedWithAReason) {
+TEST(Reported, WhatIsNeverReportedIsNotApplicableWithAReason) {
   const auto family = hiding(right_subjects(), "plain-streaming");
   const auto all = results(*family);
   for (const std::string_view id :

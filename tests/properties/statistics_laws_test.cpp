@@ -66,7 +66,7 @@ TEST(ChanceLaws, OurPoliciesKeepTheirClaims) {
     const auto family = make_spec_family(*parse_spec(text));
     const Contract contract = *family->contract(family->requested());
     for (const Law& law : statistical_laws()) {
-      if (law.not_applicable(contract)) continue;
+      if (law.why_not(contract)) continue;
       const StatisticalVerdict verdict = measured(law.id, *family);
       EXPECT_FALSE(verdict.broken) << text << " " << law.id << ": " << verdict.sentence;
       EXPECT_TRUE(verdict.ran || law.id == "chance.exact") << verdict.why_not;
@@ -117,10 +117,10 @@ TEST(ChanceLaws, SharedDrawsAreSeen) {
   EXPECT_FALSE(measured("chance.inclusion", family).broken);
 }
 
-TEST(ChanceLaws, SpareWhatClaimsNothing) {
+TEST(ChanceLaws, DoNotApplyWhereNothingIsClaimed) {
   const Contract contract = contract_of(*parse_spec("h2o:budget=32"));
   for (const Law& law : statistical_laws()) {
-    EXPECT_TRUE(law.not_applicable(contract).has_value()) << law.id;
+    EXPECT_TRUE(law.why_not(contract).has_value()) << law.id;
     EXPECT_FALSE(law.sentence.empty() || law.why.empty() || law.seen_in.empty());
   }
 }
