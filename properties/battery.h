@@ -20,13 +20,13 @@ struct BatteryOptions {
   std::vector<std::string> filter;  // ids, or prefixes of ids that end in '*'; empty: all
   double seconds = 0;               // stop starting new work after so many; 0: the level's own
   std::uint32_t cases = 0;          // per law; 0: the level's own
-  bool shrink = true;  // no: broken laws tell the case that broke them, and not what would be legal
-  std::function<double()> clock;  // seconds since any start; null: no work is limited by time
+  bool shrink = true;               // no: a broken law has the case that broke it, and no legal_if
+  std::function<double()> clock;    // seconds since any start; null: no work is limited by time
 
   // A subject that takes longer for one case hangs; 0: never. Of subjects in this process only.
   double case_seconds = 20;
 
-  // Told the share of the work that is done, in [0, 1], and what is at hand; may be null.
+  // Called with the share of the work that is done, in [0, 1], and what is at hand; may be null.
   std::function<void(double, std::string_view)> progress;
 };
 
@@ -61,7 +61,7 @@ struct LawResult {
 
 struct BatteryResult {
   std::string subject;
-  Contract contract;  // of the wanted setup
+  Contract contract;  // of the requested setup
   std::vector<std::string> deviations;
   Setup requested;
   Effort effort;
@@ -72,7 +72,7 @@ struct BatteryResult {
   [[nodiscard]] std::size_t count(Status status) const;
 };
 
-// Tries every law that the filter names. An error if the wanted setup is refused or the filter
+// Tries every law that the filter names. An error if the requested setup is refused or the filter
 // names no law.
 Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options);
 

@@ -42,7 +42,7 @@ class SimpleCache {
   // What is stored now, in slot order.
   [[nodiscard]] virtual std::vector<Token> kept() const = 0;
 
-  // What the cache says its length is; nothing: not told.
+  // What the cache says its length is; nothing: not reported.
   [[nodiscard]] virtual std::optional<std::size_t> size() const { return std::nullopt; }
 
   // Forgets everything. False: not offered, and nothing has changed; here and below.

@@ -122,7 +122,7 @@ std::vector<std::string> deviations(const Contract& contract);
 std::string wrong_claims(const std::set<std::string, std::less<>>& claims);
 
 // A contract in which one more thing is declared, and the words that declare it: what a finding is
-// judged against again, to tell which declaration would make it legal.
+// judged against again, to find which declaration would make it legal.
 struct Relaxation {
   std::string declaration;  // "timing=attend-then-trim"
   Contract contract;

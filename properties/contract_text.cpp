@@ -33,10 +33,10 @@ void position_line(const Contract& contract, std::vector<std::string>& lines) {
 
 void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
   if (contract.unit == Unit::kv_head) return;
-  const std::string who = contract.unit == Unit::head    ? "each query head keeps its own"
-                          : contract.unit == Unit::layer ? "all heads of a layer share their"
-                                                         : "all layers and heads share their";
-  lines.push_back("unit=" + std::string(name_of(contract.unit)) + ": " + who + " residents");
+  const std::string sharing = contract.unit == Unit::head    ? "each query head keeps its own"
+                              : contract.unit == Unit::layer ? "all heads of a layer share their"
+                                                             : "all layers and heads share their";
+  lines.push_back("unit=" + std::string(name_of(contract.unit)) + ": " + sharing + " residents");
 }
 
 // Which rows are exact all the same.

@@ -39,7 +39,7 @@ class Family {
   // The sizes that the user asked about: laws try these beside the small ones of their own.
   [[nodiscard]] virtual Setup requested() const = 0;
 
-  // Whether sizes other than the wanted ones can be made.
+  // Whether sizes other than the requested ones can be made.
   [[nodiscard]] virtual bool takes_sizes() const { return true; }
 
   // Runs a whole case, where that is cheaper than call by call (a process that answers in batches):

@@ -24,7 +24,7 @@ struct Event {
   std::vector<Token> fed{};
   std::vector<Token> branch{};
 
-  // What feed() told; after any other call what look() told.
+  // What feed() reported; after any other call what look() reported.
   Facts facts{};
 
   std::uint32_t branches = 1;  // that exist after the call
@@ -49,10 +49,10 @@ struct History {
   // Set when the subject threw, crashed or hung; events holds what came before.
   std::string failure;
 
-  // The failure took the subject's process with it, or left it out of step: no event is told.
+  // The failure took the subject's process with it, or left it out of step: no event is known.
   bool died = false;
 
-  // The number of units that each Facts must tell.
+  // The number of units that each Facts must have.
   [[nodiscard]] std::size_t units() const;
 
   // The place of unit `index`; `head` counts query heads with Unit::head.

@@ -1,7 +1,7 @@
 // A law: one property that every subject keeps, or every subject that claims it.
 //
-// A law is one of three kinds. It judges a history, and is then tried on every case that is run; or
-// it relates several runs of its own; or it is statistical, and then it is never shrunk.
+// A law is one of three kinds. It judges a history, and is then tried on every case that is run; it
+// relates several runs of its own; or it is statistical, and then its findings are never shrunk.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ struct Mutant {
   std::string_view name;    // named by what is wrong: "mask-width-from-stream-length"
   std::string_view wrong;   // one line
   std::string_view source;  // project and thread, or paper and figure, where it was seen; or "made"
-  std::string_view equivalent;  // why no law can tell it from a right subject; empty: one must
+  std::string_view
+      equivalent;  // why no law can distinguish it from a right subject; empty: one must
   std::unique_ptr<Family> (*make)();
 };
 

@@ -46,7 +46,7 @@ struct SelftestOptions {
   std::uint32_t workers = 0;        // processes at once, which changes no result; 0: all cores
   std::function<double()> clock;
 
-  // Told the share of the work that is done, in [0, 1], and what is at hand; may be null.
+  // Called with the share of the work that is done, in [0, 1], and what is at hand; may be null.
   std::function<void(double, std::string_view)> progress;
 };
 

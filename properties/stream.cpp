@@ -24,13 +24,13 @@ constexpr float nothing = -200;  // one that leaves itself exactly 0 beside any 
 
 // What a payer finds of a token by chance, in [0, 1): a hash, so that nothing is stored.
 float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
-  Payer who = payer;
+  Payer reader = payer;
   if (stream.mirrored_group > 1) {
     const std::uint32_t group = stream.mirrored_group;
-    const std::uint32_t within = who.query_head % group;
-    who.query_head = who.query_head - within + (group - 1 - within);
+    const std::uint32_t within = reader.query_head % group;
+    reader.query_head = reader.query_head - within + (group - 1 - within);
   }
-  who.sequence += stream.first_sequence;
+  reader.sequence += stream.first_sequence;
   const auto is = [](std::int32_t requested, std::uint32_t own) {
     return requested < 0 || static_cast<std::uint32_t>(requested) == own;
   };
@@ -40,9 +40,9 @@ float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
                          is(stream.disturbed_layer, payer.layer) &&
                          is(stream.disturbed_query_head, payer.query_head);
   std::uint64_t hash = 0x9E3779B97F4A7C15U * (stream.seed + 1U) + (disturbed ? 0x5bd1e995U : 0U);
-  const std::array<std::uint64_t, 7> parts = {who.sequence,
-                                              who.layer,
-                                              who.query_head,
+  const std::array<std::uint64_t, 7> parts = {reader.sequence,
+                                              reader.layer,
+                                              reader.query_head,
                                               static_cast<std::uint64_t>(query.position),
                                               static_cast<std::uint64_t>(query.variant),
                                               static_cast<std::uint64_t>(key.position),

@@ -21,7 +21,7 @@ enum class StreamKind {
   recency,   // falls with distance
   hitter,    // token `planted` gets nearly all from every later query: a newcomer that must win
   one_hot,   // each query gives nearly all to one token by chance
-  drift,     // the favourites change as the stream goes on
+  drift,     // the favourites change as the stream grows
   unscored,  // the first `planted` tokens neither give nor get: everything that they score is equal
   fixed,     // by a liking for each token that all queries share
   behind,    // random, but counted from token `planted` on: those before it get nothing from others
@@ -45,7 +45,7 @@ struct Stream {
   std::uint32_t first_sequence = 0;
 
   // The payers whose coordinates equal these pay otherwise than they did; negative: any. All three
-  // negative: nobody is disturbed. What isolation is tested with.
+  // negative: none is disturbed. What isolation is tested with.
   std::int32_t disturbed_sequence = -1;
   std::int32_t disturbed_layer = -1;
   std::int32_t disturbed_query_head = -1;

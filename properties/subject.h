@@ -3,7 +3,7 @@
 // Laws speak to subjects only. Our policies in our cache are one kind (spec_subject.h); mutants, a
 // shared library behind the C interface and a process behind the line protocol are the others.
 //
-// After each call a subject tells three facts apart, because half of the known bugs live in their
+// After each call a subject reports three facts apart, because half of the known bugs live in their
 // disagreement: the rows returned to attention, with who may see them; the rows stored afterwards;
 // and the number of rows that it reports.
 #pragma once
@@ -60,21 +60,22 @@ inline constexpr double not_reported = std::numeric_limits<double>::quiet_NaN();
 // One stored row, as read from its key and its value. A subject that holds no vectors says the same
 // of both.
 struct Row {
-  Token value;                     // whose value lies here
-  Token key;                       // whose key lies here
-  Place value_place;               // whose cache the value was made for
-  Place key_place;                 // whose cache the key was made for
-  double position = not_reported;  // the rotary position that the key is rotated for; NaN: not told
+  Token value;        // whose value lies here
+  Token key;          // whose key lies here
+  Place value_place;  // whose cache the value was made for
+  Place key_place;    // whose cache the key was made for
+  double position =
+      not_reported;  // the rotary position that the key is rotated for; NaN: not reported
   double key_error = not_reported;  // |key - exactly rotated key| / |key|; NaN: no vectors are held
   bool full_precision = true;       // false: stored in a lower precision than it was fed in
   bool apart = false;               // key was read apart from value; else it only repeats it
 
   // How far a number of key or value is at most from the one that was fed, in steps of its own
   // group's scale: 0.5 is a number rounded to the nearest code. In full precision 0 if all are as
-  // they were fed, more if not. NaN: not told.
+  // they were fed, more if not. NaN: not reported.
   double steps_off = not_reported;
 
-  // What is not told equals what is not told.
+  // Unreported numbers equal each other.
   bool operator==(const Row& other) const {
     const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
     return value == other.value && key == other.key && value_place == other.value_place &&
@@ -91,34 +92,35 @@ struct UnitFacts {
   std::vector<Row> returned;
   std::size_t mask_width = 0;
   std::vector<std::uint8_t> visible;
-  bool listed = false;  // who is seen was told as lists: rows and mask are made of them, and fit
+  bool listed = false;  // visible rows came as lists: rows and mask are made of them, and fit
 
-  // [queries], the rotary position each query was rotated for; NaN or empty: not told.
+  // [queries], the rotary position each query was rotated for; NaN or empty: not reported.
   std::vector<double> query_positions;
 
   // Where query i counts the position of row r from another offset than the row's own (in-cache
   // positions derived per query): [queries * returned], else empty and Row::position stands.
   std::vector<double> key_positions;
 
-  // [queries * returned], the weights that attention gave, summing to 1 a query; empty: not told.
-  // A unit of several query heads tells their mean.
+  // [queries * returned], the weights that attention gave, summing to 1 a query; empty: not
+  // reported. A unit of several query heads reports their mean.
   std::vector<float> weights;
 
   // [queries, page_width], where queries choose whole pages: the bound that query i had of the
   // logits of page j, NaN where it had none; logits are plain products of the vectors that tokens
-  // bring (properties/cases/token_inputs.h). Empty: not told.
+  // bring (properties/cases/token_inputs.h). Empty: not reported.
   std::vector<double> page_bounds;
   std::size_t page_width = 0;
 
-  std::vector<Row> stored;                // after the call, in slot order
-  std::optional<std::uint64_t> reported;  // what the cache says its length is; nothing: not told
-  std::optional<std::uint64_t> moved;     // rows copied so far within or between buffers
-  std::optional<std::uint64_t> bytes;     // what the cache says it occupies
+  std::vector<Row> stored;  // after the call, in slot order
+  std::optional<std::uint64_t>
+      reported;                        // what the cache says its length is; nothing: not reported
+  std::optional<std::uint64_t> moved;  // rows copied so far within or between buffers
+  std::optional<std::uint64_t> bytes;  // what the cache says it occupies
 };
 
 // What a call did: one entry per (sequence, layer, head), head fastest. Heads are kv-heads; query
 // heads where the contract says that each keeps residents of its own. Units that share residents
-// are told once each all the same.
+// are reported once each all the same.
 struct Facts {
   std::vector<UnitFacts> units;
 };
@@ -143,7 +145,7 @@ class SubjectFailed : public std::runtime_error {
 struct Feed {
   std::span<const Token> tokens;  // [c], c >= 0; positions are consecutive
   const Stream& stream;           // what attention they pay and receive
-  bool report_weights = true;     // false: nobody reads them, and they need not be told
+  bool report_weights = true;     // false: they are not read
 };
 
 // One cache with all its layers, heads and sequences. Not thread-safe. Any call may throw; whatever

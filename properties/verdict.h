@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kv::properties {
@@ -34,6 +35,12 @@ struct Statistic {
   double effect_high = 0;
   double detectable = 0;  // the smallest effect that this run would have seen with power 0.99
   bool rejected = false;
+
+  void set_effect(std::string words, double low, double high) {
+    effect = std::move(words);
+    effect_low = low;
+    effect_high = high;
+  }
 };
 
 struct StatisticalVerdict {

@@ -113,7 +113,8 @@ class Battery {
     if (options_.progress) options_.progress(share, what);
   }
 
-  // A subject in this process takes a child with it when it dies; the next one goes on behind it.
+  // A subject in this process takes a child with it when it dies; the next child continues after
+  // that case.
   void run_board(Board& board) {
     if (!family_.in_process()) return campaign_.run(board);
     const auto wait = [&] {

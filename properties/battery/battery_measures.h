@@ -7,7 +7,7 @@
 
 namespace kv::properties {
 
-// The results of the statistical laws that are not spared, what shows most with few streams first.
+// The results of the statistical laws that apply, those that show most with few streams first.
 std::vector<LawResult*> measured_laws(BatteryResult& report);
 
 // Measures a statistical law. A subject in this process is measured in a child, and its death

@@ -67,7 +67,7 @@ void Explainer::explain(LawResult& result, const CaseTree& failing, double secon
   if (options_.shrink) shrunk = shrink_alive(law, failing, seconds);
   Attempt last = attempt(law, family_, shrunk.smallest);
   if (last.finding() == nullptr) {
-    // The subject does not repeat itself. What was seen first is all that can be told.
+    // The subject does not repeat itself. What was seen first is all there is.
     shrunk.smallest = failing.value();
     last = attempt(law, family_, shrunk.smallest);
   }
@@ -76,9 +76,7 @@ void Explainer::explain(LawResult& result, const CaseTree& failing, double secon
   result.reproduce = repeat_words(law, shrunk.smallest);
   if (last.finding() == nullptr) {
     result.finding = Finding{.expected = "the same again when the same case is run again",
-                             .seen = "the law was broken once, and held when it was tried again",
-                             .should_see = {},
-                             .history = {}};
+                             .seen = "the law was broken once, and held when it was tried again"};
     return;
   }
   result.finding = *last.finding();
@@ -135,10 +133,8 @@ void Explainer::explain_death(LawResult& result,
                            .coverage = {},
                            .failure = how,
                            .died = true};
-  result.finding = Finding{.expected = "an answer to every call, be it a refusal",
-                           .seen = std::move(how),
-                           .should_see = {},
-                           .history = {}};
+  result.finding =
+      Finding{.expected = "an answer to every call, be it a refusal", .seen = std::move(how)};
   result.finding->event = again && is_judge(law)
                               ? deadly_call(law, family_, shrunk.smallest, case_seconds)
                               : shrunk.smallest.calls.size();

@@ -19,7 +19,7 @@ class Explainer {
   Explainer(Family& family, const BatteryOptions& options, const Campaign* pool)
       : family_(family), options_(options), pool_(pool) {}
 
-  // Fills in all that a broken LawResult tells. `seconds`: of shrinking, with a clock.
+  // Fills in all of a broken LawResult. `seconds`: of shrinking, with a clock.
   void explain(LawResult& result, const CaseTree& failing, double seconds);
 
   // The same where the subject died: `how` says so. Shrinks by a process a candidate, and finds the

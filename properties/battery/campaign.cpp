@@ -63,7 +63,7 @@ Length length_of(bool pool, Level level, std::uint64_t index) {
     return pool ? counts.pool : counts.relation;
   };
   const Lengths quick = pool ? Lengths(quick_pool) : Lengths(quick_relation);
-  if (index >= cases(level)) return {};  // more cases were wished for than the level has
+  if (index >= cases(level)) return {};  // more cases were requested than the level has
   const bool is_quick = index < cases(Level::quick);
   const bool is_full = index < cases(Level::full);
   const Lengths lengths = is_quick  ? quick

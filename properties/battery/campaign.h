@@ -1,7 +1,7 @@
 // The cases of a battery: which there are, and what laws said of them.
 //
 // A campaign runs in a child process where the subject shares ours, so that whatever the subject
-// does to it, the board tells how far it came. The board is plain data for that reason.
+// does to it, the board shows how far it came. The board is plain data for that reason.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,8 @@ class Campaign {
   [[nodiscard]] CaseTree case_of(std::uint64_t law, std::uint64_t index) const;
 
   // Tries all laws on all cases, in rounds of growing size so that a limit of time cuts all laws
-  // alike, and writes what comes of it to `board`. Goes on where an earlier run on the board ended.
+  // alike, and writes what comes of it to `board`. Continues where an earlier run on the board
+  // ended.
   void run(Board& board) const;
 
   [[nodiscard]] const std::vector<const Law*>& laws() const { return laws_; }

@@ -65,7 +65,7 @@ std::string words_of(const std::vector<Call>& calls) {
 std::string words_of(const Setup& setup) {
   std::string text = "sinks " + std::to_string(setup.sinks) + ", recent " +
                      std::to_string(setup.recent) + ", budget " + std::to_string(setup.budget);
-  // Told of several only.
+  // One of a kind need not be named.
   const auto add = [&](std::uint32_t count, std::string_view what) {
     if (count != 1) text += ", " + std::to_string(count) + " " + std::string(what);
   };

@@ -32,8 +32,8 @@ std::string words_of(const Stream& stream);
 // 1e-9)".
 std::string words_of(const Statistic& statistic);
 
-// The line that repeats a finding; `command` checks the subject. Empty: nobody knows one, and the
-// option alone is told.
+// The line that repeats a finding; `command` checks the subject. Empty: none is known,
+// and the option stands alone.
 std::string repeat_line(const LawResult& result, const std::string& command);
 
 }  // namespace kv::properties

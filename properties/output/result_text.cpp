@@ -91,8 +91,8 @@ void write_broken(const LawResult& result, const std::string& command, std::ostr
   out << "\n";
 }
 
-// The laws that are broken only by a failure of the subject, where it is told already what fails: a
-// cache that throws is one finding, and not one of each relation.
+// The laws that are broken only by a failure of the subject, where another law says already what
+// fails: a cache that throws is one finding, and not one of each relation.
 std::vector<std::string> broken_by_the_failure(const BatteryResult& report) {
   const auto reported = [](const LawResult& result) {
     return result.law->id == "survives" && result.status == Status::broken;
@@ -130,8 +130,8 @@ std::string wrapped(const std::string& text, std::size_t room, std::size_t inden
   return lines;
 }
 
-// Nothing is cut: what does not fit into `columns` goes on under itself, and without a width in the
-// same line.
+// Nothing is cut: what does not fit into `columns` is wrapped under itself; without a width a law
+// has one line.
 void write_table(const BatteryResult& report, std::size_t columns, std::ostream& out) {
   std::size_t width = 3;
   for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());

@@ -93,7 +93,7 @@ Result<std::unique_ptr<Child>> start(const std::function<void(const Pipes&)>& in
     in_child(pipes);
     ::_exit(127);
   }
-  ::setpgid(process, process);  // here too: whoever comes first
+  ::setpgid(process, process);  // in the parent too: either may run first
   close_one(pipes.in[1]);
   close_one(pipes.out[1]);
   close_one(pipes.err[1]);

@@ -12,7 +12,7 @@
 
 namespace kv::properties {
 
-// Not thread-safe. The child is killed with all it started when the object goes.
+// Not thread-safe. The child is killed with all it started by the destructor.
 class Child {
  public:
   // Runs a command line by the shell, its standard input and output being the lines.

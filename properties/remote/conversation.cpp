@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::size_t most_complaints = 5;  // told of one answer
+constexpr std::size_t most_complaints = 5;  // reported of one answer
 constexpr std::size_t most_shown = 200;     // characters of an answer
 
 std::string shown(const std::string& answer) {

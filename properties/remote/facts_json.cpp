@@ -106,7 +106,7 @@ std::vector<Place> read_places(const JsonAt& rows, std::string_view name, std::s
   return places;
 }
 
-// The field's elements, one per row; nothing where it is not told.
+// The field's elements, one per row; empty where it is not reported.
 template <typename T, typename Read>
 std::vector<T> read_column(const JsonAt& rows,
                            std::string_view name,

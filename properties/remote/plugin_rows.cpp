@@ -50,7 +50,7 @@ void give_logits(const Setup& setup, std::span<const Token> fed, const Feed& fee
   }
 }
 
-// Rows as a plugin tells them.
+// Rows as a plugin reports them.
 struct ReportedRows {
   const std::int64_t* ids;
   const float* keys;

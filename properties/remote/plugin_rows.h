@@ -24,7 +24,7 @@ Given give(const kvp_plugin& plugin,
            std::span<const Token> fed,
            const Feed& feed);
 
-// What a plugin told of a unit. Throws SubjectFailed where a pointer is missing.
+// What a plugin reported of a unit. Throws SubjectFailed where a pointer is missing.
 UnitFacts unit_facts(const kvp_plugin& plugin, const kvp_unit& reported, std::size_t queries);
 
 }  // namespace kv::properties

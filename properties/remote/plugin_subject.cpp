@@ -140,7 +140,7 @@ class PluginSubject final : public Subject {
   }
 
  private:
-  // One kvp_unit per unit, with nothing told.
+  // One kvp_unit per unit, with nothing reported.
   struct Units {
     explicit Units(const PluginSubject& subject) : reported(subject.units()) {
       for (kvp_unit& unit : reported) {

@@ -33,7 +33,7 @@ class RemoteFamily final : public Family {
     hello_ = *hello;
     pool_->give(*std::move(conversation));
     pool_->greet_newcomers();
-    // A declaration that cannot be read is told at once; a death over it is the laws' finding.
+    // A declaration that cannot be read is reported at once; a death over it is a finding.
     static_cast<void>(contract(hello_.requested));
     const auto failed = failures_.find(key_of(hello_.requested));
     if (failed == failures_.end() || failed->second.kind != Error::Kind::malformed) return {};

@@ -1,5 +1,5 @@
 // Subjects in a process of their own: a program behind the line protocol, or a library loaded by a
-// child of this process. What crashes or hangs there is a finding, and the battery goes on.
+// child of this process. What crashes or hangs there is a finding, and the battery continues.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Hello {
   std::string name;
   bool draws = false;   // leaves its chance to the draws it is given
   bool logits = false;  // wants the logits of each feed
-  bool sizes = true;    // can be made with other sizes than the wanted ones
+  bool sizes = true;    // can be made with other sizes than the requested ones
   Setup requested{.sinks = 2, .recent = 4, .budget = 12};
 };
 

@@ -26,15 +26,15 @@ std::string logits_json(const RunRequest& request, const Asked& asked) {
   const Setup& setup = request.setup;
   const std::uint32_t payers = setup.sequences * setup.layers * setup.query_heads();
   for (std::uint32_t payer = 0; payer < payers; ++payer) {
-    const Payer who{.sequence = payer / setup.query_heads() / setup.layers,
-                    .layer = payer / setup.query_heads() % setup.layers,
-                    .query_head = payer % setup.query_heads()};
+    const Payer reader{.sequence = payer / setup.query_heads() / setup.layers,
+                       .layer = payer / setup.query_heads() % setup.layers,
+                       .query_head = payer % setup.query_heads()};
     text += payer == 0 ? "[" : ",[";
     for (std::size_t query = asked.branch.size(); query < keys.size(); ++query) {
       text += query == asked.branch.size() ? "[" : ",[";
       for (std::size_t key = 0; key <= query; ++key) {
         if (key > 0) text += ',';
-        append_float(text, request.stream.logit(who, keys[query], keys[key]));
+        append_float(text, request.stream.logit(reader, keys[query], keys[key]));
       }
       text += ']';
     }

@@ -25,7 +25,7 @@ struct Asked {
 struct RunRequest {
   const Setup& setup;
   const Stream& stream;
-  bool first = true;     // begins a case, else goes on with it
+  bool first = true;     // begins a case, else continues it
   bool own_seed = true;  // draws come of the setup's seed, else they are asked for one by one
 };
 

@@ -11,7 +11,8 @@
 namespace kv::properties {
 namespace {
 
-constexpr double rarest = 1e-6;  // alternatives exclude nothing
+// Alternatives exclude nothing, so that no single decision makes their evidence zero for good.
+constexpr double rarest = 1e-6;
 
 double kept_off_the_ends(double share) {
   return std::clamp(share, rarest, 1 - rarest);
@@ -37,6 +38,7 @@ EProcess::EProcess(const Shape& shape, ChanceLaw law) : shape_(shape), rank_coun
     add_acceptance("newcomers stay with k/(k+1)",
                    with([&](double, double) { return k / (k + 1); }));
     add_acceptance("newcomers always stay", with([](double, double) { return 1.0; }));
+    // From coarse to fine: mixtures pay little for alternatives that do not help.
     for (const double factor : {0.9, 0.99, 0.998, 1.002, 1.01, 1.1}) {
       add_acceptance("newcomers stay " + std::to_string(factor) + " times as often",
                      with([&](double, double null) { return factor * null; }));
@@ -70,7 +72,9 @@ void EProcess::add_ranks(std::string name, const std::vector<double>& shares) {
   alternatives_.push_back(std::move(alternative));
 }
 
-// One number learned: how many times as often as the law says newcomers stay.
+// One number learned: how many times as often as the law says newcomers are kept. It is used before
+// it is updated, so that the bet on a decision never knows its outcome. Ten pseudo-counts keep the
+// first bets small.
 void EProcess::learn_acceptance(std::size_t decision, bool remains) {
   const double null = null_[decision];
   if (null < 1) {
@@ -109,12 +113,15 @@ void EProcess::add(const Replicate& replicate) {
 double EProcess::log_evidence() const {
   std::vector<double> logs = {learned_acceptance_, learned_ranks_};
   for (const Alternative& alternative : alternatives_) logs.push_back(alternative.log_ratio);
+  // The mean of the likelihood ratios, which is a fair bet itself; the largest is taken out so that
+  // nothing overflows.
   const double most = std::ranges::max(logs);
   double sum = 0;
   for (const double log : logs) sum += std::exp(log - most);
   return impossible_ + most + std::log(sum / static_cast<double>(logs.size()));
 }
 
+// Ville's inequality: under the law the evidence ever exceeds 1/p with probability p at most.
 double EProcess::p() const {
   return std::min(1.0, std::exp(-log_evidence()));
 }

@@ -2,7 +2,7 @@
 // carried from night to night.
 //
 // For each decision it multiplies likelihood ratios of "the newcomer stayed" and of the age-rank of
-// the elder who went, against a fixed set of alternatives and two that learn from what has been
+// the evicted elder, against a fixed set of alternatives and two that learn from what has been
 // seen; E is their mean. While the law is true E is a non-negative martingale from 1, so that
 // P(E ever >= 1/alpha) <= alpha, whenever one stops. Source: Ville's inequality; Ramdas,
 // Grunwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference",
@@ -20,7 +20,7 @@ class EProcess {
  public:
   EProcess(const Shape& shape, ChanceLaw law);
 
-  // Requires the decisions of `replicate` to be told.
+  // Requires the decisions of `replicate`.
   void add(const Replicate& replicate);
 
   // ln E. Infinite once what the law excludes has happened.

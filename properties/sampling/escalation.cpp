@@ -17,7 +17,8 @@ std::string place_of(const LadderStep& bin, std::uint64_t streams, bool again) {
   return bin.where + ", " + std::to_string(streams) + (again ? " fresh streams" : " streams");
 }
 
-// What both stages together would see, each with half of what may be missed.
+// What both stages together would see: a deviation must pass both, so each may miss half of what
+// may be missed.
 double detectable_in_two(const ChanceTest& test, double second_level) {
   const double power = 1 - (1 - wanted_power) / 2;
   const double times = static_cast<double>(second_factor);
@@ -25,6 +26,7 @@ double detectable_in_two(const ChanceTest& test, double second_level) {
                   detectable(test, std::min(second_level, 0.5), power, times));
 }
 
+// Suspicious, but not enough to reject on the first look alone.
 bool doubtful(const ChanceTest& test, double each) {
   return test.statistic.p < first_level && test.statistic.p >= each;
 }
@@ -85,6 +87,8 @@ Result<Escalated> escalate(const std::vector<LadderStep>& bins,
     result.tests += tests->size();
     looks.push_back(*std::move(tests));
   }
+  // A test may err at the first look, with `each`, and at the second: that one is reached with
+  // probability first_level only, so its own level is each / first_level.
   const double each =
       family_error / (2 * static_cast<double>(std::max<std::size_t>(1, result.tests)));
   for (std::size_t c = 0; c < bins.size(); ++c) {

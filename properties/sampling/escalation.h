@@ -32,7 +32,7 @@ struct LadderStep {
   // streams are many enough.
   std::function<Result<std::vector<ChanceTest>>(std::uint64_t root, std::uint64_t streams)> run;
 
-  double seconds = 0;  // that a stream takes; 0: nobody asks
+  double seconds = 0;  // that a stream takes; 0: unknown
 };
 
 struct Escalated {

@@ -7,7 +7,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::uint64_t most_outcomes = 256;
+constexpr std::uint64_t most_outcomes = 256;  // of one draw
 
 class TapeDraws final : public Draws {
  public:
@@ -50,6 +50,8 @@ void Tape::refuse(const std::string& why) {
   if (refusal_.empty()) refusal_ = why;
 }
 
+// One counter may be asked for several bounds. Its value is one real number in [0, 1), scaled, so
+// what an earlier answer says about it narrows the later ones.
 std::vector<Tape::Outcome> Tape::outcomes_of(const Key& key, std::uint64_t bound) const {
   const auto found = known_.find(key);
   const Rational low = found == known_.end() ? Rational(0) : found->second.first;
@@ -81,6 +83,8 @@ std::uint64_t Tape::below(std::uint32_t unit,
   return outcome.value;
 }
 
+// Advances like an odometer: the last draw that has another outcome takes it, and the draws behind
+// it are forgotten, since they may come out differently or not at all.
 bool Tape::next() {
   read_ = 0;
   known_.clear();
@@ -103,45 +107,46 @@ Rational Tape::probability() const {
   return product;
 }
 
-ExactLaw enumerate(FamilySampler& sampler, std::uint64_t most_runs) {
-  ExactLaw law;
-  law.subsets.resize(subset_count(sampler.shape()));
-  Tape tape;
-  std::vector<Replicate> replicates;
-  while (tape.next()) {
-    if (law.runs == most_runs) tape.refuse("more than " + std::to_string(most_runs) + " outcomes");
-    if (tape.refusal().empty()) {
-      if (auto done = sampler.sample_with(tape.draws(), 0, replicates); !done) {
-        tape.refuse(done.error().message);
-      }
-    }
-    if (!tape.refusal().empty()) {
-      law.refusal = tape.refusal();
-      return law;
-    }
-    ++law.runs;
-    law.subsets[subset_index(replicates[0].kept)] += tape.probability();
-  }
-  return law;
-}
+namespace {
 
-ExactLaw enumerate(const Shape& shape, const RunOnTape& run, std::uint64_t most_runs) {
+// `kept_by` runs one stream on the tape; an error ends the enumeration.
+template <typename KeptBy>
+ExactLaw enumerate_tape(const Shape& shape, std::uint64_t most_runs, KeptBy kept_by) {
   ExactLaw law;
   law.subsets.resize(subset_count(shape));
   Tape tape;
-  TapeDraws draws(tape, 0);
   while (tape.next()) {
     if (law.runs == most_runs) tape.refuse("more than " + std::to_string(most_runs) + " outcomes");
     if (!tape.refusal().empty()) break;
-    const std::vector<std::uint32_t> kept = run(draws);
+    const Result<std::vector<std::uint32_t>> kept = kept_by(tape);
+    if (!kept) tape.refuse(kept.error().message);
     if (!tape.refusal().empty()) break;
     ++law.runs;
-    law.subsets[subset_index(kept)] += tape.probability();
+    law.subsets[subset_index(*kept)] += tape.probability();
   }
   law.refusal = tape.refusal();
   return law;
 }
 
+}  // namespace
+
+ExactLaw enumerate(FamilySampler& sampler, std::uint64_t most_runs) {
+  std::vector<Replicate> replicates;
+  const auto kept_by = [&](Tape& tape) -> Result<std::vector<std::uint32_t>> {
+    if (auto done = sampler.sample_with(tape.draws(), 0, replicates); !done) return done.error();
+    return replicates[0].kept;
+  };
+  return enumerate_tape(sampler.shape(), most_runs, kept_by);
+}
+
+ExactLaw enumerate(const Shape& shape, const RunOnTape& run, std::uint64_t most_runs) {
+  return enumerate_tape(shape, most_runs, [&](Tape& tape) -> Result<std::vector<std::uint32_t>> {
+    TapeDraws draws(tape, 0);
+    return run(draws);
+  });
+}
+
+// Carries the distribution over all subsets from one newcomer to the next, as the law says.
 std::vector<Rational> exact_subsets(ChanceLaw law, const Shape& shape) {
   const auto subsets = all_subsets(shape);
   std::vector<Rational> chances(subsets.size());

@@ -11,6 +11,7 @@
 namespace kv::properties {
 namespace {
 
+// Any attention: what claims a law of chance may not heed it.
 const Stream stream{.kind = StreamKind::random, .seed = 1};
 
 Error cannot_count(const std::string& why) {
@@ -120,6 +121,7 @@ Result<void> FamilySampler::feed(const Setup& setup,
                                  const DrawsOf* draws,
                                  const Use& use) {
   if (!family_.in_process()) return feed_whole(family_, setup, calls, draws, use);
+  // Whatever a subject throws is its failure.
   try {
     const std::unique_ptr<Subject> subject =
         family_.make(setup, draws == nullptr ? counter_draws(setup.seed) : *draws);
@@ -141,7 +143,8 @@ Result<void> FamilySampler::find_shape() {
     calls.push_back(chunk);
     fed += chunk;
   }
-  // Single tokens from here on, until nothing is stored beyond the budget.
+  // Single tokens from here on, until nothing is stored beyond the budget: a lazy cache is counted
+  // right after a trim, when the middle has its declared size.
   const std::uint32_t exempt = contract_.timing == Timing::lazy ? contract_.slack + 1 : 0;
   calls.insert(calls.end(), 1 + exempt, 1);
   std::vector<std::uint32_t> residents;
@@ -218,7 +221,7 @@ Result<void> FamilySampler::run(const DrawsOf* draws,
   return {};
 }
 
-// Who is in the middle now, and who went, as far as one call tells.
+// The tokens in the middle now, and the victim, as far as one call shows.
 Result<void> FamilySampler::take(const Facts& facts,
                                  std::uint32_t fed,
                                  std::vector<Replicate>& replicates) {

@@ -63,7 +63,7 @@ class FamilySampler final : public Sampler {
   Contract contract_;
   Shape shape_;
   std::vector<std::uint32_t> calls_;                // of each stream
-  std::vector<std::vector<std::uint32_t>> before_;  // by unit, who was kept before the call
+  std::vector<std::vector<std::uint32_t>> before_;  // by unit, the tokens kept before the call
   std::vector<std::uint32_t> now_;
 };
 

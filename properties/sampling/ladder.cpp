@@ -7,7 +7,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::uint64_t wanted_tokens = 12000;  // fed at the wanted size in a quick run
+constexpr std::uint64_t wanted_tokens = 12000;  // fed at the requested size in a quick run
 constexpr std::uint64_t fewest_streams = 30;    // where time is short
 
 StatisticalVerdict not_run(const std::string& why) {
@@ -51,7 +51,8 @@ Result<Site> site_of(Family& family, const Setup& setup, const Ask& ask, const R
   return Site{std::shared_ptr<FamilySampler>(*std::move(sampler)), rung.streams};
 }
 
-// The wanted size, with about four times as many tokens as fit; in few streams.
+// The requested size, with about four times as many tokens as fit; in few streams. One unit where
+// the family allows it: the laws are about one reservoir.
 Result<Site> wanted_site(Family& family, const Ask& ask) {
   const Setup requested = family.requested();
   Setup one = requested;
@@ -91,6 +92,7 @@ Result<std::vector<Site>> sites_of(Family& family, const Ask& ask) {
   }
   Result<Site> requested = wanted_site(family, ask);
   if (requested) {
+    // Covariances are quadratic in n.
     const bool small = requested->sampler->shape().n <= 4096;
     if (small || sites.empty()) sites.push_back(*std::move(requested));
   } else if (sites.empty()) {
@@ -156,7 +158,7 @@ Result<double> fit_into_time(std::vector<LadderStep>& bins, const Effort& effort
     least += bin.seconds * static_cast<double>(fewest_streams);
     if (least > effort.seconds_left()) return Error{Error::Kind::busy, "time ran out"};
   }
-  constexpr double first_look = 0.7;  // the rest is for what looks doubtful
+  constexpr double first_look = 0.7;  // the rest is for the second look at what is doubtful
   const double share = first_look * std::max(0.0, effort.seconds_left()) / requested;
   if (requested <= 0 || share >= 1) return 1.0;
   for (LadderStep& bin : bins) {

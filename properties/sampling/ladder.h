@@ -42,7 +42,7 @@ struct Ask {
 Setup rung_setup(const Shape& shape);
 
 // Climbs. A family of fixed size is measured at its own size alone; one that takes any size, at the
-// wanted size too. The verdict's sentence is in words; `smallest` names the smallest cell that
+// requested size too. The verdict's sentence is in words; `smallest` names the smallest cell that
 // rejects, its streams and seed.
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask);
 

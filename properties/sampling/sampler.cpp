@@ -42,6 +42,8 @@ Result<Counts> collect_threads(const MakeSampler& make,
                                std::uint32_t threads,
                                const std::function<bool(std::uint64_t done)>& more) {
   const Shape shape = make()->shape();
+  // Small enough that threads end together, large enough that the counter is not contended. Sums of
+  // integers do not depend on which thread took which batch.
   const std::uint64_t batch =
       std::clamp<std::uint64_t>(count / (16 * std::uint64_t{threads}), 1, 1 + 1000000 / shape.n);
   std::vector<Counts> parts(threads, Counts(shape, requested));

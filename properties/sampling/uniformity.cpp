@@ -39,7 +39,7 @@ MakeSampler sampler_of(const Spec& spec, std::uint32_t tokens) {
   return [spec, tokens] { return std::make_unique<SpecSampler>(spec, tokens); };
 }
 
-// The band that all n shares leave with at most 5 %, by the normal tail at the widest.
+// The band that some of the n shares leaves with at most 5 %, by the normal tail and Bonferroni.
 double band_of(const Counts& counts) {
   const Shape& shape = counts.shape();
   const double share = static_cast<double>(shape.k) / static_cast<double>(shape.n);
@@ -60,6 +60,8 @@ struct Step {
   std::uint64_t streams;
 };
 
+// From sizes where an index that is off by one shows to sizes where slow drift does; fewer streams
+// where they are longer.
 constexpr std::array<Step, 7> ladder = {{{{.n = 5, .k = 4}, 20000},
                                          {{.n = 8, .k = 4}, 20000},
                                          {{.n = 16, .k = 4}, 20000},
@@ -107,7 +109,8 @@ Result<void> walk(const Spec& spec, const UniformityOptions& options, Uniformity
   return {};
 }
 
-// Every outcome of every draw at the smallest size where the law differs.
+// Every outcome of every draw at the smallest size where the law differs: a fraction needs no
+// statistics to be believed.
 void find_witness(const Spec& spec, UniformityResult& report) {
   for (const Shape shape :
        {Shape{3, 1}, Shape{3, 2}, Shape{4, 2}, Shape{5, 2}, Shape{5, 3}, Shape{6, 3}}) {

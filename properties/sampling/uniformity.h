@@ -23,7 +23,7 @@ struct UniformityOptions {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
 
-  // Told the share done, from any thread, one at a time or not; false stops. May be null.
+  // Called with the share done, from any thread, one at a time or not; false stops. May be null.
   std::function<bool(double share)> more{};
 };
 

@@ -36,7 +36,8 @@ double quadratic_form(std::vector<double> covariance, std::vector<double> x, std
   for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, covariance[i * n + i]);
   rank = 0;
   double sum = 0;
-  // Row by row: factor, and solve forward at once.
+  // Row by row: factor, and solve forward at once. The form is the squared length of the solution,
+  // so that the inverse is never made.
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double rest = covariance[i * n + j];
@@ -45,6 +46,7 @@ double quadratic_form(std::vector<double> covariance, std::vector<double> x, std
       covariance[i * n + j] = i == j ? rest : (pivot > 0 ? rest / pivot : 0);
     }
     double& pivot = covariance[i * n + i];
+    // What is left of a direction without variance is rounding: dividing by it would be noise.
     if (pivot <= 1e-10 * largest) {
       pivot = 0;
       continue;

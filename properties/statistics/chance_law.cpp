@@ -55,7 +55,7 @@ double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::u
   const auto n = static_cast<double>(shape.n);
   if (law == ChanceLaw::uniform) return k * (k - 1) / (n * (n - 1));
   const bool own = law == ChanceLaw::geometric;
-  // Until j takes part, i is alone; from then on both must survive.
+  // Until j takes part, i survives decisions alone; from then on both must survive the same ones.
   const std::uint32_t together = decisions(shape, j, own);
   const std::uint32_t alone = decisions(shape, i, own) - together;
   const double one = own ? k / (k + 1) : (k - 1) / k;

@@ -1,13 +1,13 @@
-// What a policy may claim of chance: the law of who is in the middle.
+// What a policy may claim of chance: the distribution of the tokens in the middle.
 //
 // Tokens are numbered 0, 1, ... in the order in which they entered the middle (left the recent
-// window); k may stay. From the k-th on every token is a newcomer of whom, or of whose elders, one
-// goes.
+// window); k may stay. From the k-th on every token is a newcomer: it or one of the k elders is
+// evicted.
 //
-//   uniform    a newcomer, the t-th to enter, stays with k/t; then one of k elders goes, whichever
+//   uniform    the t-th to enter is kept with k/t; then one of the k elders is evicted, each alike
 //              Source: Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985.
-//   geometric  one of the k + 1 goes, whichever
-//   admitting  the newcomer stays; one of the k elders goes, whichever
+//   geometric  one of the k + 1 is evicted, each alike
+//   admitting  the newcomer is kept; one of the k elders is evicted, each alike
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ double inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i);
 // That i and j are both, i < j.
 double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::uint32_t j);
 
-// That the t-th token to enter (1, 2, ...) stays, t > k. Whoever else goes is uniform among the k
-// elders under every law.
+// That the t-th token to enter (1, 2, ...) is kept, t > k. Under every law a victim
+// among the elders is uniform.
 double acceptance(ChanceLaw law, const Shape& shape, std::uint32_t t);
 
 // [n], inclusion of each.

@@ -48,11 +48,11 @@ ChanceTest inclusion_test(const Counts& counts, ChanceLaw law);
 std::optional<ChanceTest> pair_test(const Counts& counts);
 
 // TA: does the t-th token enter with the law's probability? Independent Bernoulli trials over t.
-// Nothing if no decisions were told. Where the law leaves nothing to chance, one refusal refutes
-// it. Detectable: a relative change of the acceptance common to all t.
+// Nothing if no decisions were reported. Where the law leaves nothing to chance, one refusal
+// refutes it. Detectable: a relative change of the acceptance common to all t.
 std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law);
 
-// TE: is the elder who goes uniform among the k by age? Nothing if k = 1 or nobody went.
+// TE: is the evicted elder uniform among the k by age? Nothing if k = 1 or none was evicted.
 // Detectable: the root mean square deviation of a rank's share, relative to 1/k.
 std::optional<ChanceTest> age_rank_test(const Counts& counts);
 

@@ -11,6 +11,8 @@ double detectable(const ChanceTest& test, double level, double power, double tim
          std::sqrt(noncentrality(test.statistic.freedom, level / test.choices, power) / times);
 }
 
+// Weights are centred, so the fixed sum of all kept tokens drops out, and the variance is exactly
+// R c sum w^2 from the covariance in chance_tests.h.
 ChanceTest trend_test(const Counts& counts) {
   const Shape& shape = counts.shape();
   const auto n = static_cast<double>(shape.n);
@@ -34,11 +36,10 @@ ChanceTest trend_test(const Counts& counts) {
   // The least-squares slope, times the way from the first token to the last, over k/n.
   const double per_z = deviation / squares / streams * (n - 1) / (k / n);
   const double rise = statistic.value * per_z;
-  statistic.effect_low = rise - 1.96 * per_z;
-  statistic.effect_high = rise + 1.96 * per_z;
-  statistic.effect = "from the first token to the last, inclusion changes by " +
-                     percent_text(rise) + " of k/n (" + percent_text(statistic.effect_low) +
-                     " to " + percent_text(statistic.effect_high) + ")";
+  const Bounds bounds{rise - 1.96 * per_z, rise + 1.96 * per_z};
+  statistic.set_effect("from the first token to the last, inclusion changes by " +
+                           percent_text(rise) + " of k/n (" + bounds_text(bounds) + ")",
+                       bounds.low, bounds.high);
   test.per_root = per_z;
   return test;
 }
@@ -54,12 +55,11 @@ ChanceTest largest_test(const Counts& counts) {
   for (const std::uint64_t kept : counts.kept()) {
     statistic.p = std::min(statistic.p, binomial_tail(kept, counts.streams(), share));
   }
+  // Bonferroni over the tokens. They are negatively correlated, so little is lost by it.
   statistic.p = std::min(1.0, statistic.p * static_cast<double>(shape.n));
   const Largest largest = largest_deviation(counts, ChanceLaw::uniform);
   statistic.value = largest.z;
-  statistic.effect = largest.text;
-  statistic.effect_low = largest.bounds.low;
-  statistic.effect_high = largest.bounds.high;
+  statistic.set_effect(largest.text, largest.bounds.low, largest.bounds.high);
   test.per_root = std::sqrt((1 - share) / (streams * share));
   test.choices = static_cast<double>(shape.n);
   return test;

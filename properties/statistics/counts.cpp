@@ -7,6 +7,7 @@
 namespace kv::properties {
 namespace {
 
+// n over k. Each division is exact, since i consecutive numbers contain a multiple of i.
 std::uint64_t select(std::uint64_t n, std::uint64_t k) {
   if (k > n) return 0;
   std::uint64_t result = 1;
@@ -40,6 +41,7 @@ Counts::Counts(const Shape& shape, const CountsRequested& requested)
   if (requested.subsets) subsets_.resize(subset_count(shape));
 }
 
+// Pairs of one larger token lie side by side, so add() touches one stretch per kept token.
 std::size_t Counts::pair_index(std::uint32_t i, std::uint32_t j) const {
   return std::size_t{j} * (j - 1) / 2 + i;
 }
@@ -60,7 +62,7 @@ void Counts::add(const Replicate& replicate) {
   ++reported_;
   for (std::size_t i = 0; i < replicate.gone.size(); ++i) {
     const std::uint32_t rank = replicate.gone[i];
-    if (rank >= shape_.k) continue;
+    if (rank >= shape_.k) continue;  // the newcomer itself was evicted
     ++accepted_[i];
     ++ranks_[rank];
   }

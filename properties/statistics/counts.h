@@ -14,8 +14,8 @@ namespace kv::properties {
 struct Replicate {
   std::vector<std::uint32_t> kept;  // [k], tokens in the middle at the end, increasing
 
-  // [n - k], who went at each decision: an index among the k elders by age (0: the oldest), or k:
-  // the newcomer. Empty where decisions cannot be told apart (several in one call).
+  // [n - k], the victim of each decision: an index among the k elders by age (0: the oldest), or k:
+  // the newcomer. Empty where decisions cannot be separated (several in one call).
   std::vector<std::uint32_t> gone;
 };
 
@@ -31,7 +31,7 @@ class Counts {
   // Requires k tokens below n in `kept`, and n - k decisions or none in `gone`.
   void add(const Replicate& replicate);
 
-  // Adds the streams of other counts of the same shape and wishes.
+  // Adds the streams of other counts of the same shape and requests.
   void merge(const Counts& other);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -41,21 +41,21 @@ class Counts {
   // [n], streams that kept each token.
   [[nodiscard]] std::span<const std::uint64_t> kept() const { return kept_; }
 
-  // Streams that kept i and j, i < j. Requires pairs to be wanted.
+  // Streams that kept i and j, i < j. Requires pairs to be requested.
   [[nodiscard]] std::uint64_t pair(std::uint32_t i, std::uint32_t j) const;
 
   [[nodiscard]] bool has_pairs() const { return !pairs_.empty(); }
 
-  // Streams whose decisions were told.
+  // Streams whose decisions were reported.
   [[nodiscard]] std::uint64_t reported() const { return reported_; }
 
   // [n - k], of them those that kept the newcomer, by decision.
   [[nodiscard]] std::span<const std::uint64_t> accepted() const { return accepted_; }
 
-  // [k], how often the elder of each age-rank went, over all decisions.
+  // [k], how often the elder of each age-rank was evicted, over all decisions.
   [[nodiscard]] std::span<const std::uint64_t> ranks() const { return ranks_; }
 
-  // [subset_count], by subset_index; empty if not wanted.
+  // [subset_count], by subset_index; empty if not requested.
   [[nodiscard]] std::span<const std::uint64_t> subsets() const { return subsets_; }
 
  private:

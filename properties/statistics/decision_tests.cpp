@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr double least_expected = 10;
+constexpr double least_expected = 10;  // of each cell, for chi-square to hold far out in the tail
 
 std::string range_text(const BinRange& bin, std::uint64_t offset) {
   const std::string first = std::to_string(bin.first + offset);
@@ -26,7 +26,7 @@ std::uint64_t count_of(std::span<const std::uint64_t> counts, const BinRange& bi
                          counts.begin() + static_cast<std::ptrdiff_t>(bin.last), std::uint64_t{0});
 }
 
-// Newcomers that must all stay: any that went refutes the law.
+// Newcomers that must all be kept: a single one evicted refutes the law, with no p to compute.
 ChanceTest certain_acceptance(const Counts& counts) {
   const auto accepted = counts.accepted();
   const std::uint64_t asked = counts.reported() * accepted.size();
@@ -37,12 +37,11 @@ ChanceTest certain_acceptance(const Counts& counts) {
   test.statistic.what = "no newcomer may go by its own decision";
   test.statistic.value = static_cast<double>(refused);
   test.statistic.p = refused == 0 ? 1 : 0;
-  test.statistic.effect =
-      std::to_string(refused) + " of " + std::to_string(asked) + " newcomers went at once";
   const Bounds bounds = exact_bounds(refused, asked, 0.05);
-  test.statistic.effect_low = bounds.low;
-  test.statistic.effect_high = bounds.high;
-  // The share of refusals of which one is seen with 99 %.
+  test.statistic.set_effect(
+      std::to_string(refused) + " of " + std::to_string(asked) + " newcomers went at once",
+      bounds.low, bounds.high);
+  // The share of refusals at which some refusal is seen with 99 %: (1 - share)^asked = 0.01.
   test.statistic.detectable = -std::log(0.01) / static_cast<double>(asked);
   return test;
 }
@@ -62,14 +61,12 @@ void acceptance_effect(const Counts& counts,
   const std::uint64_t hits = count_of(counts.accepted(), farthest.bin);
   const std::uint64_t asked = counts.reported() * farthest.bin.size();
   const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(bins.size()));
-  statistic.effect = "newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
-                     percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
-                     " of streams instead of " +
-                     percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
-                     percent_text(bounds.low) + " to " + percent_text(bounds.high) +
-                     "), z = " + number_text(farthest.z);
-  statistic.effect_low = bounds.low;
-  statistic.effect_high = bounds.high;
+  statistic.set_effect("newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
+                           percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
+                           " of streams instead of " +
+                           percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
+                           bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                       bounds.low, bounds.high);
 }
 
 }  // namespace
@@ -88,6 +85,7 @@ std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
     in.push_back(reported * share);
     out.push_back(reported * (1 - share));
     variance.push_back(reported * share * (1 - share));
+    // Fisher's information on a factor common to all acceptances.
     information += reported * share / (1 - share);
   }
   const std::vector<BinRange> bins = pooled(in, out, least_expected);
@@ -133,20 +131,19 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
     statistic.value += z * z;
     if (std::abs(z) > std::abs(farthest.z)) farthest = {bin, z};
   }
+  // One less than in TA: the ranks add up to the evicted elders.
   statistic.freedom = static_cast<double>(bins.size()) - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
   const std::uint64_t hits = count_of(ranks, farthest.bin);
   const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(bins.size()));
-  statistic.effect =
-      "of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
-      std::to_string(ranks.size()) + " goes in " +
-      percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
-      " of cases instead of " +
-      percent_text(static_cast<double>(farthest.bin.size()) / static_cast<double>(ranks.size())) +
-      " (" + percent_text(bounds.low) + " to " + percent_text(bounds.high) +
-      "), z = " + number_text(farthest.z);
-  statistic.effect_low = bounds.low;
-  statistic.effect_high = bounds.high;
+  statistic.set_effect("of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
+                           std::to_string(ranks.size()) + " goes in " +
+                           percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
+                           " of cases instead of " +
+                           percent_text(static_cast<double>(farthest.bin.size()) /
+                                        static_cast<double>(ranks.size())) +
+                           " (" + bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                       bounds.low, bounds.high);
   test.per_root = 1 / std::sqrt(static_cast<double>(gone));
   return test;
 }

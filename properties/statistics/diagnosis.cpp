@@ -40,7 +40,7 @@ bool acceptance_fits(const Counts& counts, const Acceptance& candidate) {
         candidate.share(counts.shape().k, static_cast<double>(counts.shape().k + 1 + i));
     const double deviation = static_cast<double>(counts.accepted()[i]) - reported * share;
     if (share >= 1) {
-      if (deviation < -0.5) return false;
+      if (deviation < -0.5) return false;  // counts are whole: at least one was refused
       continue;
     }
     sum += deviation * deviation / (reported * share * (1 - share));
@@ -57,10 +57,10 @@ std::string follows(const Counts& counts, ChanceLaw claimed) {
       counts.kept(), [&](std::uint64_t kept) { return kept == 0 || kept == counts.streams(); });
   if (same && counts.streams() > 1) {
     const bool newest = counts.kept()[shape.n - shape.k] == counts.streams();
-    const std::string who = std::to_string(shape.k) + " tokens stay, in every stream";
-    if (newest) return "nothing is drawn: the newest " + who;
+    const std::string kept = std::to_string(shape.k) + " tokens stay, in every stream";
+    if (newest) return "nothing is drawn: the newest " + kept;
     if (counts.kept()[shape.k - 1] == counts.streams()) {
-      return "nothing is drawn: the first " + who;
+      return "nothing is drawn: the first " + kept;
     }
     return "nothing is drawn: every stream keeps the same tokens";
   }
@@ -92,6 +92,7 @@ std::string evicts_like(const Counts& counts) {
   if (gone == 0 || ranks.size() < 2) return {};
   if (ranks.front() == gone) return "always the oldest goes";
   if (ranks.back() == gone) return "always the newest elder goes";
+  // By chance a given rank is never evicted with probability e^-100 at most.
   if (std::ranges::count(ranks, std::uint64_t{0}) > 0 && gone > 100 * ranks.size()) {
     return "some elders never go";
   }

@@ -13,10 +13,10 @@ namespace kv::properties {
 std::string follows(const Counts& counts, ChanceLaw claimed);
 
 // What newcomers stay with, in words: "newcomers stay with k/(t-1)". Empty: none of those known, or
-// the claimed one, or decisions were not told.
+// the claimed one, or decisions were not reported.
 std::string accepts_like(const Counts& counts, ChanceLaw claimed);
 
-// Who of the elders goes: "the oldest goes". Empty: nothing so simple.
+// Which of the elders is evicted: "the oldest goes". Empty: nothing so simple.
 std::string evicts_like(const Counts& counts);
 
 }  // namespace kv::properties

@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr double least_expected = 10;
+constexpr double least_expected = 10;  // of each cell, for chi-square to hold far out in the tail
 
 // k(n-k)/(n(n-1)): what the covariance of a stream is made of.
 double scale_of(const Shape& shape) {
@@ -57,6 +57,7 @@ std::vector<double> cell_covariance(const Shape& shape,
   return covariance;
 }
 
+// T1. By symmetry the covariance has one eigenvalue but for the fixed sum, so no matrix is needed.
 double uniform_form(const Counts& counts, const std::vector<BinRange>& bins) {
   const std::vector<double> shares = inclusions(ChanceLaw::uniform, counts.shape());
   double sum = 0;
@@ -67,7 +68,8 @@ double uniform_form(const Counts& counts, const std::vector<BinRange>& bins) {
   return sum / (static_cast<double>(counts.streams()) * scale_of(counts.shape()));
 }
 
-// The last cell is left out: the others determine it.
+// Mahalanobis' distance. The last cell is left out: all k kept tokens are counted, so the others
+// determine it and the whole covariance is singular.
 double law_form(const Counts& counts,
                 ChanceLaw law,
                 const std::vector<BinRange>& bins,
@@ -86,7 +88,8 @@ double law_form(const Counts& counts,
   return quadratic_form(std::move(covariance), std::move(deviations), rank);
 }
 
-// Too few streams for any cell: p over simulated ones, where the law is the uniform one.
+// Too few streams for any cell: p over simulated ones, where the law is the uniform one. Under
+// other laws nothing is claimed, and p stays 1.
 void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   Statistic& statistic = test.statistic;
   if (law != ChanceLaw::uniform) return;
@@ -100,13 +103,6 @@ void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   statistic.freedom = counts.shape().n - 1;
   statistic.p = simulated_tail(counts, statistic.value, {}, form);
   statistic.what += ", p by simulation";
-}
-
-void add_effect(const Counts& counts, ChanceLaw law, Statistic& statistic) {
-  const Largest largest = largest_deviation(counts, law);
-  statistic.effect = largest.text;
-  statistic.effect_low = largest.bounds.low;
-  statistic.effect_high = largest.bounds.high;
 }
 
 }  // namespace
@@ -131,8 +127,7 @@ Largest largest_deviation(const Counts& counts, ChanceLaw law) {
   largest.text = "token " + std::to_string(largest.token + 1) + " of " + std::to_string(shape.n) +
                  " is kept in " + percent_text(static_cast<double>(hits) / streams) +
                  " of streams instead of " + percent_text(shares[largest.token]) + " (" +
-                 percent_text(largest.bounds.low) + " to " + percent_text(largest.bounds.high) +
-                 "), z = " + number_text(largest.z);
+                 bounds_text(largest.bounds) + "), z = " + number_text(largest.z);
   return largest;
 }
 
@@ -143,7 +138,8 @@ ChanceTest inclusion_test(const Counts& counts, ChanceLaw law) {
   ChanceTest test;
   test.statistic.name = "T1";
   test.statistic.what = "inclusion of each token against " + formula_of(law, shape);
-  add_effect(counts, law, test.statistic);
+  const Largest largest = largest_deviation(counts, law);
+  test.statistic.set_effect(largest.text, largest.bounds.low, largest.bounds.high);
   test.per_root = std::sqrt(scale_of(shape) / (streams * shape.n)) / share_of(shape);
 
   std::vector<double> in = inclusions(law, shape);
@@ -183,12 +179,11 @@ std::optional<ChanceTest> subset_test(const Counts& counts) {
   statistic.freedom = bins - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
   const Bounds bounds = exact_bounds(farthest, counts.streams(), 0.05 / bins);
-  statistic.effect_low = bounds.low;
-  statistic.effect_high = bounds.high;
-  statistic.effect =
+  statistic.set_effect(
       "one set is kept in " +
-      percent_text(static_cast<double>(farthest) / static_cast<double>(counts.streams())) +
-      " of streams instead of " + percent_text(1 / bins);
+          percent_text(static_cast<double>(farthest) / static_cast<double>(counts.streams())) +
+          " of streams instead of " + percent_text(1 / bins),
+      bounds.low, bounds.high);
   test.per_root = 1 / std::sqrt(static_cast<double>(counts.streams()));
   return test;
 }

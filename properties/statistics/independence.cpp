@@ -47,6 +47,7 @@ void Overlaps::add(std::span<const std::vector<std::uint32_t>> sets) {
   KV_CHECK(sets.size() == members_);
   std::fill(holders_.begin(), holders_.end(), 0);
   for (const std::vector<std::uint32_t>& set : sets) {
+    // Each earlier holder of a token makes one more pair that shares it.
     for (const std::uint32_t token : set) shared_ += holders_[token]++;
   }
   ++groups_;
@@ -58,6 +59,7 @@ ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::strin
   const auto groups = static_cast<double>(overlaps.groups());
   const auto members = static_cast<double>(overlaps.members());
   const double pairs = members * (members - 1) / 2;
+  // Pairs with one set in common are correlated: each pair has 2 (members - 2) such neighbours.
   const double variance =
       groups * (pairs * overlap.variance + 2 * pairs * (members - 2) * overlap.common);
   const double excess = static_cast<double>(overlaps.shared()) - groups * pairs * overlap.mean;

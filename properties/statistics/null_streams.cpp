@@ -17,6 +17,8 @@ Counts null_counts(const Shape& shape,
   Position draw = 0;
   for (std::uint64_t r = 0; r < streams; ++r) {
     std::fill(taken.begin(), taken.end(), false);
+    // Floyd: draw below last + 1; a token that is taken already is replaced by `last`, which is
+    // not.
     for (std::uint32_t last = shape.n - shape.k; last < shape.n; ++last) {
       const auto pick = static_cast<std::size_t>(rng.below(last + 1, draw++));
       taken[taken[pick] ? last : pick] = true;
@@ -37,8 +39,9 @@ double simulated_tail(const Counts& observed,
   const Shape& shape = observed.shape();
   const std::uint64_t work =
       observed.streams() * shape.k * (requested.pairs ? shape.k : 1) + shape.n;
+  // About as much work for every shape.
   const std::uint64_t runs = std::clamp<std::uint64_t>(20000000 / work, 200, 2000);
-  std::uint64_t as_large = 1;
+  std::uint64_t as_large = 1;  // the observed run, which makes p valid at any number of runs
   for (std::uint64_t run = 0; run < runs; ++run) {
     const Counts simulated = null_counts(shape, requested, observed.streams(), 0x6e756c6c + run);
     if (statistic(simulated) >= value) ++as_large;

@@ -7,7 +7,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr double least_pairs = 50;
+constexpr double least_pairs = 50;  // expected of each pair, for chi-square to hold
 
 // T2's constants for one shape.
 struct PairForm {
@@ -43,6 +43,7 @@ double pair_value(const Counts& counts, Farthest& farthest) {
   double sum = 0;
   for (std::uint32_t j = 1; j < counts.shape().n; ++j) {
     for (std::uint32_t i = 0; i < j; ++i) {
+      // The part of a pair's deviation that its tokens' own deviations do not explain.
       const double rest = static_cast<double>(counts.pair(i, j)) - streams * form.both -
                           form.slope * (deviations[i] + deviations[j]);
       sum += rest * rest;
@@ -80,13 +81,11 @@ std::optional<ChanceTest> pair_test(const Counts& counts) {
   }
   const std::uint64_t hits = counts.pair(farthest.i, farthest.j);
   const Bounds bounds = exact_bounds(hits, counts.streams(), 0.05 / pairs);
-  statistic.effect = "tokens " + std::to_string(farthest.i + 1) + " and " +
-                     std::to_string(farthest.j + 1) + " are kept together in " +
-                     percent_text(static_cast<double>(hits) / streams) + " of streams instead of " +
-                     percent_text(form.both) + " (" + percent_text(bounds.low) + " to " +
-                     percent_text(bounds.high) + ")";
-  statistic.effect_low = bounds.low;
-  statistic.effect_high = bounds.high;
+  statistic.set_effect(
+      "tokens " + std::to_string(farthest.i + 1) + " and " + std::to_string(farthest.j + 1) +
+          " are kept together in " + percent_text(static_cast<double>(hits) / streams) +
+          " of streams instead of " + percent_text(form.both) + " (" + bounds_text(bounds) + ")",
+      bounds.low, bounds.high);
   test.per_root = std::sqrt(form.eigenvalue / (streams * pairs)) / form.both;
   return test;
 }

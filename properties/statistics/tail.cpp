@@ -59,6 +59,7 @@ double noncentrality(double freedom, double level, double power) {
   const auto rejects = [&](double lambda) {
     return math::cdf(math::complement(math::non_central_chi_squared(freedom, lambda), critical));
   };
+  // Bisection, since no closed form exists; 24 halvings are more digits than are printed.
   double low = 0;
   double high = 16;
   while (rejects(high) < power) high *= 2;
@@ -77,6 +78,11 @@ Bounds exact_bounds(std::uint64_t hits, std::uint64_t trials, double error) {
           math::binomial::find_upper_bound_on_p(n, h, error / 2)};
 }
 
+std::string bounds_text(const Bounds& bounds) {
+  return percent_text(bounds.low) + " to " + percent_text(bounds.high);
+}
+
+// Below 1e-300 a tail is a statement about doubles, not about the subject.
 std::string p_text(double p) {
   if (p < 1e-300) return "p < 1e-300";
   return "p = " + digits(p, p < 1e-3 ? std::chars_format::scientific : std::chars_format::general,

@@ -28,6 +28,9 @@ struct Bounds {
 // Clopper and Pearson's interval, which misses the true share with at most `error`.
 Bounds exact_bounds(std::uint64_t hits, std::uint64_t trials, double error);
 
+// "28.1 % to 33.9 %".
+std::string bounds_text(const Bounds& bounds);
+
 // "p = 3.2e-12", "p < 1e-300", "p = 0.41".
 std::string p_text(double p);
 

@@ -38,6 +38,8 @@ std::vector<double> sequential_subsets(std::span<const double> weights, std::uin
   return result;
 }
 
+// Chao's method token by token: the newcomer enters with its inclusion, and each elder leaves with
+// what the newcomer takes from its own.
 std::vector<double> proportional_subsets(std::span<const double> weights, std::uint32_t k) {
   const auto n = static_cast<std::uint32_t>(weights.size());
   std::vector<double> chance(std::size_t{1} << n);
@@ -50,7 +52,6 @@ std::vector<double> proportional_subsets(std::span<const double> weights, std::u
       if (chance[bits] <= 0) continue;
       double enters = 0;
       for (const std::uint32_t i : members_of(bits)) {
-        // An elder goes with what its inclusion has to lose.
         const double leaves = 1 - now[i] / before[i];
         after[(bits & ~(1U << i)) | 1U << t] += chance[bits] * leaves;
         enters += leaves;
@@ -76,6 +77,8 @@ std::vector<double> proportional_inclusions(std::span<const double> weights, std
   std::vector<double> shares(weights.size(), 1.0);
   double places = k;
   double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  // A token that would exceed 1 is kept surely; that leaves less for the rest, of which another may
+  // exceed 1 in turn.
   for (bool changed = true; changed;) {
     changed = false;
     const double share = places / total;

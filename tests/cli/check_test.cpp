@@ -79,7 +79,7 @@ TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
 
 TEST(CheckCommand, BudgetIsResidentsAndTimeHasAnOptionOfItsOwn) {
   for (const std::string word : {"--budget", "--budget=64"}) {
-    const Ran ran = run({"check", subject, word, "30s"});
+    const auto ran = run({"check", subject, word, "30s"});
     EXPECT_EQ(ran.status, 2);
     EXPECT_THAT(ran.err, testing::HasSubstr("--budget is residents and belongs in the spec, as in "
                                             "'h2o:budget=64'; for a time limit use --time 30s"));

@@ -11,7 +11,7 @@ namespace kv::properties {
 namespace {
 
 const Law& law_named(std::string_view id) {
-  static const std::vector<Law> laws = statistical_laws();
+  static const Laws laws = statistical_laws();
   const auto found = std::ranges::find(laws, id, &Law::id);
   EXPECT_NE(found, laws.end()) << id;
   return *found;

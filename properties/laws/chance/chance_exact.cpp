@@ -18,7 +18,7 @@ struct Cell {
   ExactLaw law;
 };
 
-// All shapes with n <= most and k <= 3, smallest first.
+// All shapes with n <= most and k <= 3, smallest first, so that the first witness is the smallest.
 std::vector<Shape> tiny_shapes(std::uint32_t most) {
   std::vector<Shape> shapes;
   for (std::uint32_t n = 2; n <= most; ++n) {

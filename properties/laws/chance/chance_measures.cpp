@@ -14,6 +14,8 @@
 namespace kv::properties {
 namespace {
 
+// n = k + 1 shows an index that is off by one; n = 16 what happens over several decisions; n = 64
+// what drifts. Streams are fewer where they are longer.
 constexpr std::array<Rung, 4> inclusion_rungs = {{{{.n = 5, .k = 4}, 1500},
                                                   {{.n = 8, .k = 4}, 1500},
                                                   {{.n = 16, .k = 4}, 2000},
@@ -33,12 +35,24 @@ void add(std::vector<ChanceTest>& tests, std::optional<ChanceTest> test) {
 
 std::vector<ChanceTest> pair_tests(const Counts& counts) {
   std::vector<ChanceTest> tests;
-  // Simulated tails are for those who choose few streams; a ladder has cells with enough.
+  // Below 50 expected pairs the tail would have to be simulated; the ladder has larger cells
+  // instead.
   const double k = counts.shape().k;
   const double n = counts.shape().n;
   const double expected = static_cast<double>(counts.streams()) * k * (k - 1) / (n * (n - 1));
   if (expected >= 50) add(tests, pair_test(counts));
   return tests;
+}
+
+// How often each token is kept, against the law.
+Ask inclusion_ask(std::string_view name, std::span<const Rung> rungs, ChanceLaw law) {
+  return {.law = name,
+          .rungs = rungs,
+          .tests =
+              [law](const Counts& counts) {
+                return std::vector<ChanceTest>{inclusion_test(counts, law)};
+              },
+          .diagnose = [law](const Counts& counts) { return follows(counts, law); }};
 }
 
 constexpr std::uint64_t evidence_streams = 2000;  // times 64 in a nightly run
@@ -63,7 +77,7 @@ void add_evidence(Family& family,
   std::uint64_t seen = 0;
   while (seen < streams && process.p() >= evidence_level) {
     if (!(*sampler)->sample(stream_seed(root, seen), replicate)) return;
-    if (replicate.gone.empty()) return;
+    if (replicate.gone.empty()) return;  // decisions are not reported one by one
     process.add(replicate);
     ++seen;
   }
@@ -95,15 +109,8 @@ ChanceLaw claimed_law(const Family& family) {
 }
 
 StatisticalVerdict measure_inclusion(Family& family, const Effort& effort) {
-  return climb(
-      family, effort,
-      {.law = "chance.inclusion",
-       .rungs = inclusion_rungs,
-       .tests =
-           [](const Counts& counts) {
-             return std::vector<ChanceTest>{inclusion_test(counts, ChanceLaw::uniform)};
-           },
-       .diagnose = [](const Counts& counts) { return follows(counts, ChanceLaw::uniform); }});
+  return climb(family, effort,
+               inclusion_ask("chance.inclusion", inclusion_rungs, ChanceLaw::uniform));
 }
 
 StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
@@ -157,28 +164,14 @@ StatisticalVerdict measure_contrasts(Family& family, const Effort& effort) {
 }
 
 StatisticalVerdict measure_age_law(Family& family, const Effort& effort) {
-  const ChanceLaw law = claimed_law(family);
   return climb(family, effort,
-               {.law = "chance.age-law",
-                .rungs = inclusion_rungs,
-                .tests =
-                    [law](const Counts& counts) {
-                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
-                    },
-                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+               inclusion_ask("chance.age-law", inclusion_rungs, claimed_law(family)));
 }
 
 StatisticalVerdict measure_chunks(Family& family, const Effort& effort) {
-  const ChanceLaw law = claimed_law(family);
-  return climb(family, effort,
-               {.law = "chance.chunks",
-                .rungs = chunk_rungs,
-                .chunks = {3, 1, 9, 2, 5},
-                .tests =
-                    [law](const Counts& counts) {
-                      return std::vector<ChanceTest>{inclusion_test(counts, law)};
-                    },
-                .diagnose = [law](const Counts& counts) { return follows(counts, law); }});
+  Ask ask = inclusion_ask("chance.chunks", chunk_rungs, claimed_law(family));
+  ask.chunks = {3, 1, 9, 2, 5};
+  return climb(family, effort, ask);
 }
 
 }  // namespace kv::properties

@@ -1,4 +1,4 @@
-// What the laws of chance measure, one function each; laws/statistical_laws.cpp tells what they
+// What the laws of chance measure, one function each; laws/statistical_laws.cpp says what they
 // mean. Each draws streams of its own.
 #pragma once
 
@@ -17,7 +17,7 @@ StatisticalVerdict measure_independence(Family& family, const Effort& effort);
 StatisticalVerdict measure_age_law(Family& family, const Effort& effort);
 StatisticalVerdict measure_chunks(Family& family, const Effort& effort);
 
-// The law that a family claims at its wanted size. Requires that it claims one.
+// The law that a family claims at its requested size. Requires that it claims one.
 ChanceLaw claimed_law(const Family& family);
 
 }  // namespace kv::properties

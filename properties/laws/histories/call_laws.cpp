@@ -54,7 +54,7 @@ MaybeFinding changed_by(const std::string& what, const Step& step) {
   return {};
 }
 
-// The same chunks with an empty call before each.
+// The same chunks with an empty call before each. Events at even indices are the empty calls.
 Judgement empty_call(Trial& trial, const Contract& contract) {
   const Partitions cut = partitions_of(trial.what(), contract);
   std::vector<std::uint32_t> chunks;
@@ -81,6 +81,7 @@ Judgement empty_call(Trial& trial, const Contract& contract) {
   return {};
 }
 
+// A refusal is judged on its own event: what is stored after it, against what was stored before.
 Judgement longest(const History& history, const Contract& contract) {
   for (const Step& step : steps_of(history)) {
     const Event& event = *step.event;

@@ -18,6 +18,7 @@ WhyNot unless_selecting(const Contract& contract) {
   return "visibility is not top-pages";
 }
 
+// Dense layers attend to everything and choose nothing.
 bool selects(const QueryView& at) {
   return at.contract.selects_in(at.history.place_of(at.unit).layer);
 }

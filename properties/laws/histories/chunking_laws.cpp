@@ -8,6 +8,7 @@
 namespace kv::properties {
 namespace {
 
+// Either the policy promises it, or sinks and window are the whole budget and leave it no choice.
 bool one_state(const Contract& contract) {
   return contract.claims_to_be("chunk-invariant") || has_no_middle(contract);
 }
@@ -31,6 +32,7 @@ WhyNot unless_window(const Contract& contract) {
   return {};
 }
 
+// What makes the visible set in a chunk follow from the run one by one, or not.
 WhyNot unless_formula(const Contract& contract) {
   if (auto why = unless_one_state(contract)) return why;
   if (contract.visibility == Visibility::window)
@@ -51,9 +53,9 @@ Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
   return may_wait || hides ? visible_to(facts, 0) : tokens_of(facts.stored);
 }
 
-// Feeds the case's tokens one by one, and then as the case cuts them and in as few chunks as can be.
-// `ends` more tokens are fed one by one at the end of each run. compare(single, chunked, chunks)
-// gives the first finding.
+// Feeds the case's tokens one by one, and then as the case cuts them and in as few chunks as can
+// be. `ends` more tokens are fed one by one at the end of each run. compare(single, chunked,
+// chunks) gives the first finding.
 template <typename Compare>
 Judgement against_single(Trial& trial,
                          const Contract& contract,
@@ -77,7 +79,8 @@ Judgement against_single(Trial& trial,
   return {};
 }
 
-// Both runs end with a call of one token, so that what making room leaves is the same.
+// Both runs end with a call of one token: under trim-then-attend the size of the last chunk decides
+// how much room was made.
 Judgement state(Trial& trial, const Contract& contract) {
   const auto compare = [&](const History& single, const History& chunked,
                            const std::vector<std::uint32_t>& chunks) -> Judgement {

@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-// Tokens copied beside trims: once into the buffer, and up to three times where it grows by doubling.
+// Copies beside trims: of each token into the buffer, and of all rows whenever the buffer grows.
 constexpr std::uint64_t copies_per_token = 4;
 
 WhyNot unless_lazy(const Contract& contract) {
@@ -22,7 +22,8 @@ WhyNot unless_unpaged(const Contract& contract) {
   return {};
 }
 
-// Where trims are rare enough to be told from copies at every token; one unit shows it.
+// A setup in which trims are rare enough to differ clearly from copies at every token. One unit
+// shows it; more would only multiply the work.
 Setup roomy(const Trial& trial, const Contract& contract) {
   Setup setup = trial.what().setup;
   if (!trial.family().takes_sizes()) return setup;
@@ -58,7 +59,7 @@ Judgement amortised(Trial& trial, const Contract& requested) {
                        {"the subject does not tell what it moves", true});
 }
 
-// What bytes may depend on: rows held, those in full precision, and the most held so far.
+// What bytes may legally depend on: rows held, those in full precision, and the most held so far.
 using Held = std::tuple<std::size_t, std::size_t, std::size_t>;
 
 struct Ledger {
@@ -81,6 +82,7 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
                           " bytes that as many occupied before",
                       reported + at.after_text());
   }
+  // More rows in the same buffer cannot take less room than fewer did.
   for (const auto& [held, other] : ledger.bytes) {
     const auto& [fewer, fewer_full, peak] = held;
     if (peak != ledger.most || fewer >= rows || fewer_full > full || other <= bytes) continue;
@@ -166,6 +168,7 @@ Judgement liveness(Trial& trial, const Contract& requested) {
     contract.largest_budget = made->largest_budget;
     contract.pinned_first_page |= made->pinned_first_page;  // with sinks there may be such a page
     const std::uint32_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
+    // Fill the budget, use up the slack, and then feed what must evict at once.
     std::vector<std::uint32_t> chunks(contract.budget, 1);
     const std::uint32_t slack = contract.timing == Timing::lazy ? contract.slack : 0;
     for (std::uint32_t left = slack; left > 0; left -= chunks.back()) {

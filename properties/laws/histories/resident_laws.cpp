@@ -29,6 +29,8 @@ struct RowsView : UnitView {
   }
 };
 
+// What attention saw is judged first: a wrong row there is the cause, one left in storage the
+// effect.
 template <MaybeFinding (*judge)(const RowsView&)>
 MaybeFinding both(const UnitView& at) {
   if (at.step.fed()) {
@@ -85,6 +87,7 @@ MaybeFinding sinks(const UnitView& at) {
   return missing(at, between(at.branch(), 0, at.contract.sinks), "the sinks");
 }
 
+// With self-may-go declared and no window, even the newest may be evicted by its own call.
 MaybeFinding recent(const UnitView& at) {
   const std::uint32_t latest = std::max(at.contract.recent, at.contract.self_may_go ? 0U : 1U);
   const auto end = static_cast<std::int64_t>(at.branch().size());
@@ -92,6 +95,7 @@ MaybeFinding recent(const UnitView& at) {
                  "the latest " + std::to_string(latest) + " tokens");
 }
 
+// Calls that go back in the stream may bring tokens back, so only feeds are judged.
 MaybeFinding survivors(const UnitView& at) {
   if (!at.step.fed()) return {};
   Tokens chunk = at.event().fed;

@@ -65,7 +65,7 @@ class Departures {
       const std::vector<Whereabouts> copy = branches_[branch];
       branches_.resize(event.branches, copy);
     } else if (event.call.kind == Call::Kind::reset || event.call.kind == Call::Kind::truncate) {
-      // As if never fed: what left because of those tokens may be back.
+      // As if never fed: what was evicted because of those tokens may be back.
       Tokens alive = event.branch;
       std::ranges::sort(alive);
       for (Whereabouts& unit : branches_[branch]) unit = {.alive = alive, .hidden = {}, .gone = {}};
@@ -74,6 +74,7 @@ class Departures {
     }
   }
 
+  // Sequences take what has become of their tokens along.
   void permute(const std::vector<std::uint32_t>& from, std::vector<Whereabouts>& units) const {
     const std::size_t sequences = history_.what.setup.sequences;
     const std::size_t per = units.size() / sequences;
@@ -141,6 +142,8 @@ Judgement no_resurrection(const History& history, const Contract&) {
   return {};
 }
 
+// Of a chunk only the last to leave the window is judged: the ones before it may have been evicted
+// by the decisions that the later ones caused.
 MaybeFinding newcomer_stays(const UnitView& at) {
   const std::size_t tokens = at.branch().size();
   const std::size_t recent = at.contract.recent;

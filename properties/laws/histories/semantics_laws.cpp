@@ -8,7 +8,7 @@
 namespace kv::properties {
 namespace {
 
-// Softmaxes in half precision leave about this much on rows whose logit was set to minus infinity.
+// Weights are reported as floats: what is meant as zero may come as a rounding of it.
 constexpr float no_weight = 1e-6F;
 
 WhyNot unless_causal(const Contract& contract) {

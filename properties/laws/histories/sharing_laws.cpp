@@ -18,8 +18,8 @@ std::size_t units_of_layer(const History& history) {
   return history.contract.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
 }
 
-// As if each unit had the mean for itself: then the bounds of one unit, times the heads, are those of
-// the layer, however the units divide it.
+// As if each unit had the mean for itself: then the bounds of one unit, times the heads, are those
+// of the layer, however the units divide it.
 Contract with_equal_budgets(Contract contract) {
   contract.budget = contract.mean_budget;
   contract.largest_budget = 0;
@@ -35,6 +35,7 @@ Judgement layer(const History& history, const Contract& contract) {
     if (units.size() != history.units()) continue;
     const std::uint64_t tokens = step.event->branch.size();
     const std::uint64_t most = heads * equal.most_stored(tokens, step.chunk);
+    // After other calls than feeds there may be fewer tokens than the units have room for.
     const bool may_be_fewer = contract.keeps_fewer || !step.fed();
     const std::uint64_t fewest = may_be_fewer ? 0 : heads * equal.fewest_stored(tokens, step.chunk);
     for (std::size_t first = 0; first < units.size(); first += heads) {

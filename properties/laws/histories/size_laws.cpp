@@ -28,6 +28,7 @@ MaybeFinding stored(const UnitView& at) {
   return at.finding("at most " + rows_text(most) + " stored" + at.after_text(), stored_text(at));
 }
 
+// Only after feeds: a truncate may leave fewer rows than the budget, with nothing to fill them.
 MaybeFinding full(const UnitView& at) {
   if (!at.step.fed()) return {};
   const std::uint64_t fewest = at.contract.fewest_stored(at.branch().size(), at.step.chunk);
@@ -71,6 +72,8 @@ Judgement reported(const History& history, const Contract& contract) {
   return unless_silent(std::move(judgement), any, {"the subject reports no length", true});
 }
 
+// Lists of visible rows are turned into rows and mask by us, so their shape cannot be wrong and
+// shows nothing.
 Judgement mask_width(const History& history, const Contract& contract) {
   bool any = false;
   Judgement judgement = each_unit(history, contract, [&](const UnitView& at) -> MaybeFinding {

@@ -7,6 +7,7 @@
 namespace kv::properties {
 namespace {
 
+// Every timing appends a token before its own query attends, so nothing excuses a missing own key.
 MaybeFinding self(const QueryView& at) {
   const Tokens seen = at.visible();
   if (contains(seen, at.own())) return {};
@@ -31,6 +32,7 @@ MaybeFinding no_future(const QueryView& at) {
                     "it sees " + text_of(later), minus(seen, later));
 }
 
+// Later tokens of the chunk are the business of visible.no-future, but are no excuse here either.
 MaybeFinding from_stored(const QueryView& at) {
   const Tokens before = at.stored_before();
   const Tokens may = joined(before, at.chunk());
@@ -57,6 +59,7 @@ MaybeFinding sinks(const QueryView& at) {
   return missing(at, at.between_positions(0, end), "sinks ");
 }
 
+// latest_seen() is less than the window where room was made for the whole chunk before the query.
 MaybeFinding recent(const QueryView& at) {
   const std::int64_t end = at.position() + 1;
   const auto latest =
@@ -65,7 +68,6 @@ MaybeFinding recent(const QueryView& at) {
                  "latest " + std::to_string(latest) + ": ");
 }
 
-// A chunk wider than the window is what separates visibility per query from visibility per call.
 constexpr auto table = std::to_array<Law>({
     {.id = "visible.self",
      .sentence = "Every query sees its own token.",

@@ -12,6 +12,7 @@ std::vector<Row> in_order(std::vector<Row> rows, bool ordered) {
   return rows;
 }
 
+// A number that is reported in one run and not in the other is a difference too.
 bool differ(double a, double b, double slack) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) != std::isnan(b);
   return std::abs(a - b) > slack;
@@ -20,6 +21,7 @@ bool differ(double a, double b, double slack) {
 std::optional<Difference> stored_difference(const UnitFacts& expected,
                                             const UnitFacts& seen,
                                             const Compare& compare) {
+  // With draws of its own a subject may keep other tokens, but not another number of them.
   if (!compare.exact) {
     if (!compare.sizes || expected.stored.size() == seen.stored.size()) return std::nullopt;
     return Difference{"it stores " + std::to_string(expected.stored.size()) + " rows",
@@ -68,20 +70,20 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   const std::vector<std::size_t> a = seen_by(expected, query);
   const std::vector<std::size_t> b = seen_by(seen, query);
   const std::vector<Token> tokens = tokens_seen(expected, a);
-  const std::string who = "query " + std::to_string(query) + " of the call";
+  const std::string name = "query " + std::to_string(query) + " of the call";
   if (tokens != tokens_seen(seen, b)) {
-    return Difference{who + " sees " + words_of(tokens),
+    return Difference{name + " sees " + words_of(tokens),
                       "it sees " + words_of(tokens_seen(seen, b)), query};
   }
   const double at = query_position(expected, query);
   if (differ(at, query_position(seen, query), compare.position_slack)) {
-    return Difference{who + " is at position " + to_text(at),
+    return Difference{name + " is at position " + to_text(at),
                       "it is at position " + to_text(query_position(seen, query)), query};
   }
   const bool weighed =
       compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string pair = who + " reads token " + to_text(tokens[i]);
+    const std::string pair = name + " reads token " + to_text(tokens[i]);
     const double mine = key_position(expected, query, a[i]);
     const double other = key_position(seen, query, b[i]);
     if (differ(mine, other, compare.position_slack)) {
@@ -185,6 +187,8 @@ bool is_feed(const History& history, const Event& event) {
          event.facts.units.size() == history.units();
 }
 
+// A subject that draws from what it is given repeats itself exactly; one with a generator of its
+// own need not, even under one seed.
 Compare comparing(const Contract& contract, const Family& family) {
   return {.ordered = !contract.unordered,
           .exact = !contract.random || family.uses_draws(),
@@ -195,6 +199,7 @@ std::optional<Difference> difference(const UnitFacts& expected,
                                      const UnitFacts& seen,
                                      std::size_t queries,
                                      const Compare& compare) {
+  // Queries first: what a query saw explains what is stored after it, and not the other way round.
   if (compare.exact && has_mask(expected, queries) && has_mask(seen, queries)) {
     for (std::size_t query = 0; query < queries; ++query) {
       if (auto found = query_difference(expected, seen, query, queries, compare)) return found;

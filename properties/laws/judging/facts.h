@@ -23,11 +23,12 @@ std::string words_of(std::span<const Token> tokens);
 // 4, 4.5: without digits that say nothing.
 std::string to_text(double number);
 
-// Whether a row says more than whose it is: of its key, of the cache that it was made for.
+// Whether a row reports more than its token: its key, or the cache that it was made for.
 bool reports_key(const Row& row);
 bool reports_place(const Row& row);
 
-// Whether what attention is can show at all: the subject decides by it, or tells what it gives.
+// Whether attention can make a difference that shows: the subject decides by it, or reports
+// weights.
 bool heeds_attention(const History& history);
 
 // Whose values lie in the rows, in slot order.
@@ -41,15 +42,15 @@ bool has_mask(const UnitFacts& unit, std::size_t queries);
 // mask.
 std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query);
 
-// The rotary positions that attention used; NaN: not told.
+// The rotary positions that attention used; NaN: not reported.
 double query_position(const UnitFacts& unit, std::size_t query);
 double key_position(const UnitFacts& unit, std::size_t query, std::size_t row);
 
-// The weight that a query gave to a row, and whether weights were told at all.
+// The weight that a query gave to a row, and whether weights were reported at all.
 bool has_weights(const UnitFacts& unit, std::size_t queries);
 float weight(const UnitFacts& unit, std::size_t query, std::size_t row);
 
-// Whether the event fed tokens, and its facts tell every unit.
+// Whether the event fed tokens, and its facts have every unit.
 bool is_feed(const History& history, const Event& event);
 
 // How closely two runs are to agree.

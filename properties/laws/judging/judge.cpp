@@ -44,6 +44,7 @@ void follow(const Event& event, std::uint32_t budget, std::vector<Trail>& trails
     case Call::Kind::truncate:
       trail.cut(event.branch.size());
       break;
+    // A fork begins with the past of its original.
     case Call::Kind::fork: {
       const Trail copy = trail;
       trails.resize(event.branches, copy);
@@ -103,6 +104,7 @@ Tokens tokens_of(std::span<const Row> rows) {
   return tokens;
 }
 
+// A mask of a wrong shape is the finding of size.mask-width; here it must only not be read past.
 bool sees(const UnitFacts& unit, std::size_t query, std::size_t row) {
   const std::size_t cell = query * unit.mask_width + row;
   return row < unit.mask_width && row < unit.returned.size() && cell < unit.visible.size() &&
@@ -201,6 +203,8 @@ bool has_no_middle(const Contract& contract) {
          std::uint64_t{contract.sinks} + contract.recent == contract.budget;
 }
 
+// Under causal trim-then-attend the chunk takes its room out of the window before any query
+// attends; what is left of the window, and the chunk so far, is what a query is sure to see.
 std::uint64_t latest_seen(const Contract& contract, std::uint64_t chunk, std::uint64_t query) {
   const std::uint64_t recent = contract.recent;
   if (contract.visibility == Visibility::causal && contract.timing == Timing::trim_then_attend) {

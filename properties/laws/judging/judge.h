@@ -1,5 +1,5 @@
-// What the laws that judge histories share: the calls with what was stored before each, views of one
-// unit and of one query, sets of tokens, and findings that name a call, a unit and a query.
+// What the laws that judge histories share: the calls with what was stored before each, views of
+// one unit and of one query, sets of tokens, and findings that name a call, a unit and a query.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,9 @@ std::string name(Token token) {
   return "token " + to_text(token);
 }
 
-// Where a token stands once the branch's shifts are counted in. Whether what is fed after a shift
-// goes on from where the shifted rows end is the subject's choice: `follows`.
+// Where a token stands once the branch's shifts are counted in. After a shift some caches number
+// new tokens from where the shifted rows end, others from where the stream is: `follows` is the
+// first.
 double standing(const Glance& glance, Token token, bool follows) {
   double at = token.position;
   if (token.position < static_cast<std::int32_t>(glance.history.what.setup.sinks)) return at;
@@ -26,7 +27,7 @@ double standing(const Glance& glance, Token token, bool follows) {
   return at;
 }
 
-// A shift that moves rows onto the sinks says nothing about distances any more.
+// A shift that moves rows onto the sinks, or below 0, leaves no distance that would be right.
 bool shifted_too_far(const Glance& glance) {
   if (glance.line.shifts.empty()) return false;
   const auto sinks = static_cast<double>(glance.history.what.setup.sinks);
@@ -41,7 +42,7 @@ bool shifted_too_far(const Glance& glance) {
 }
 
 // The first visible row that does not stand at its distance from the query, or from the first
-// visible row where the query's position is not told.
+// visible row where the query's position is not reported.
 std::optional<Difference> wrong_distance(const Glance& glance, bool follows, bool& tested) {
   const bool asked = !std::isnan(glance.asked_at());
   const double from = asked ? glance.asked_at() : glance.key(0);
@@ -51,8 +52,8 @@ std::optional<Difference> wrong_distance(const Glance& glance, bool follows, boo
     tested = true;
     const double expected = stands - standing(glance, glance.token(i), follows);
     if (!off(from - glance.key(i), expected)) continue;
-    const std::string who = asked ? "query " + to_text(glance.asking()) : name(glance.token(0));
-    return Difference{who + " is " + to_text(expected) + " away from " + name(glance.token(i)),
+    const std::string label = asked ? "query " + to_text(glance.asking()) : name(glance.token(0));
+    return Difference{label + " is " + to_text(expected) + " away from " + name(glance.token(i)),
                       "it is " + to_text(from - glance.key(i)) + " away: at position " +
                           to_text(from) + ", and the key at " + to_text(glance.key(i)),
                       glance.query};
@@ -60,6 +61,7 @@ std::optional<Difference> wrong_distance(const Glance& glance, bool follows, boo
   return std::nullopt;
 }
 
+// Both readings of a shift are legal, so only what is wrong under both is a finding.
 std::optional<Difference> absolute_distances(const Glance& glance, bool& tested) {
   if (shifted_too_far(glance)) return std::nullopt;
   auto found = wrong_distance(glance, false, tested);
@@ -67,6 +69,8 @@ std::optional<Difference> absolute_distances(const Glance& glance, bool& tested)
   return wrong_distance(glance, true, tested) ? found : std::nullopt;
 }
 
+// In-cache positions are ranks among the visible rows, the query being the last of them. Where the
+// query's position is not reported, the first visible key is the origin.
 std::optional<Difference> ranked_distances(const Glance& glance, bool& tested) {
   const bool asked =
       !std::isnan(glance.asked_at()) && glance.token(glance.rows.size() - 1) == glance.asking();
@@ -100,6 +104,8 @@ std::size_t hidden_between(const Glance& glance, Token a, Token b) {
   return hidden;
 }
 
+// Rows that are hidden but not yet freed may still hold their positions, so gaps may be as wide as
+// there are such rows.
 std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
   if (!glance.line.shifts.empty()) return std::nullopt;
   for (std::size_t i = 1; i < glance.rows.size(); ++i) {
@@ -207,13 +213,13 @@ std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
   const std::string what = absolute ? " tokens were fed"
                            : ranked ? " rows are visible"
                                     : " rows were returned";
-  const auto check = [&](double at, const std::string& who) -> std::optional<Difference> {
+  const auto check = [&](double at, const std::string& label) -> std::optional<Difference> {
     if (std::isnan(at)) return std::nullopt;
     tested = true;
     if (at > -position_slack && at < static_cast<double>(end) - 1 + position_slack) {
       return std::nullopt;
     }
-    return Difference{who + " is at a position from 0 to " + std::to_string(end - 1) + ": " +
+    return Difference{label + " is at a position from 0 to " + std::to_string(end - 1) + ": " +
                           std::to_string(end) + what,
                       "it is at position " + to_text(at), glance.query};
   };
@@ -224,6 +230,8 @@ std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
   return std::nullopt;
 }
 
+// f32 grows with the position because its angle is rounded before the sine is taken. Codes dominate
+// every rotation, so tiers add nothing per rotation but for the rows still in full precision.
 double most_key_error(const Contract& contract, const Row& row, std::size_t rotations) {
   const auto n = static_cast<double>(rotations);
   const auto at = static_cast<double>(std::max(0, row.key.position));

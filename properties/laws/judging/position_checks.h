@@ -31,7 +31,7 @@ struct Glance {
 
 using CheckGlance = std::optional<Difference> (*)(const Glance& glance, bool& tested);
 
-// Tries `check` on every query of every unit; `wanted` says which events, null: all.
+// Tries `check` on every query of every unit; `requested` selects them, null: all.
 Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
@@ -55,8 +55,8 @@ std::optional<Difference> check_order(const Glance& glance, bool& tested);
 // Positions are within what the mode allows.
 std::optional<Difference> check_bounds(const Glance& glance, bool& tested);
 
-// How wrong a key may be: |key - exact| / |key|, for a token at `position`, rotated `rotations`
-// times since it came. Source: the drift of repeated rotation, measured per storage type.
+// The largest legal error of a key, |key - exact| / |key|, rotated `rotations` times since it was
+// fed. Source: the drift of repeated rotation, measured for each storage type.
 double most_key_error(const Contract& contract, const Row& row, std::size_t rotations);
 
 inline constexpr double position_slack = 0.25;  // positions read back from low precision are off

@@ -29,7 +29,7 @@ std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
     feeds.push_back(feed_call(1));
     sum = 1;
   }
-  const std::size_t once = feeds.size();
+  const std::size_t once = feeds.size();  // the case's own feeds, repeated in turn
   for (std::size_t i = 0; sum < tokens; ++i) {
     feeds.push_back(feeds[i % once]);
     sum += static_cast<std::uint64_t>(feeds.back().amount);
@@ -81,6 +81,7 @@ std::optional<Finding> disagreement(const Side& expected,
       return finding;
     };
     if (const auto found = refusal_difference(*a, *b)) {
+      // Two runs that refuse differently go different ways; only of feeds is that a fault.
       if (a->call.kind != Call::Kind::feed) return std::nullopt;
       return accuse(*found, 0);
     }
@@ -101,7 +102,7 @@ Judgement unless_rounding(const Case& what, const std::function<Judgement(const 
   int broken = 0;
   for (std::uint32_t i = 1; i <= others && broken < 2; ++i) {
     Case other = what;
-    other.stream.seed += 7919 * i;
+    other.stream.seed += 7919 * i;  // a prime, so that streams of neighbouring cases do not meet
     broken += std::holds_alternative<Finding>(relation(other)) ? 1 : 0;
   }
   if (broken < 2) return NotTested{"two scores differ by a rounding"};

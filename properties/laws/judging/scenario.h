@@ -1,5 +1,5 @@
-// The runs that relations compare: cases made from the case at hand, and families that meddle with
-// the calls on their way to the subject.
+// The runs that relations compare: cases made from the case at hand, and families that alter calls
+// on their way to the subject.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t bran
 // Takes the case's setup and stream, with other calls.
 Case with_calls(const Case& what, std::vector<Call> calls);
 
-// Does what it is told before each feed of the subject, and may change it.
+// Comes between the caller and the subject at each feed, and may change it.
 class Alteration {
  public:
   Alteration() = default;
@@ -46,7 +46,7 @@ class Alteration {
 
 using MakeAlteration = std::function<std::unique_ptr<Alteration>(const Setup& setup)>;
 
-// The family, with a meddler before each subject that it makes; forks have none.
+// The family, with an alteration before each subject that it makes; forks have none.
 std::unique_ptr<Family> altered(Family& family, MakeAlteration make);
 
 // Compares events of two histories one by one, unit by unit: `seen` is to do as `expected` does.
@@ -64,8 +64,9 @@ std::optional<Finding> disagreement(const Side& expected,
                                     const std::function<bool(std::size_t unit)>& which = {});
 
 // For relations that change the order of floating-point sums: two scores that differ by a rounding
-// may then change places in a right subject. Once broken, a relation is tried under other seeds of
-// the stream, and counts as broken only if it breaks under some of those too.
+// may then be ranked the other way round by a right subject. A relation that breaks is tried under
+// twelve other seeds of the stream and counts as broken only if two of those break it too: a real
+// fault does not need a tie.
 Judgement unless_rounding(const Case& what, const std::function<Judgement(const Case&)>& relation);
 
 }  // namespace kv::properties

@@ -9,6 +9,8 @@ Result<History> Trial::alive(Result<History> history) {
     stop_ = Stop{untested(history.error())};
     return history;
   }
+  // A death is counted by the battery and is the finding of survives; a failure that the process
+  // outlives breaks the relation at hand.
   if (history->died) {
     stop_ = Stop{NotTested{"the subject died"}, history->failure, history->what};
   } else if (!history->failure.empty()) {

@@ -19,6 +19,7 @@ void cut(Lineage& line, std::size_t length) {
       line.rolled_back = true;
     }
   }
+  // A shift still counts for the tokens that it moved and that are left.
   for (DoneShift& shift : line.shifts) shift.fed = std::min(shift.fed, length);
 }
 
@@ -34,6 +35,7 @@ void follow(Lineage& line, const Event& event) {
       cut(line, event.branch.size());
       break;
     case Call::Kind::reset:
+      // Nothing that was taken back matters to what follows a reset.
       cut(line, 0);
       line.shifts.clear();
       line.rolled_back = false;
@@ -58,7 +60,7 @@ void walk(const History& history, const Visit& visit) {
   lines[0].origins.resize(history.what.setup.sequences);
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const Event& event = history.events[i];
-    if (event.call.branch >= lines.size()) continue;
+    if (event.call.branch >= lines.size()) continue;  // its fork was refused
     follow(lines[event.call.branch], event);
     visit(event, i, lines[event.call.branch]);
     lines[event.call.branch].before = &event;

@@ -30,8 +30,7 @@ using Visit = std::function<void(const Event& event, std::size_t index, const Li
 
 void walk(const History& history, const Visit& visit);
 
-// The first judgement that is not silent, of every event; where no event spoke to the law,
-// `untested`.
+// Collects what the events of a history say: the first finding, or that none was judged.
 class Verdicts {
  public:
   explicit Verdicts(NotTested untested) : untested_(std::move(untested)) {}

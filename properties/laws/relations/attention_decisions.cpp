@@ -1,4 +1,4 @@
-// The laws on what attention decides: a favourite stays, equals are treated alike.
+// The laws on what attention decides: a favourite is kept, equals are treated alike.
 #include <algorithm>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
@@ -12,7 +12,8 @@ std::uint64_t middle_of(const Contract& contract) {
   return contract.budget > kept ? contract.budget - kept : 0;
 }
 
-// How many queries a token is sure to have had, its own included, when it first may go.
+// How many queries a token is sure to have received, its own included, when it is first a
+// candidate.
 std::uint64_t hearings(const Contract& contract, std::uint64_t widest) {
   if (contract.timing == Timing::trim_then_attend) {
     return contract.recent > widest ? contract.recent - widest + 1 : 1;
@@ -20,11 +21,13 @@ std::uint64_t hearings(const Contract& contract, std::uint64_t widest) {
   return std::max<std::uint64_t>(1, contract.recent);
 }
 
-// Any sensible score, sums of mass among them, must keep the favourite if it arrives before this
-// position: the others share the mass of the queries before it, so that fewer of them than the
-// middle holds can have gathered as much as it gets while it is protected. Half, for safety.
+// Any sensible score, even a plain sum of mass, must keep the favourite if it arrives before this
+// position. The others share the mass of the queries before it, one unit of mass each, so fewer of
+// them than the middle holds can have collected as much as the favourite gets while it is
+// protected. Half of that, for safety.
 std::uint64_t latest_arrival(const Contract& contract, std::uint64_t widest) {
-  // The only place of a middle may be the newcomers' where the younger may stay with less.
+  // An ageing policy may keep the younger token with the lower score, so a middle of one may always
+  // be the newcomer's.
   if (contract.claims_to_be("ageing") && middle_of(contract) < 2) return 0;
   return middle_of(contract) * hearings(contract, widest) / 2;
 }
@@ -107,8 +110,8 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
 Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
   Judgement survives = hitter_survives(trial, contract);
   if (std::holds_alternative<Finding>(survives)) return survives;
-  // Where a token stays for its last use, the younger may stay with less; and what counts as a use
-  // may be a share of how many are seen, the sinks too.
+  // An ageing policy keeps tokens for their last use, so a younger one may be kept with less; and
+  // what counts as a use may depend on the number of visible rows, sinks included.
   if (contract.claims_to_be("ageing")) return survives;
   for (const auto part : {merit_decides, sinks_weigh_nothing}) {
     Judgement judged = part(trial, contract);
@@ -130,7 +133,7 @@ Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   const auto found =
       disagreement({*history}, {*reseeded}, compare, "all scores equal, as in the first run");
   if (found) return *found;
-  // With budgets of their own, units that hold as many may have chosen among others.
+  // Units with budgets of their own may have chosen among other candidates.
   if (contract.uneven()) return std::monostate{};
   for (std::size_t i = 0; i < history->events.size(); ++i) {
     const std::vector<UnitFacts>& units = history->events[i].facts.units;

@@ -67,12 +67,13 @@ std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
     return Difference{pair + ", which it must not see, no weight", "it gives " + to_text(gave),
                       query};
   }
+  // Weights may have been rounded to half precision.
   if (!any || std::abs(sum - 1) <= 2e-3) return std::nullopt;
   return Difference{"the weights of query " + std::to_string(query) + " sum to 1",
                     "they sum to " + to_text(sum), query};
 }
 
-// Tries `check` on each query whose weights were told.
+// Tries `check` on each query whose weights were reported.
 template <typename Check>
 Judgement weigh_all(const History& history, Check check) {
   Verdicts verdicts(NotTested{"the subject tells no weights", true});
@@ -135,7 +136,7 @@ Judgement renormalised(const History& history, const Contract&) {
 }
 
 // With all logits equal, exchanging any two rows, key and value together, changes nothing that
-// attention is given. So nothing may tell them apart in what it gives.
+// attention computes. So all weights of a query must be equal.
 Judgement alike_weigh_alike(Trial& trial, const Contract&) {
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   what.stream = {.kind = StreamKind::ties};

@@ -17,11 +17,13 @@ Case telling(const Case& what) {
   return result;
 }
 
+// Nothing that attention does could show, so agreement proves nothing.
 NotTested pays_no_heed() {
   return {"the subject neither decides by attention nor tells what it gives", true};
 }
 
-// Changes who pays what by `disturb`, and watches the units that `which` names.
+// Runs the case with its stream and with a disturbed one; the units that `which` names must do the
+// same in both.
 Judgement undisturbed(Trial& trial,
                       const Contract& contract,
                       const Case& what,
@@ -41,7 +43,7 @@ Judgement undisturbed(Trial& trial,
   return std::monostate{};
 }
 
-// Query heads per head that the facts tell.
+// Query heads per head of the facts.
 std::uint32_t readers(const Case& what, const Contract& contract) {
   return contract.unit == Unit::head ? 1 : what.setup.group;
 }
@@ -85,6 +87,7 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
   if (sequences < 2) return NotTested{"there is one sequence only", true};
   const auto batch = trial.run(what);
   if (!batch) return untested(batch.error());
+  // With a generator of its own a subject need not draw the same in another batch.
   const bool alone_too = !contract.random || trial.family().uses_draws();
   for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
     Stream stream = what.stream;
@@ -124,6 +127,7 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
 }
 
 Judgement group_exchanges(Trial& trial, const Contract& contract) {
+  // Sums over the group are added in another order, hence unless_rounding.
   Case what = telling(trial.what());
   if (what.setup.group < 2) what.setup.group = 2;
   return unless_rounding(what, [&](const Case& tried) -> Judgement {

@@ -21,8 +21,8 @@ bool share(const Contract& contract, const Place& a, const Place& b) {
   return contract.unit == Unit::layer && a.layer == b.layer;
 }
 
-// A unit that kept what unit 0 kept, in every run; -1: none. Sequences are not asked: one that does
-// the same in any batch may well draw the same.
+// A unit that kept what unit 0 kept, in every run; -1: none. Only the first sequence is looked at:
+// sequences must do the same alone and in any batch, and so may well draw the same.
 std::ptrdiff_t copycat(const std::vector<History>& runs, const Contract& contract) {
   const History& first = runs.front();
   for (std::size_t unit = 1; unit < first.units(); ++unit) {

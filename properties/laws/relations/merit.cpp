@@ -1,4 +1,4 @@
-// Decisions follow tokens: two relations that show a score which lies in another's slot.
+// Decisions follow tokens: two relations that show a score which is stored in another token's slot.
 #include <algorithm>
 #include <map>
 
@@ -9,8 +9,8 @@
 namespace kv::properties {
 namespace {
 
-// What a token got of each query from its own on, and the decisions that it outlived as one who
-// might have gone.
+// The attention that a token got from each query, from its own on, and the number of decisions in
+// which it was a candidate and was kept.
 struct Record {
   std::vector<float> got;
   double sum = 0;
@@ -25,10 +25,10 @@ class Records {
   Records(const History& history, std::size_t unit)
       : history_(history), contract_(history.contract), unit_(unit) {}
 
-  // The finding that a call of one token makes: one goes that got more than another, younger one
-  // that stays, of each query that saw both, and no less on the whole of its life and on any first
-  // part of it. Sums, means, the last query and the best one all agree on that, whether or not the
-  // decision has heard this query yet.
+  // Judges a call of one token. It is broken if a token is evicted although it got more attention
+  // than a younger one that is kept: more from each query that both received, and no less over its
+  // whole life and over any first part of it. Any sensible score (a sum, a mean, the last query,
+  // the largest) then ranks the evicted one higher, whether or not it counts this call's own query.
   std::optional<Finding> take(const Step& step) {
     const UnitFacts& facts = step.event->facts.units[unit_];
     const Token query = step.event->fed.front();
@@ -65,7 +65,7 @@ class Records {
     }
   }
 
-  // Whether the token might have gone in a decision of this call and in one before it.
+  // Whether the token was a candidate in a decision of this call and in one before it.
   [[nodiscard]] bool may_go(const Step& step, Token token) const {
     const auto end = static_cast<std::int64_t>(step.event->branch.size());
     const auto chunk = static_cast<std::int64_t>(step.event->fed.size());
@@ -73,7 +73,8 @@ class Records {
            token.position + std::int64_t{contract_.recent} + chunk < end;
   }
 
-  // What the token got of the query, or one of its near neighbours did: scores may be shared.
+  // What the token or one of its near neighbours got from the query: policies may smooth scores
+  // over neighbours, which is no fault.
   [[nodiscard]] float near(Token token, std::int32_t query) const {
     constexpr std::int32_t reach = 3;
     float most = 0;
@@ -90,14 +91,14 @@ class Records {
   }
 
   [[nodiscard]] bool outdoes(Token better, Token other) const {
-    constexpr float margin = 1.05F;
+    constexpr float margin = 1.05F;  // far above what another order of sums can change
     const auto mine = records_.find(better);
     const auto theirs = records_.find(other);
     if (mine == records_.end() || theirs == records_.end()) return false;
     const std::vector<float>& got = mine->second.got;
     const auto apart = static_cast<std::size_t>(other.position - better.position);
     if (mine->second.mean() < static_cast<double>(margin) * theirs->second.mean()) return false;
-    double first = 0;  // what the better got of as many queries, counted from its own
+    double first = 0;  // what the better one got from as many queries, counted from its own
     double begun = 0;
     for (std::size_t i = 0; i < theirs->second.got.size(); ++i) {
       const float most = near(other, other.position + static_cast<std::int32_t>(i));
@@ -110,7 +111,7 @@ class Records {
     return true;
   }
 
-  // Who went, and who stayed though it got less.
+  // The evicted token, and a kept one that got less.
   using Pair = std::pair<Token, Token>;
 
   std::vector<Pair> pairs(const Step& step, const Tokens& gone, const Tokens& here) {
@@ -143,6 +144,8 @@ class Records {
   std::map<Token, Record> records_;
 };
 
+// Units that share residents decide by the mean over heads, which Records does not know: so one
+// head.
 Case unshared(const Case& what, const Contract& contract) {
   Case result = what;
   if (contract.unit == Unit::layer || contract.unit == Unit::model) result.setup.kv_heads = 1;
@@ -164,7 +167,8 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
   what.stream.kind = StreamKind::fixed;
   const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
   std::vector<Case> cases;
-  // In a small middle few have a neighbour that matters.
+  // A middle of few tokens hardly ever holds a pair that differs clearly, so every other case has a
+  // larger one.
   Setup roomy = what.setup;
   roomy.budget += trial.family().takes_sizes() && roomy.budget < 32 ? 12U : 0U;
   for (std::uint32_t more = 0; more < 6; ++more) {
@@ -192,8 +196,9 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
   return std::monostate{};
 }
 
-// A run with sinks that get no attention at all, and one without them whose budget is as much
-// smaller: the same tokens come, pay and get the same, and so the same must stay.
+// Compares a run whose sinks get no attention with a run without sinks and a budget smaller by
+// their number. All other tokens give and receive the same attention in both, so the same must be
+// kept.
 Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
   Setup with = trial.what().setup;
   if (contract.sinks == 0 || with.sinks != contract.sinks || contract.timing == Timing::lazy) {

@@ -56,7 +56,7 @@ std::optional<Finding> became(const History& before,
   return std::nullopt;
 }
 
-// How far what follows the sinks can move towards them; 0 where a position was not told.
+// How far what follows the sinks can move towards them; 0 where a position was not reported.
 std::int64_t gap_behind_sinks(const std::vector<UnitFacts>& units, const Contract& contract) {
   std::int64_t gap = std::numeric_limits<std::int64_t>::max();
   for (const UnitFacts& unit : units) {
@@ -92,13 +92,15 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
   const auto plain = trial.run_on(*alike, with_calls(trial.what(), calls));
   if (!plain) return untested(plain.error());
   calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(head.size()), cut->at);
+  // Altered runs have no coverage; this one shows what the case went through.
   (void)trial.run(with_calls(trial.what(), calls));
   const auto moved = trial.run_on(*alike, with_calls(trial.what(), calls));
   if (!moved) return untested(moved.error());
   if (moved->events[head.size()].refused) return NotTested{"reorder is refused", true};
   const Compare compare = comparing(contract, trial.family());
   auto found = became(*plain, head.size() - 1, *moved, head.size(), from, compare);
-  // Whether a sequence takes its draws along is left open.
+  // Whether a sequence takes its draws along is left open, so a random subject is compared only at
+  // the reorder itself.
   const std::size_t last = contract.random ? 0 : cut->tail.size();
   for (std::size_t i = 0; i < last && !found; ++i) {
     found = became(*plain, head.size() + i, *moved, head.size() + 1 + i, from, compare);

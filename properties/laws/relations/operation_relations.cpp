@@ -30,6 +30,7 @@ Judgement same_twice(Trial& trial, const Contract& contract) {
   const auto again = trial.run(trial.what());
   if (!again) return untested(again.error());
   Compare compare = comparing(contract, trial.family());
+  // Declared or not, chance and order must repeat themselves under one seed.
   compare.exact = true;
   compare.ordered = true;
   compare.position_slack = 0;
@@ -116,7 +117,8 @@ Judgement truncate_is_never_fed(Trial& trial, const Contract& contract) {
     return NotTested{"truncate is refused", contract.rollback == 0};
   const auto never_fed = trial.run(with_calls(trial.what(), rollback->without));
   if (!never_fed) return untested(never_fed.error());
-  // What is stored right after the truncate, and then everything.
+  // First what is stored right after the truncate, then everything from there on: a left-over may
+  // show in what is evicted later only.
   const Compare compare = comparing(contract, trial.family());
   const std::string as = "as if nothing had been fed after token " +
                          std::to_string(rollback->length - 1) + " and taken back";
@@ -145,6 +147,7 @@ Judgement hostile_truncates(Trial& trial, const Contract& contract) {
   for (const Call& call : head) fed += call.amount;
   const auto plain = trial.run(with_calls(trial.what(), feeds));
   if (!plain) return untested(plain.error());
+  // One below and one above are off by one; the far ones wrap or read past a buffer.
   for (const std::int64_t length : {std::int64_t{-1}, -fed - 1, fed + 1, fed + 1000}) {
     std::vector<Call> calls = head;
     calls.push_back(truncate_to(length));

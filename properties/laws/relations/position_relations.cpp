@@ -15,22 +15,23 @@ bool differs(double a, double b) {
   return !std::isnan(a) && !std::isnan(b) && std::abs(a - b) > position_slack;
 }
 
-// Gives a finding's own run, which is not the case's.
+// Notes in a finding that it is of this run, which is not the case's own.
 Judgement in_run(Judgement judgement, const History& history) {
   if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
   return judgement;
 }
 
-// Says that a sink was moved, if its position is told and says so.
-std::optional<Difference> sink_moved(const Row& row, const std::string& who, Verdicts& verdicts) {
+// A sink that is reported at another position than its own.
+std::optional<Difference> sink_moved(const Row& row, const std::string& label, Verdicts& verdicts) {
   if (std::isnan(row.position)) return std::nullopt;
   verdicts.tested();
   if (!differs(row.position, row.key.position)) return std::nullopt;
-  return Difference{who + " stays at position " + std::to_string(row.key.position),
+  return Difference{label + " stays at position " + std::to_string(row.key.position),
                     "it is at position " + to_text(row.position), 0};
 }
 
-// The errors of sinks' keys as they were first told.
+// The errors of sinks' keys as they were first reported. Precision alone makes some error, so only
+// a growing one shows that a key was rotated again.
 class SinkErrors {
  public:
   void forget() { errors_.clear(); }
@@ -130,14 +131,14 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
       for (const Row& row : event.facts.units[unit].stored) {
         const auto position = row.key.position;
         if (position < 0 || static_cast<std::uint32_t>(position) >= sinks) continue;
-        const std::string who = "sink " + to_text(row.key);
-        if (const auto moved = sink_moved(row, who, verdicts)) {
+        const std::string label = "sink " + to_text(row.key);
+        if (const auto moved = sink_moved(row, label, verdicts)) {
           verdicts.accuse(finding_at(*moved, index, unit));
         }
         const std::optional<double> first = errors.grown(event, unit, row);
         if (!first) continue;
         verdicts.accuse(
-            finding_at({who + "'s key stays as it was stored, wrong by " + to_text(*first),
+            finding_at({label + "'s key stays as it was stored, wrong by " + to_text(*first),
                         "it is wrong by " + to_text(row.key_error), 0},
                        index, unit));
       }

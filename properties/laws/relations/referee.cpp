@@ -79,6 +79,7 @@ void Referee::prepare(const Event& event) {
   } else if (event.call.kind == Call::Kind::reset) {
     branches_[at] = fresh();
   } else if (event.call.kind == Call::Kind::truncate) {
+    // What the tokens evicted before they were taken back is unknown to the model.
     branches_[at].lost = true;
   } else if (event.call.kind == Call::Kind::reorder) {
     reorder(event.call.from, branches_[at]);
@@ -91,6 +92,7 @@ void Referee::reorder(const std::vector<std::uint32_t>& from, Branch& branch) co
   std::vector<ReferenceCache> models;
   for (const std::uint32_t sequence : from) {
     for (std::size_t i = 0; i < per_sequence && sequence < sequences; ++i) {
+      // Draws belong to the place and stay there; residents move.
       models.push_back(branch.models[sequence * per_sequence + i].with(draws_of(models.size())));
     }
   }
@@ -151,6 +153,7 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
       tokens.push_back(inputs_of_unit(event, cell));
     }
     const auto visible = ReferenceCache::feed_together(models, event.fed.size(), masses, tokens);
+    // Once one decision hangs on rounding, subject and model may rightly differ from there on.
     if (std::ranges::any_of(models, &ReferenceCache::doubtful)) {
       branch.lost = true;
       return std::nullopt;

@@ -18,7 +18,7 @@ WhyNot unless_named(const Contract& contract) {
   return {};
 }
 
-// The spec that a contract names, or why it cannot be held against it.
+// The spec that a contract names, or why the subject cannot be compared with it.
 std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& contract) {
   const auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
@@ -120,6 +120,7 @@ std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool
   if (!spec.bounded()) return {};
   Reduction reduced{spec};
   if (spec.budgets.shared() && shares_nothing(spec, setup)) reduced.spec.budgets = Budgets();
+  // Without a middle every policy keeps the newest tokens, and the sinks if it has any.
   if (spec.middle() == 0 && spec.policy->name != "window") {
     if (spec.sinks == 0) {
       reduced.spec = with_policy(reduced.spec, "window");
@@ -129,6 +130,8 @@ std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool
   }
   if (spec.timing == Timing::lazy && spec.slack == 0) {
     reduced.spec.timing = Timing::attend_then_trim;
+    // Token by token, making room first shows each query exactly a window of the budget; what is
+    // stored between calls still differs.
   } else if (spec.timing == Timing::trim_then_attend && spec.visibility == Visibility::causal &&
              spec.recent > 0 && token_by_token) {
     reduced.spec.visibility = Visibility::window;
@@ -174,7 +177,7 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   auto history = trial.run(what);
   if (!history) return untested(history.error());
   Compared compare = compared(*contract);
-  // What hides rows instead of freeing them shows what the simpler one shows.
+  // Rows that are hidden instead of freed stay stored, so only visibility can be the same.
   const bool hides = contract->pinned_first_page;
   if (reduced->compare == Compared::visible || hides) compare = Compared::visible;
   Referee referee(*history, reduced->spec, compare,

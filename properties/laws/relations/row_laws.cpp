@@ -35,7 +35,7 @@ Judgement check_rows(const History& history, const CheckRow& check) {
   return verdicts.judgement();
 }
 
-// Whether some row says what `tells` asks for.
+// Whether some row has what `reports_it` asks for.
 template <typename ReportsWhat>
 bool any_row(const History& history, ReportsWhat reports_it) {
   return std::ranges::any_of(history.events, [&](const Event& event) {
@@ -81,6 +81,7 @@ std::optional<Difference> astray(
   if (token.position < 0 || at >= origins.size() || reported == place_not_reported) return {};
   Place made{origins[at], home.layer, home.head};
   if (reported == made) return {};
+  // A cache per query head may tag rows by query head or by the kv head they came from.
   if (per_query_head) {
     made.head /= history.what.setup.group;
     if (reported == made) return {};
@@ -161,6 +162,8 @@ std::optional<Difference> wrong_tier(const Contract& contract,
                         "it is stored in lower precision", 0};
     }
   }
+  // Flushes work in blocks, so up to a second window, a chunk and a page may wait in full
+  // precision.
   if (!has_tiers(contract.precision) || full <= 2 * kept + event.fed.size() + contract.page) {
     return {};
   }

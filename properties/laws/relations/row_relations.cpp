@@ -28,7 +28,7 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
     const auto found = weights.find(unit.returned[row].value);
     if (found != weights.end()) kept += found->second;
   }
-  if (!(kept > 1e-3)) return {};  // too little is left to be compared
+  if (!(kept > 1e-3)) return {};  // dividing by so little would magnify roundings
   for (const std::size_t row : rows) {
     const Token token = unit.returned[row].value;
     const auto found = weights.find(token);
@@ -81,6 +81,7 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
 
 namespace {
 
+// Null where the token has no row, or two: which of them to compare is not known.
 const Row* row_of(const std::vector<Row>& rows, Token token) {
   const auto found = std::ranges::find(rows, token, &Row::value);
   if (found == rows.end()) return nullptr;
@@ -90,21 +91,21 @@ const Row* row_of(const std::vector<Row>& rows, Token token) {
 }
 
 std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
-  const std::string who = "the row of token " + to_text(before.value);
+  const std::string label = "the row of token " + to_text(before.value);
   if (before.key != after.key) {
     return Difference{
-        who + " is stored with the key of token " + to_text(before.key) + ", as attention saw it",
+        label + " is stored with the key of token " + to_text(before.key) + ", as attention saw it",
         "it is stored with the key of token " + to_text(after.key)};
   }
   if (before.value_place != after.value_place || before.key_place != after.key_place) {
     return Difference{
-        who + " is stored as attention saw it, its key made for " + to_text(before.key_place),
+        label + " is stored as attention saw it, its key made for " + to_text(before.key_place),
         "the one stored has a key made for " + to_text(after.key_place)};
   }
   const bool reported = !std::isnan(before.position) && !std::isnan(after.position);
   if (contract.positions == PositionMode::absolute && reported &&
       std::abs(before.position - after.position) > position_slack) {
-    return Difference{who + " is stored at position " + kv::properties::to_text(before.position) +
+    return Difference{label + " is stored at position " + kv::properties::to_text(before.position) +
                           ", as attention saw it",
                       "it is stored at position " + kv::properties::to_text(after.position)};
   }
@@ -137,7 +138,7 @@ Judgement returned_equals_stored(const History& history, const Contract& contrac
 
 namespace {
 
-// Codes times steps are rounded to f32, and so may a step be.
+// Half a step, and a little: codes times steps are rounded to f32, and so may a step be.
 constexpr double most_steps_off = 0.501;
 
 std::optional<Difference> too_far(const Row& row) {
