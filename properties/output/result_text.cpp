@@ -139,10 +139,14 @@ void write_table(const BatteryResult& report, std::size_t columns, std::ostream&
     std::string line(result.law->id);
     line.resize(width + 2, ' ');
     line += name_of(result.status);
-    line.resize(width + 17, ' ');
-    std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
-    cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
-    line += cases + "  ";
+    // "not applicable" takes the room of the count of cases, which would be none.
+    if (result.status != Status::not_applicable) {
+      line.resize(width + 11, ' ');
+      std::string cases = result.cases == 0 ? "" : std::to_string(result.cases - result.vacuous);
+      cases.insert(0, cases.size() < 6 ? 6 - cases.size() : 0, ' ');
+      line += cases;
+    }
+    line.resize(std::max(line.size() + 2, width + 19), ' ');
     constexpr std::size_t narrowest = 20;
     const std::string remark = remark_of(result);
     const bool wraps = columns >= line.size() + narrowest;
@@ -154,8 +158,9 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
       << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)
-      << " not applicable; " << report.cases << " cases, level " << name_of(report.effort.level)
-      << ", seed " << report.effort.seed << "\n";
+      << " not applicable\n"
+      << report.cases << " cases, level " << name_of(report.effort.level) << ", seed "
+      << report.effort.seed << "\n";
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {
