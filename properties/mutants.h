@@ -2,6 +2,7 @@
 // some law kills them. And the right subjects that no law may accuse.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -14,9 +15,8 @@ struct Mutant {
   std::string_view name;    // named by what is wrong: "mask-width-from-stream-length"
   std::string_view wrong;   // one line
   std::string_view source;  // project and thread, or paper and figure, where it was seen; or "made"
-  std::string_view
-      equivalent;  // why no law can distinguish it from a right subject; empty: one must
-  std::unique_ptr<Family> (*make)();
+  std::string_view equivalent;  // why no law can find it; empty: one must
+  std::function<std::unique_ptr<Family>()> make;
 };
 
 std::span<const Mutant> mutants();
@@ -24,7 +24,7 @@ std::span<const Mutant> mutants();
 struct RightSubject {
   std::string_view name;
   std::string_view why;  // the legal freedom that it uses: "lazy slack, declared"
-  std::unique_ptr<Family> (*make)();
+  std::function<std::unique_ptr<Family>()> make;
 };
 
 std::span<const RightSubject> right_subjects();

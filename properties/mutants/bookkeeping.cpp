@@ -4,10 +4,7 @@
 namespace kv::properties {
 namespace {
 
-class BytesOfTheStream final : public Wrong {
- public:
-  using Wrong::Wrong;
-
+struct BytesOfTheStream final : Wrong {
   Answer<Facts> feed(const Feed& feed) override {
     auto answer = Wrong::feed(feed);
     if (auto* facts = std::get_if<Facts>(&answer)) {
@@ -17,33 +14,18 @@ class BytesOfTheStream final : public Wrong {
   }
 };
 
-class RefusesNewcomers final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct RefusesNewcomers final : Wrong {
+  static TaggedOptions options() { return {.policy = "random", .visibility = Visibility::causal}; }
 
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::random, .visibility = Visibility::causal};
-  }
-
- private:
-  std::size_t victim(PlainGroup&, const std::vector<std::size_t>&, std::size_t k, Draws&) override {
-    return k;
-  }
+  std::size_t victim(CacheUnit&, const Choice& choice, Draws&) override { return choice.capacity; }
 };
 
-class PastSlides final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct PastSlides final : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- private:
-  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
-                                     const std::vector<std::size_t>& returned,
-                                     std::span<const Token> chunk,
-                                     std::size_t query) override {
-    auto mask = Wrong::mask_row(group, returned, chunk, query);
-    const std::size_t own = returned.size() - chunk.size() + query;
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    auto mask = Wrong::mask_row(unit, query);
+    const std::size_t own = query.returned.size() - query.chunk.size() + query.index;
     for (std::size_t column = 0; column + contract_.budget < own; ++column) mask[column] = 0;
     return mask;
   }

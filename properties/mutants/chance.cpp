@@ -8,227 +8,156 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::size_t>;
-
-class ChanceWrong : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
-
- protected:
-  static Position newcomer(const PlainGroup& group, const Rows& candidates) {
-    return static_cast<Position>(group.rows[candidates.back()].token.position);
-  }
+struct ChanceWrong : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
   // Enters with min(1, share / of); then `replaced` of the older ones goes.
-  virtual std::uint64_t share(const PlainGroup&, std::size_t k) { return k; }
+  virtual std::uint64_t share(const CacheUnit&, std::size_t k) { return k; }
 
-  virtual std::uint64_t of(const PlainGroup& group, std::size_t) { return group.entered; }
+  virtual std::uint64_t of(const CacheUnit& unit, std::size_t) { return unit.entered; }
 
   virtual std::size_t replaced(std::size_t k, Position position, Draws& draws) {
     return draws.below(k, position, 1);
   }
 
-  std::size_t victim(PlainGroup& group,
-                     const Rows& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const Position position = newcomer(group, candidates);
-    const std::uint64_t bound = std::max<std::uint64_t>(1, of(group, k));
-    const bool enters = draws.below(bound, position, 0) < share(group, k);
-    return enters ? replaced(k, position, draws) : k;
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const Position position = choice.middle.back();
+    const std::uint64_t bound = std::max<std::uint64_t>(1, of(unit, choice.capacity));
+    const bool enters = draws.below(bound, position, 0) < share(unit, choice.capacity);
+    return enters ? replaced(choice.capacity, position, draws) : choice.capacity;
   }
 };
 
-class CountsWithoutNewcomer final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::uint64_t of(const PlainGroup& group, std::size_t) override { return group.entered - 1; }
+struct CountsWithoutNewcomer final : ChanceWrong {
+  std::uint64_t of(const CacheUnit& unit, std::size_t) override { return unit.entered - 1; }
 };
 
-class CountsOneMore final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::uint64_t of(const PlainGroup& group, std::size_t) override { return group.entered + 1; }
+struct CountsOneMore final : ChanceWrong {
+  std::uint64_t of(const CacheUnit& unit, std::size_t) override { return unit.entered + 1; }
 };
 
-class AlwaysReplaces final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::uint64_t of(const PlainGroup&, std::size_t) override { return 1; }
+struct AlwaysReplaces final : ChanceWrong {
+  std::uint64_t of(const CacheUnit&, std::size_t) override { return 1; }
 };
 
-class CountsPhysical final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::uint64_t of(const PlainGroup&, std::size_t k) override { return k + 1; }
+struct CountRestarts final : ChanceWrong {
+  std::uint64_t of(const CacheUnit& unit, std::size_t k) override { return unit.entered - k; }
 };
 
-class CountRestarts final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
+struct EntersTooOften final : ChanceWrong {
+  std::uint64_t of(const CacheUnit& unit, std::size_t) override { return 20 * unit.entered; }
 
-  std::uint64_t of(const PlainGroup& group, std::size_t k) override { return group.entered - k; }
+  std::uint64_t share(const CacheUnit&, std::size_t k) override { return 21 * k; }
 };
 
-class EntersTooOften final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::uint64_t of(const PlainGroup& group, std::size_t) override { return 20 * group.entered; }
-
-  std::uint64_t share(const PlainGroup&, std::size_t k) override { return 21 * k; }
-};
-
-class LastNeverReplaced final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
+struct LastNeverReplaced final : ChanceWrong {
   std::size_t replaced(std::size_t k, Position position, Draws& draws) override {
     return draws.below(std::max<std::size_t>(1, k - 1), position, 1);
   }
 };
 
-class OldestReplaced final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
+struct OldestReplaced final : ChanceWrong {
   std::size_t replaced(std::size_t, Position, Draws&) override { return 0; }
 };
 
-class TiltsToOldest final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
+struct TiltsToOldest final : ChanceWrong {
   std::size_t replaced(std::size_t k, Position position, Draws& draws) override {
     return draws.below(10, position, 2) == 0 ? 0 : ChanceWrong::replaced(k, position, draws);
   }
 };
 
-class ModuloOfAByte final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  std::size_t victim(PlainGroup& group,
-                     const Rows& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const Position position = newcomer(group, candidates);
-    const std::uint64_t draw = draws.below(256, position, 0) % group.entered;
-    return draw < k ? draws.below(256, position, 1) % k : k;
+struct ModuloOfAByte final : ChanceWrong {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const Position position = choice.middle.back();
+    const std::uint64_t draw = draws.below(256, position, 0) % unit.entered;
+    return draw < choice.capacity ? draws.below(256, position, 1) % choice.capacity
+                                  : choice.capacity;
   }
 };
 
 // The count is the same for a whole chunk.
-class ChunkChance : public ChanceWrong {
- public:
-  using ChanceWrong::ChanceWrong;
-
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::reservoir_r, .visibility = Visibility::causal};
+struct ChunkChance : ChanceWrong {
+  static TaggedOptions options() {
+    return {.policy = "reservoir", .visibility = Visibility::causal};
   }
 
- protected:
-  void release(PlainGroup& group, std::uint64_t end) override {
-    begin_ = group.entered + 1;
+  void release(CacheUnit& unit, std::uint64_t end) override {
+    begin_ = unit.entered + 1;
     const std::uint64_t gone = contract_.recent + contract_.sinks;
-    end_ = std::min(end, group.fed) - std::min(std::min(end, group.fed), gone);
-    ChanceWrong::release(group, end);
+    end_ = std::min(end, unit.fed) - std::min(std::min(end, unit.fed), gone);
+    ChanceWrong::release(unit, end);
   }
 
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
 };
 
-class CountsAtChunkEnd final : public ChunkChance {
- public:
-  using ChunkChance::ChunkChance;
-
- private:
-  std::uint64_t of(const PlainGroup& group, std::size_t) override {
-    return std::max(end_, group.entered);
+struct CountsAtChunkEnd final : ChunkChance {
+  std::uint64_t of(const CacheUnit& unit, std::size_t) override {
+    return std::max(end_, unit.entered);
   }
 };
 
-class CountsAtChunkBegin final : public ChunkChance {
- public:
-  using ChunkChance::ChunkChance;
-
- private:
-  std::uint64_t of(const PlainGroup&, std::size_t k) override {
+struct CountsAtChunkBegin final : ChunkChance {
+  std::uint64_t of(const CacheUnit&, std::size_t k) override {
     return std::max<std::uint64_t>(begin_, k);
   }
 };
 
-class ResamplesTheCache final : public ChunkChance {
- public:
-  using ChunkChance::ChunkChance;
+struct ResamplesTheCache final : ChunkChance {
+  void settle(CacheUnit&) override {}
 
- private:
-  void settle(PlainGroup&) override {}
-
-  void release(PlainGroup& group, std::uint64_t end) override {
-    ChunkChance::release(group, end);
-    Rows middle;
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      const auto position = static_cast<std::uint64_t>(group.rows[i].token.position);
-      if (position >= contract_.sinks && position < group.released) middle.push_back(i);
+  void release(CacheUnit& unit, std::uint64_t end) override {
+    ChunkChance::release(unit, end);
+    const Choice choice = choice_of(unit);
+    const std::size_t k = choice.capacity;
+    if (choice.rows.size() <= k) return;
+    std::vector<StoredRow*> sample(choice.rows.begin(),
+                                   choice.rows.begin() + static_cast<std::ptrdiff_t>(k));
+    for (std::size_t i = k; i < choice.rows.size() && k > 0; ++i) {
+      const std::uint64_t j = draws_for(unit).below(i + 1, choice.middle[i], 0);
+      if (j < k) sample[j] = choice.rows[i];
     }
-    const std::size_t k = capacity();
-    if (middle.size() <= k) return;
-    Rows sample(middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(k));
-    for (std::size_t i = k; i < middle.size() && k > 0; ++i) {
-      const auto position = static_cast<Position>(group.rows[middle[i]].token.position);
-      const std::uint64_t j = draws_of(group).below(i + 1, position, 0);
-      if (j < k) sample[j] = middle[i];
-    }
-    for (const std::size_t row : middle) {
-      group.rows[row].gone = std::ranges::find(sample, row) == sample.end();
+    for (StoredRow* const row : choice.rows) {
+      row->evicted = std::ranges::find(sample, row) == sample.end();
     }
   }
 };
 
-class SharedByAll final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  Draws& draws_of(const PlainGroup&) override {
-    return ChanceWrong::draws_of(state_.groups.front());
+struct SharedByAll final : ChanceWrong {
+  Draws& draws_for(const CacheUnit&) override {
+    return ChanceWrong::draws_for(state_.units.front());
   }
 };
 
-class SharedByLayers final : public ChanceWrong {
-  using ChanceWrong::ChanceWrong;
-
-  Draws& draws_of(const PlainGroup& group) override {
-    return ChanceWrong::draws_of(state_.groups[index_of(group) % setup_.kv_heads]);
+struct SharedByLayers final : ChanceWrong {
+  Draws& draws_for(const CacheUnit& unit) override {
+    return ChanceWrong::draws_for(state_.units[index_of(unit) % setup_.kv_heads]);
   }
 };
 
-class GrowingTarget final : public ChanceWrong {
- public:
-  using ChanceWrong::ChanceWrong;
-
+struct GrowingTarget final : ChanceWrong {
   static void declare(Contract& contract) {
     Wrong::declare(contract);
     contract.claims.erase("constant-size");
     contract.keeps_fewer = true;
   }
 
- private:
-  void settle(PlainGroup& group) override {
-    const std::uint32_t budget = contract_.budget;
+  void settle(CacheUnit& unit) override {
+    const std::uint32_t budget = spec_.budget;
     const auto half = static_cast<std::uint32_t>(capacity() / 2);
-    if (capacity() > 1 && group.entered <= 2 * capacity()) contract_.budget -= half;
-    ChanceWrong::settle(group);
-    contract_.budget = budget;
+    if (capacity() > 1 && unit.entered <= 2 * capacity()) spec_.budget -= half;
+    ChanceWrong::settle(unit);
+    spec_.budget = budget;
   }
 };
 
-class GlobalGenerator final : public ChanceWrong {
- public:
-  using ChanceWrong::ChanceWrong;
+struct GlobalGenerator final : ChanceWrong {
+  static TaggedOptions options() { return {.policy = "random", .own_chance = true}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::random, .own_chance = true}; }
-
- private:
-  std::size_t victim(PlainGroup&, const Rows&, std::size_t k, Draws&) override {
+  std::size_t victim(CacheUnit&, const Choice& choice, Draws&) override {
     static std::atomic<std::uint32_t> calls = 0;
-    return Rng(1).below(k, calls++, 0);
+    return Rng(1).below(choice.capacity, calls++, 0);
   }
 };
 
@@ -242,7 +171,6 @@ std::vector<Mutant> chance_mutants() {
       mutant<CountsOneMore>("count-one-more", "enters with k/(t+1)", "made"),
       mutant<AlwaysReplaces>("always-replaces", "every newcomer enters",
                              "go-metrics issue 56; folsom issue 7"),
-      mutant<CountsPhysical>("physical-length-as-count", "enters with k/(k+1)", paper),
       mutant<CountRestarts>("count-restarts-once-full", "the count begins again after the fill",
                             "calimero core 3197"),
       mutant<EntersTooOften>("enters-five-percent-more", "enters with 1.05 k/t", "made"),

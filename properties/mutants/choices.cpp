@@ -6,19 +6,21 @@
 
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/properties/mutants/wrong.h"
-#include "kvcheck/properties/plain/plain_selecting.h"
 
 namespace kv::properties {
 namespace {
 
 // They name their reference: which pages are right is only told by a specification.
-class SelectsWrong : public PlainSelecting {
- public:
-  using PlainSelecting::PlainSelecting;
+struct SelectsWrong : Wrong {
+  static TaggedOptions options() {
+    return {.policy = "dense",
+            .visibility = Visibility::top_pages,
+            .top_pages = {.attended = 64, .page = 16, .dense_layers = 1},
+            .unit = Unit::head};
+  }
 
   static void declare(Contract& /*contract*/) {}
 
- protected:
   // The least (0) and the greatest (1) numbers of the keys.
   static std::array<Numbers, 2> extremes(const std::vector<Numbers>& keys) {
     std::array<Numbers, 2> out = {keys.front(), keys.front()};
@@ -40,126 +42,94 @@ class SelectsWrong : public PlainSelecting {
   }
 };
 
-class LeastOnly final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct LeastOnly final : SelectsWrong {
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     return product(extremes(keys)[0], query);
   }
 };
 
-class MaxOfSums final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct MaxOfSums final : SelectsWrong {
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     const auto [least, greatest] = extremes(keys);
     return std::max(product(least, query), product(greatest, query));
   }
 };
 
-class FirstTokenOnly final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct FirstTokenOnly final : SelectsWrong {
   double bound(const std::vector<Numbers>& keys, const Numbers& query) override {
     return product(keys.front(), query);
   }
 };
 
-class OwnLikeOthers final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  std::vector<std::size_t> select(const std::vector<double>& bounds) override {
-    return highest(bounds, pages());
-  }
+struct OwnLikeOthers final : SelectsWrong {
+  Rows select(const std::vector<double>& bounds) override { return highest(bounds, pages()); }
 };
 
-class OnePageTooMany final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct OnePageTooMany final : SelectsWrong {
   std::size_t pages() override { return SelectsWrong::pages() + 1; }
 };
 
-class OnePageTooFew final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct OnePageTooFew final : SelectsWrong {
   std::size_t pages() override { return std::max<std::size_t>(SelectsWrong::pages(), 2) - 1; }
 };
 
-class FirstHeadForAll final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  Numbers query_of(const PlainGroup& group, Token query) override {
-    Place place = place_of(first_unit(group));
+struct FirstHeadForAll final : SelectsWrong {
+  Numbers query_of(const CacheUnit& unit, Token query) override {
+    Place place = place_of(unit);
     place.head -= place.head % setup_.group;
-    const InputUnit unit = input_unit(place, Unit::head, setup_);
-    return token_inputs(stream_, {&unit, 1}, query).queries;
+    const InputUnit first = input_unit(place, Unit::head, setup_);
+    return token_inputs(stream_, {&first, 1}, query).queries;
   }
 };
 
 // Chosen once a call, by its first query.
-class SelectedOnceACall final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  Numbers query_of(const PlainGroup& group, Token /*query*/) override {
-    return SelectsWrong::query_of(group, group.rows[state_.fed - chunk_].token);
+struct SelectedOnceACall final : SelectsWrong {
+  Numbers query_of(const CacheUnit& unit, Token /*query*/) override {
+    return SelectsWrong::query_of(unit, unit.rows[state_.fed - chunk_].token);
   }
 };
 
-class OlderAmongEquals final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  std::vector<std::size_t> select(const std::vector<double>& bounds) override {
+struct OlderAmongEquals final : SelectsWrong {
+  Rows select(const std::vector<double>& bounds) override {
     std::vector<double> mirrored(bounds.begin(), bounds.end() - 1);
     std::ranges::reverse(mirrored);
-    std::vector<std::size_t> selected = highest(mirrored, pages() - 1);
+    Rows selected = highest(mirrored, pages() - 1);
     for (std::size_t& page : selected) page = mirrored.size() - 1 - page;
     selected.push_back(mirrored.size());
     return selected;
   }
 };
 
-class CutsAPage final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
+struct CutsAPage final : SelectsWrong {
   // The bound is filled up to the token, by less than a page.
-  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
-                                     const std::vector<std::size_t>& returned,
-                                     std::span<const Token> chunk,
-                                     std::size_t query) override {
-    auto mask = SelectsWrong::mask_row(group, returned, chunk, query);
-    const bool all = std::ranges::count(mask, 1) == chunk[query].position + 1;
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    auto mask = SelectsWrong::mask_row(unit, query);
+    const bool all = std::ranges::count(mask, 1) == query.token.position + 1;
     const auto first = std::ranges::find(mask, 1);
     if (!all && first != mask.end()) *first = 0;
     return mask;
   }
 };
 
-class SelectsInDenseLayers final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  bool selects(const PlainGroup& /*group*/) override { return true; }
+struct SelectsInDenseLayers final : SelectsWrong {
+  bool selects(const CacheUnit& /*unit*/) override { return true; }
 };
 
-class FreesTheUnselected final : public SelectsWrong {
-  using SelectsWrong::SelectsWrong;
-
-  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
-                                     const std::vector<std::size_t>& returned,
-                                     std::span<const Token> chunk,
-                                     std::size_t query) override {
-    auto mask = SelectsWrong::mask_row(group, returned, chunk, query);
+struct FreesTheUnselected final : SelectsWrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    auto mask = SelectsWrong::mask_row(unit, query);
     last_.clear();
     for (std::size_t i = 0; i < mask.size(); ++i) {
-      if (mask[i] != 0) last_.push_back(group.rows[returned[i]].token);
+      if (mask[i] != 0) last_.push_back(unit.rows[query.returned[i]].token);
     }
     return mask;
   }
 
-  void after_chunk(PlainGroup& group) override {
-    std::erase_if(group.rows, [&](const PlainRow& row) {
+  void after_chunk(CacheUnit& unit) override {
+    std::erase_if(unit.rows, [&](const StoredRow& row) {
       return std::ranges::find(last_, row.token) == last_.end();
     });
-    close_gaps(group);
+    close_gaps(unit);
   }
 
   std::vector<Token> last_;  // what the last query of the call saw

@@ -6,20 +6,16 @@
 namespace kv::properties {
 namespace {
 
-class CodesWrong : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct CodesWrong : Wrong {
+  static TaggedOptions options() {
     return {.precision = Precision::int4, .full_precision_recent = 3};
   }
 
- protected:
   static constexpr std::size_t key_groups = (key_size + payload_group - 1) / payload_group;
 
   // Every number of the cell with its step; what is returned takes its place.
   template <typename Change>
-  static void each_number(PlainCell& cell, Change change) {
+  static void each_number(StoredCell& cell, Change change) {
     for (std::size_t i = 0; i < key_size; ++i) {
       cell.key[i] = change(cell.key[i], i / payload_group);
     }
@@ -29,14 +25,12 @@ class CodesWrong : public Wrong {
   }
 };
 
-class CutsCodesOff final : public CodesWrong {
-  using CodesWrong::CodesWrong;
-
-  void lower(PlainCell& cell) override {
-    PlainCell rounded = cell;
+struct CutsCodesOff final : CodesWrong {
+  void lower(StoredCell& cell) override {
+    StoredCell rounded = cell;
     CodesWrong::lower(rounded);
-    each_number(cell, [&](float number, std::size_t group) {
-      const float step = rounded.steps[group];
+    each_number(cell, [&](float number, std::size_t unit) {
+      const float step = rounded.steps[unit];
       return step > 0 ? std::trunc(number / step) * step : 0;
     });
     cell.steps = rounded.steps;
@@ -44,36 +38,32 @@ class CutsCodesOff final : public CodesWrong {
   }
 };
 
-class TakesTheNextScale final : public CodesWrong {
-  using CodesWrong::CodesWrong;
-
-  void lower(PlainCell& cell) override {
+struct TakesTheNextScale final : CodesWrong {
+  void lower(StoredCell& cell) override {
     CodesWrong::lower(cell);
     const auto steps = cell.steps;
-    each_number(cell, [&](float number, std::size_t group) {
+    each_number(cell, [&](float number, std::size_t unit) {
       // Within keys, and within values.
-      const std::size_t next = group + 1 == key_groups || group + 1 == steps.size() ? 0 : group + 1;
-      return steps[group] > 0 ? number / steps[group] * steps[next] : 0;
+      const std::size_t next = unit + 1 == key_groups || unit + 1 == steps.size() ? 0 : unit + 1;
+      return steps[unit] > 0 ? number / steps[unit] * steps[next] : 0;
     });
   }
 };
 
-class QuantisesAgain final : public CodesWrong {
-  using CodesWrong::CodesWrong;
-
+struct QuantisesAgain final : CodesWrong {
   // Every flush makes new codes of all that is old, with the flush's own scale for all of it.
-  void lower_precision(PlainGroup& group) override {
+  void lower_precision(CacheUnit& unit) override {
     float step = 0;
-    for (const PlainRow& row : group.rows) {
-      if (!is_old(group, row)) continue;
-      for (const PlainCell& cell : row.cells) {
+    for (const StoredRow& row : unit.rows) {
+      if (!is_old(unit, row)) continue;
+      for (const StoredCell& cell : row.cells) {
         for (const float number : cell.key) step = std::max(step, std::abs(number) / 7);
         for (const float number : cell.value) step = std::max(step, std::abs(number) / 7);
       }
     }
-    for (PlainRow& row : group.rows) {
-      if (!is_old(group, row)) continue;
-      for (PlainCell& cell : row.cells) {
+    for (StoredRow& row : unit.rows) {
+      if (!is_old(unit, row)) continue;
+      for (StoredCell& cell : row.cells) {
         each_number(cell,
                     [&](float number, std::size_t) { return std::round(number / step) * step; });
         cell.steps.fill(step);
@@ -83,35 +73,27 @@ class QuantisesAgain final : public CodesWrong {
   }
 };
 
-class ResidualOneShort final : public CodesWrong {
-  using CodesWrong::CodesWrong;
-
-  bool is_old(const PlainGroup& group, const PlainRow& row) override {
-    const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
+struct ResidualOneShort final : CodesWrong {
+  bool is_old(const CacheUnit& unit, const StoredRow& row) override {
+    const auto age = unit.fed - static_cast<std::uint64_t>(row.token.position);
     return age >= options_.full_precision_recent;
   }
 };
 
-class QuantisesTheSinks final : public CodesWrong {
- public:
-  using CodesWrong::CodesWrong;
-
-  static PlainOptions options() {
+struct QuantisesTheSinks final : CodesWrong {
+  static TaggedOptions options() {
     return {.precision = Precision::int4, .full_precision_recent = 3, .full_precision_sinks = true};
   }
 
- private:
-  bool is_old(const PlainGroup& group, const PlainRow& row) override {
-    const auto age = group.fed - static_cast<std::uint64_t>(row.token.position);
+  bool is_old(const CacheUnit& unit, const StoredRow& row) override {
+    const auto age = unit.fed - static_cast<std::uint64_t>(row.token.position);
     return age > options_.full_precision_recent;
   }
 };
 
-class FullIsHalf final : public CodesWrong {
-  using CodesWrong::CodesWrong;
-
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    PlainCell cell = CodesWrong::make_cell(token, unit, position);
+struct FullIsHalf final : CodesWrong {
+  StoredCell make_cell(Token token, std::size_t unit, double position) override {
+    StoredCell cell = CodesWrong::make_cell(token, unit, position);
     store_as(cell.key, Precision::bf16);
     return cell;
   }

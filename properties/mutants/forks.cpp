@@ -4,14 +4,8 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::vector<PlainRow>>;
-
-PlainOptions scored() {
-  return {.policy = PlainPolicy::h2o};
-}
-
-class SharesRows final : public Wrong {
-  using Wrong::Wrong;
+struct SharesRows final : Wrong {
+  using AllRows = std::vector<std::vector<StoredRow>>;  // by unit
 
   Answer<Facts> feed(const Feed& feed) override {
     take();
@@ -28,117 +22,90 @@ class SharesRows final : public Wrong {
   Answer<std::unique_ptr<Subject>> fork() override {
     take();
     auto answer = Wrong::fork();
-    if (rows_ == nullptr) rows_ = std::make_shared<Rows>(rows_now());
+    if (rows_ == nullptr) rows_ = std::make_shared<AllRows>(rows_now());
     dynamic_cast<SharesRows&>(*std::get<std::unique_ptr<Subject>>(answer)).rows_ = rows_;
     return answer;
   }
 
   void take() {
     if (rows_ == nullptr) return;
-    for (std::size_t i = 0; i < rows_->size(); ++i) state_.groups[i].rows = (*rows_)[i];
+    for (std::size_t i = 0; i < rows_->size(); ++i) state_.units[i].rows = (*rows_)[i];
   }
 
-  [[nodiscard]] Rows rows_now() const {
-    Rows rows;
-    for (const PlainGroup& group : state_.groups) rows.push_back(group.rows);
+  [[nodiscard]] AllRows rows_now() const {
+    AllRows rows;
+    for (const CacheUnit& unit : state_.units) rows.push_back(unit.rows);
     return rows;
   }
 
-  std::shared_ptr<Rows> rows_;
+  std::shared_ptr<AllRows> rows_;
 };
 
 // A copy on which something was forgotten.
-template <typename Derived>
-class ForkWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct ForkWrong : ScoredWrong {
+  virtual void spoil(CacheUnit& unit) = 0;
 
   Answer<std::unique_ptr<Subject>> fork() override {
-    auto answer = Wrong::fork();
-    auto& copy = dynamic_cast<Derived&>(*std::get<std::unique_ptr<Subject>>(answer));
-    for (PlainGroup& group : copy.state_.groups) Derived::spoil(group);
+    auto answer = ScoredWrong::fork();
+    auto& copy = dynamic_cast<ForkWrong&>(*std::get<std::unique_ptr<Subject>>(answer));
+    for (CacheUnit& unit : copy.state_.units) spoil(unit);
     return answer;
   }
 };
 
-class ForkAdds final : public ForkWrong<ForkAdds> {
- public:
-  using ForkWrong::ForkWrong;
+struct ForkAdds final : ForkWrong {
+  static TaggedOptions options() { return {}; }
 
-  static void spoil(PlainGroup& group) {
-    if (group.rows.empty()) return;
-    PlainRow row = group.rows.back();
-    row.slot = group.rows.size();
-    group.rows.push_back(row);
+  void spoil(CacheUnit& unit) override {
+    if (unit.rows.empty()) return;
+    StoredRow row = unit.rows.back();
+    row.slot = unit.rows.size();
+    unit.rows.push_back(row);
   }
 };
 
-class ForkForgetsScores final : public ForkWrong<ForkForgetsScores> {
- public:
-  using ForkWrong::ForkWrong;
-
-  static PlainOptions options() { return scored(); }
-
-  static void spoil(PlainGroup& group) {
-    for (PlainRow& row : group.rows) row.gathered = 0;
+struct ForkForgetsScores final : ForkWrong {
+  void spoil(CacheUnit& unit) override {
+    for (StoredRow& row : unit.rows) row.gathered = 0;
   }
 };
 
-class ForkRestartsCount final : public ForkWrong<ForkRestartsCount> {
- public:
-  using ForkWrong::ForkWrong;
+struct ForkRestartsCount final : ForkWrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
-
-  static void spoil(PlainGroup& group) { group.entered = group.rows.size(); }
+  void spoil(CacheUnit& unit) override { unit.entered = unit.rows.size(); }
 };
 
-class ReorderDoesNothing final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return scored(); }
-
- private:
+struct ReorderDoesNothing final : ScoredWrong {
   Answer<Done> reorder(std::span<const std::uint32_t>) override { return Done{}; }
 };
 
-class ReorderInPlace final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return scored(); }
-
- private:
+struct ReorderInPlace final : ScoredWrong {
   Answer<Done> reorder(std::span<const std::uint32_t> from) override {
     if (from.size() != setup_.sequences) return Wrong::reorder(from);
     for (const std::uint32_t sequence : from) {
       if (sequence >= setup_.sequences) return Wrong::reorder(from);
     }
-    const std::size_t groups = state_.groups.size() / from.size();
-    for (std::size_t i = 0; i < state_.groups.size(); ++i) {
-      state_.groups[i] = state_.groups[from[i / groups] * groups + i % groups];
+    const std::size_t units = state_.units.size() / from.size();
+    for (std::size_t i = 0; i < state_.units.size(); ++i) {
+      state_.units[i] = state_.units[from[i / units] * units + i % units];
     }
     return Done{};
   }
 };
 
-class ReorderLeavesQuantised final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct ReorderLeavesQuantised final : Wrong {
+  static TaggedOptions options() {
     return {.precision = Precision::int8, .full_precision_recent = 2};
   }
 
- private:
   Answer<Done> reorder(std::span<const std::uint32_t> from) override {
-    const std::vector<PlainGroup> before = state_.groups;
+    const std::vector<CacheUnit> before = state_.units;
     auto answer = Wrong::reorder(from);
     for (std::size_t i = 0; i < before.size(); ++i) {
       for (std::size_t row = 0; row < before[i].rows.size(); ++row) {
-        const PlainRow& old = before[i].rows[row];
-        if (!old.cells.front().full_precision) state_.groups[i].rows[row] = old;
+        const StoredRow& old = before[i].rows[row];
+        if (!old.cells.front().full_precision) state_.units[i].rows[row] = old;
       }
     }
     return answer;
@@ -146,101 +113,73 @@ class ReorderLeavesQuantised final : public Wrong {
 };
 
 // A reset after which something is left.
-template <typename Derived>
-class ResetWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct ResetWrong : Wrong {
+  virtual void leave(const CacheUnit& before, CacheUnit& after) = 0;
 
   Answer<Done> reset() override {
-    const std::vector<PlainGroup> before = state_.groups;
+    const std::vector<CacheUnit> before = state_.units;
     auto answer = Wrong::reset();
-    for (std::size_t i = 0; i < before.size(); ++i) Derived::leave(before[i], state_.groups[i]);
+    for (std::size_t i = 0; i < before.size(); ++i) leave(before[i], state_.units[i]);
     return answer;
   }
 };
 
-class ResetKeepsReleased final : public ResetWrong<ResetKeepsReleased> {
- public:
-  using ResetWrong::ResetWrong;
-
-  static void leave(const PlainGroup& before, PlainGroup& after) {
+struct ResetKeepsReleased final : ResetWrong {
+  void leave(const CacheUnit& before, CacheUnit& after) override {
     after.released = before.released;
   }
 };
 
-class ResetKeepsRows final : public ResetWrong<ResetKeepsRows> {
- public:
-  using ResetWrong::ResetWrong;
-
-  static void leave(const PlainGroup& before, PlainGroup& after) {
+struct ResetKeepsRows final : ResetWrong {
+  void leave(const CacheUnit& before, CacheUnit& after) override {
     if (!before.rows.empty()) after.rows = {before.rows.front()};
   }
 };
 
-class ResetKeepsSkips final : public ResetWrong<ResetKeepsSkips> {
- public:
-  using ResetWrong::ResetWrong;
+struct ResetKeepsSkips final : ResetWrong {
+  static TaggedOptions options() { return {.policy = "reservoir:algorithm=l"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_l}; }
-
-  static void leave(const PlainGroup& before, PlainGroup& after) {
-    after.log_w = before.log_w;
-    after.next = before.next;
-  }
+  void leave(const CacheUnit& before, CacheUnit& after) override { after.notes = before.notes; }
 };
 
-class ResetKeepsScores final : public ResetWrong<ResetKeepsScores> {
- public:
-  using ResetWrong::ResetWrong;
+struct ResetKeepsScores final : ResetWrong {
+  static TaggedOptions options() { return ScoredWrong::options(); }
 
-  static PlainOptions options() { return scored(); }
-
-  static void leave(const PlainGroup& before, PlainGroup& after) {
-    for (const PlainRow& row : before.rows) after.notes.push_back(row.gathered);
+  void leave(const CacheUnit& before, CacheUnit& after) override {
+    for (const StoredRow& row : before.rows) after.notes.push_back(row.gathered);
   }
 
- private:
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    ResetWrong::append(group, tokens);
-    for (PlainRow& row : group.rows) {
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    ResetWrong::append(unit, tokens);
+    for (StoredRow& row : unit.rows) {
       const auto position = static_cast<std::size_t>(row.token.position);
-      if (position >= group.notes.size()) continue;
-      row.gathered += std::exchange(group.notes[position], 0);
+      if (position >= unit.notes.size()) continue;
+      row.gathered += std::exchange(unit.notes[position], 0);
     }
   }
 };
 
 // A restored cache that lacks something.
-template <typename Derived>
-class RestoreWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct RestoreWrong : ScoredWrong {
+  virtual void lose(CacheUnit& unit) = 0;
 
   Answer<Done> restore(std::span<const std::uint8_t> bytes) override {
-    auto answer = Wrong::restore(bytes);
-    for (PlainGroup& group : state_.groups) Derived::lose(group);
+    auto answer = ScoredWrong::restore(bytes);
+    for (CacheUnit& unit : state_.units) lose(unit);
     return answer;
   }
 };
 
-class SnapshotLosesScores final : public RestoreWrong<SnapshotLosesScores> {
- public:
-  using RestoreWrong::RestoreWrong;
-
-  static PlainOptions options() { return scored(); }
-
-  static void lose(PlainGroup& group) {
-    for (PlainRow& row : group.rows) row.gathered = 0;
+struct SnapshotLosesScores final : RestoreWrong {
+  void lose(CacheUnit& unit) override {
+    for (StoredRow& row : unit.rows) row.gathered = 0;
   }
 };
 
-class SnapshotLosesCount final : public RestoreWrong<SnapshotLosesCount> {
- public:
-  using RestoreWrong::RestoreWrong;
+struct SnapshotLosesCount final : RestoreWrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
-
-  static void lose(PlainGroup& group) { group.entered = group.rows.size(); }
+  void lose(CacheUnit& unit) override { unit.entered = unit.rows.size(); }
 };
 
 }  // namespace

@@ -4,57 +4,25 @@
 namespace kv::properties {
 namespace {
 
-using Mask = std::vector<std::uint8_t>;
-using Rows = std::vector<std::size_t>;
+// Scores come from the payers that payers() names instead of the group's own.
+struct OtherPayers : ScoredWrong {
+  [[nodiscard]] virtual std::vector<Payer> payers(const Place& place) const = 0;
 
-class Scored : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
-
- protected:
-  // The mean of what the payers of these units find of the rows.
-  [[nodiscard]] std::vector<float> mean_of(const PlainGroup& group,
-                                           const Feed& feed,
-                                           std::size_t query,
-                                           const Rows& visible,
-                                           const std::vector<Payer>& payers) const {
-    std::vector<Token> keys;
-    for (const std::size_t row : visible) keys.push_back(group.rows[row].token);
-    std::vector<float> mean(keys.size());
-    std::vector<float> mass(keys.size());
-    for (const Payer& payer : payers) {
-      visible_mass(feed.stream, payer, feed.tokens[query], keys, mass);
+  std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head) override {
+    std::vector<float> mean = ScoredWrong::weigh(unit, query, per_head);
+    std::ranges::fill(mean, 0.0F);
+    const std::vector<Payer> all = payers(place_of(unit));
+    for (const Payer& payer : all) {
+      const std::vector<float> mass = mass_of(unit, query, payer);
       for (std::size_t i = 0; i < mass.size(); ++i) {
-        mean[i] += mass[i] / static_cast<float>(payers.size());
+        mean[i] += mass[i] / static_cast<float>(all.size());
       }
     }
     return mean;
   }
 };
 
-// Scores come from the payers that payers() names instead of the group's own.
-class OtherPayers : public Scored {
- public:
-  using Scored::Scored;
-
- protected:
-  [[nodiscard]] virtual std::vector<Payer> payers(const Place& place) const = 0;
-
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const Rows& visible,
-                           std::vector<std::vector<float>>& per_unit) override {
-    (void)Scored::weigh(group, feed, query, visible, per_unit);
-    return mean_of(group, feed, query, visible, payers(place_of(first_unit(group))));
-  }
-};
-
-class HeadsSummed final : public OtherPayers {
-  using OtherPayers::OtherPayers;
-
+struct HeadsSummed final : OtherPayers {
   [[nodiscard]] std::vector<Payer> payers(const Place& place) const override {
     std::vector<Payer> all;
     for (std::uint32_t head = 0; head < setup_.query_heads(); ++head) {
@@ -64,9 +32,7 @@ class HeadsSummed final : public OtherPayers {
   }
 };
 
-class BatchSummed final : public OtherPayers {
-  using OtherPayers::OtherPayers;
-
+struct BatchSummed final : OtherPayers {
   [[nodiscard]] std::vector<Payer> payers(const Place& place) const override {
     std::vector<Payer> all;
     for (std::uint32_t sequence = 0; sequence < setup_.sequences; ++sequence) {
@@ -78,17 +44,13 @@ class BatchSummed final : public OtherPayers {
   }
 };
 
-class FirstHeadOnly final : public OtherPayers {
-  using OtherPayers::OtherPayers;
-
+struct FirstHeadOnly final : OtherPayers {
   [[nodiscard]] std::vector<Payer> payers(const Place& place) const override {
     return {{place.sequence, place.layer, place.head * setup_.group}};
   }
 };
 
-class HeadsMixedUp final : public OtherPayers {
-  using OtherPayers::OtherPayers;
-
+struct HeadsMixedUp final : OtherPayers {
   // Query head h is taken for one of kv-head h % kv_heads instead of h / group.
   [[nodiscard]] std::vector<Payer> payers(const Place& place) const override {
     std::vector<Payer> all;
@@ -99,80 +61,57 @@ class HeadsMixedUp final : public OtherPayers {
   }
 };
 
-class FirstSequenceDecides final : public Scored {
-  using Scored::Scored;
-
-  std::size_t victim(PlainGroup& group,
-                     const Rows& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const std::size_t groups = state_.groups.size() / setup_.sequences;
-    const PlainGroup& first = state_.groups[index_of(group) % groups];
-    if (&first == &group) return Scored::victim(group, candidates, k, draws);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const auto kept =
-          std::ranges::find(first.rows, group.rows[candidates[i]].token, &PlainRow::token);
-      if (kept == first.rows.end() || kept->gone) return i;
+struct FirstSequenceDecides final : ScoredWrong {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const std::size_t units = state_.units.size() / setup_.sequences;
+    const CacheUnit& first = state_.units[index_of(unit) % units];
+    if (&first == &unit) return ScoredWrong::victim(unit, choice, draws);
+    for (std::size_t i = 0; i < choice.rows.size(); ++i) {
+      const auto kept = std::ranges::find(first.rows, choice.rows[i]->token, &StoredRow::token);
+      if (kept == first.rows.end() || kept->evicted) return i;
     }
     return 0;
   }
 };
 
-class FirstLayerPrunes final : public Scored {
-  using Scored::Scored;
-
-  std::size_t victim(PlainGroup& group,
-                     const Rows& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    return layer_of(group) > 0 ? 0 : Scored::victim(group, candidates, k, draws);
+struct FirstLayerPrunes final : ScoredWrong {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    return layer_of(unit) > 0 ? 0 : ScoredWrong::victim(unit, choice, draws);
   }
 
- public:
   static void declare(Contract&) {}
 };
 
-class MaskOfFirstLayer final : public Scored {
-  using Scored::Scored;
-
-  Mask mask_row(const PlainGroup& group,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
-    Mask mask = Scored::mask_row(group, returned, chunk, query);
-    masks_.resize(std::max(masks_.size(), chunk.size()));
-    if (layer_of(group) == 0) masks_[query] = mask;
-    Mask first = masks_[query];
-    first.resize(returned.size(), 1);
+struct MaskOfFirstLayer final : ScoredWrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = ScoredWrong::mask_row(unit, query);
+    masks_.resize(std::max(masks_.size(), query.chunk.size()));
+    if (layer_of(unit) == 0) masks_[query.index] = mask;
+    Mask first = masks_[query.index];
+    first.resize(query.returned.size(), 1);
     return first;
   }
 
   std::vector<Mask> masks_;
 };
 
-class HeadStride final : public Wrong {
-  using Wrong::Wrong;
-
+struct HeadStride final : Wrong {
   // Blocks of the next head are written over this head's last row of each four.
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    const bool crosses = token.position % 4 == 3 && place_of(unit).head + 1 < setup_.kv_heads;
-    return Wrong::make_cell(token, unit + (crosses ? 1 : 0), position);
+  StoredCell make_cell(Token token, std::size_t head, double position) override {
+    const bool crosses = token.position % 4 == 3 && place_of(head).head + 1 < setup_.kv_heads;
+    return Wrong::make_cell(token, head + (crosses ? 1 : 0), position);
   }
 };
 
-class FirstSequencesPrefix final : public Wrong {
-  using Wrong::Wrong;
-
+struct FirstSequencesPrefix final : Wrong {
   // The first token is written for sequence 0 and taken for the prefix of all.
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    const std::size_t in_sequence = units() / setup_.sequences;
-    return Wrong::make_cell(token, token.position == 0 ? unit % in_sequence : unit, position);
+  StoredCell make_cell(Token token, std::size_t head, double position) override {
+    const std::size_t in_sequence = heads() / setup_.sequences;
+    return Wrong::make_cell(token, token.position == 0 ? head % in_sequence : head, position);
   }
 };
 
-class UnitPerQueryHead final : public Wrong {
-  using Wrong::Wrong;
-
+struct UnitPerQueryHead final : Wrong {
   [[nodiscard]] Facts repeated(const Facts& facts) const {
     Facts all;
     for (const UnitFacts& unit : facts.units) {
@@ -190,32 +129,24 @@ class UnitPerQueryHead final : public Wrong {
   Facts look() override { return repeated(Wrong::look()); }
 };
 
-class LaterLayersKeepLess final : public Wrong {
- public:
-  using Wrong::Wrong;
-
- private:
-  void after_chunk(PlainGroup& group) override {
-    Wrong::after_chunk(group);
-    if (layer_of(group) == 0 || group.rows.size() < contract_.budget) return;
-    drop(group, [&, first = true](const PlainRow& row) mutable {
+struct LaterLayersKeepLess final : Wrong {
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    if (layer_of(unit) == 0 || unit.rows.size() < contract_.budget) return;
+    drop(unit, [&, first = true](const StoredRow& row) mutable {
       return !is_sink(row) && std::exchange(first, false);
     });
   }
 };
 
-class LayersSwapped final : public Wrong {
- public:
-  using Wrong::Wrong;
-
- private:
+struct LayersSwapped final : Wrong {
   // Keys of the last two layers go into each other's cache.
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    PlainCell cell = Wrong::make_cell(token, unit, position);
-    const std::uint32_t layer = place_of(unit).layer;
+  StoredCell make_cell(Token token, std::size_t head, double position) override {
+    StoredCell cell = Wrong::make_cell(token, head, position);
+    const std::uint32_t layer = place_of(head).layer;
     if (setup_.layers < 2 || layer + 2 < setup_.layers) return cell;
     const std::size_t other =
-        layer + 1 == setup_.layers ? unit - setup_.kv_heads : unit + setup_.kv_heads;
+        layer + 1 == setup_.layers ? head - setup_.kv_heads : head + setup_.kv_heads;
     cell.key = Wrong::make_cell(token, other, position).key;
     return cell;
   }
@@ -223,11 +154,8 @@ class LayersSwapped final : public Wrong {
 
 // Of every pair of the middle the older stays, whatever the layer: which rung of a ladder a layer
 // stands on, only a specification tells.
-class LadderLiesFlat final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::random}; }
+struct LadderLiesFlat final : Wrong {
+  static TaggedOptions options() { return {.policy = "random"}; }
 
   static void declare(Contract& contract) {
     contract.reference.replace(0, contract.reference.find(':'), "ladder");
@@ -235,11 +163,10 @@ class LadderLiesFlat final : public Wrong {
     contract.random = false;
   }
 
- private:
-  std::size_t victim(PlainGroup& group, const Rows& candidates, std::size_t, Draws&) override {
-    group.notes.resize(1);
-    double& pair = group.notes[0];
-    if (pair + 2 > static_cast<double>(candidates.size())) pair = 0;
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    unit.notes.resize(1);
+    double& pair = unit.notes[0];
+    if (pair + 2 > static_cast<double>(choice.rows.size())) pair = 0;
     pair += 1;
     return static_cast<std::size_t>(pair);
   }

@@ -4,119 +4,92 @@
 namespace kv::properties {
 namespace {
 
-class PositionOfEightBits final : public Wrong {
-  using Wrong::Wrong;
-
-  double append_position(const PlainGroup&, Token token) override {
+struct PositionOfEightBits final : Wrong {
+  double append_position(const CacheUnit&, Token token) override {
     return static_cast<std::uint8_t>(token.position);
   }
 };
 
-class PositionStopsAtTheTrained final : public Wrong {
-  using Wrong::Wrong;
-
-  double append_position(const PlainGroup&, Token token) override {
+struct PositionStopsAtTheTrained final : Wrong {
+  double append_position(const CacheUnit&, Token token) override {
     return std::min(token.position, 999);
   }
 };
 
-class ForgetsSinks final : public Wrong {
-  using Wrong::Wrong;
-
-  void after_chunk(PlainGroup& group) override {
-    Wrong::after_chunk(group);
-    if (group.fed <= 100) return;
-    drop(group, [this](const PlainRow& row) { return is_sink(row); });
+struct ForgetsSinks final : Wrong {
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    if (unit.fed <= 100) return;
+    drop(unit, [this](const StoredRow& row) { return is_sink(row); });
   }
 };
 
-class AgeOfEightBits final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+struct AgeOfEightBits final : Wrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const auto age = static_cast<std::int8_t>(query.position - row.token.position);
-    return age >= 0 && Wrong::may_see(group, row, query);
+    return age >= 0 && Wrong::may_see(unit, row, query);
   }
 };
 
-class MaskOf64Columns final : public Wrong {
-  using Wrong::Wrong;
-
-  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
-                                     const std::vector<std::size_t>& returned,
-                                     std::span<const Token> chunk,
-                                     std::size_t query) override {
-    std::vector<std::uint8_t> mask = Wrong::mask_row(group, returned, chunk, query);
+struct MaskOf64Columns final : Wrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = Wrong::mask_row(unit, query);
     for (std::size_t column = 64; column < mask.size(); ++column) mask[column] = 0;
     return mask;
   }
 };
 
-class LaterTilesForgetThePast final : public Wrong {
-  using Wrong::Wrong;
-
-  std::vector<std::uint8_t> mask_row(const PlainGroup& group,
-                                     const std::vector<std::size_t>& returned,
-                                     std::span<const Token> chunk,
-                                     std::size_t query) override {
-    std::vector<std::uint8_t> mask = Wrong::mask_row(group, returned, chunk, query);
+struct LaterTilesForgetThePast final : Wrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = Wrong::mask_row(unit, query);
     constexpr std::size_t tile = 128;
-    for (std::size_t column = 0; column < mask.size() && query >= tile; ++column) {
-      const Token token = group.rows[returned[column]].token;
-      if (token.position < chunk.front().position) mask[column] = 0;
+    for (std::size_t column = 0; column < mask.size() && query.index >= tile; ++column) {
+      const Token token = unit.rows[query.returned[column]].token;
+      if (token.position < query.chunk.front().position) mask[column] = 0;
     }
     return mask;
   }
 
- public:
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 };
 
-class RingIndexOfEightBits final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
-    return {.timing = Timing::lazy, .slack = 3, .slots = PlainSlots::ring, .longest_chunk = 4};
-  }
-
- private:
-  std::size_t slot_for(PlainGroup& group, Token token) override {
+struct RingIndexOfEightBits final : RingWrong {
+  std::size_t slot_for(CacheUnit& unit, Token token) override {
     const auto position = static_cast<std::size_t>(token.position);
     if (position < contract_.sinks) return position;
-    const auto counted = static_cast<std::uint8_t>(position - contract_.sinks);
-    const std::size_t ring = contract_.budget + contract_.slack - contract_.sinks;
-    const std::size_t slot = contract_.sinks + counted % ring;
-    std::erase_if(group.rows, [slot](const PlainRow& row) { return row.slot == slot; });
-    return slot;
+    return write_at(unit, static_cast<std::uint8_t>(position - contract_.sinks));
   }
 };
 
-class CallsOfEightBits final : public Wrong {
-  using Wrong::Wrong;
-
+struct CallsOfEightBits final : Wrong {
   // A call that is counted as the first one finds no past.
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    group.notes.resize(1);
-    if (static_cast<int>(group.notes[0]++) % 256 == 0) group.rows.clear();
-    Wrong::append(group, tokens);
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    unit.notes.resize(1);
+    if (static_cast<int>(unit.notes[0]++) % 256 == 0) unit.rows.clear();
+    Wrong::append(unit, tokens);
   }
 };
 
-class DrawReaches32 final : public Wrong {
- public:
-  using Wrong::Wrong;
+// A reservoir whose count is what it holds.
+struct CountsPhysical final : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::random}; }
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    Choice counted = choice;
+    counted.entered = choice.capacity + 1;
+    return Wrong::victim(unit, counted, draws);
+  }
+};
+
+struct DrawReaches32 final : Wrong {
+  static TaggedOptions options() { return {.policy = "random"}; }
 
   static void declare(Contract&) {}
 
- private:
-  std::size_t victim(PlainGroup& group,
-                     const std::vector<std::size_t>& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    return Wrong::victim(group, candidates, std::min<std::size_t>(k, 32), draws);
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    Choice reached = choice;
+    reached.capacity = std::min<std::size_t>(choice.capacity, 32);
+    return Wrong::victim(unit, reached, draws);
   }
 };
 
@@ -143,6 +116,8 @@ std::vector<Mutant> length_mutants() {
                                    "made"),
       mutant<CallsOfEightBits>("calls-counted-in-eight-bits",
                                "call 257 is taken for the first one and finds no past", "made"),
+      mutant<CountsPhysical>("physical-length-as-count", "enters with k/(k+1)",
+                             "Pan et al., reservoir sampling for StreamingLLM, figure 2"),
       mutant<DrawReaches32>("draw-reaches-32-slots",
                             "only the first 32 rows of the middle can be drawn to go",
                             "made, after a warp's width"),

@@ -4,90 +4,61 @@
 namespace kv::properties {
 namespace {
 
-using Mask = std::vector<std::uint8_t>;
-using Rows = std::vector<std::size_t>;
+struct EvictsFirst : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-class EvictsFirst : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- protected:
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    Wrong::append(group, tokens);
-    release(group, group.fed);
-    free_rows(group);
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    Wrong::append(unit, tokens);
+    release(unit, unit.fed);
+    free_rows(unit);
   }
 };
 
-class EvictsFirstDeclared final : public EvictsFirst {
- public:
-  using EvictsFirst::EvictsFirst;
-
-  static PlainOptions options() {
+struct EvictsFirstDeclared final : EvictsFirst {
+  static TaggedOptions options() {
     return {.timing = Timing::trim_then_attend, .visibility = Visibility::causal};
   }
 };
 
 // Chunks no longer than the recent window only; where there is none, it does as it should.
-class EvictsFirstShort final : public EvictsFirst {
- public:
-  using EvictsFirst::EvictsFirst;
-
-  static PlainOptions options() { return EvictsFirstDeclared::options(); }
+struct EvictsFirstShort final : EvictsFirst {
+  static TaggedOptions options() { return EvictsFirstDeclared::options(); }
 
   static void declare(Contract& contract) {
     contract.longest_chunk = std::max(1U, contract.recent);
   }
 
- private:
-  void make_room(PlainGroup& group, std::size_t chunk) override {
-    if (contract_.recent == 0) EvictsFirst::make_room(group, chunk);
+  void make_room(CacheUnit& unit, std::size_t chunk) override {
+    if (contract_.recent == 0) EvictsFirst::make_room(unit, chunk);
   }
 
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
     // As it should be, so not as EvictsFirst does.
     // NOLINTNEXTLINE(bugprone-parent-virtual-call)
-    if (contract_.recent == 0) return Wrong::append(group, tokens);
-    EvictsFirst::append(group, tokens);
+    if (contract_.recent == 0) return Wrong::append(unit, tokens);
+    EvictsFirst::append(unit, tokens);
   }
 };
 
-class WidthOfStream final : public Wrong {
-  using Wrong::Wrong;
-
-  Mask mask_row(const PlainGroup& group,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
-    Mask mask = Wrong::mask_row(group, returned, chunk, query);
-    mask.resize(group.fed);
+struct WidthOfStream final : Wrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = Wrong::mask_row(unit, query);
+    mask.resize(unit.fed);
     return mask;
   }
 };
 
-class WidthOfBuffer final : public Wrong {
-  using Wrong::Wrong;
-
-  Mask mask_row(const PlainGroup& group,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
-    Mask mask = Wrong::mask_row(group, returned, chunk, query);
+struct WidthOfBuffer final : Wrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = Wrong::mask_row(unit, query);
     mask.resize((mask.size() + 7) / 8 * 8);
     return mask;
   }
 };
 
-class WidthOfWindow final : public Wrong {
-  using Wrong::Wrong;
-
-  Mask mask_row(const PlainGroup& group,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
-    Mask mask = Wrong::mask_row(group, returned, chunk, query);
+struct WidthOfWindow final : Wrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    Mask mask = Wrong::mask_row(unit, query);
     if (mask.size() > contract_.budget) {
       mask.erase(mask.begin(), mask.end() - static_cast<std::ptrdiff_t>(contract_.budget));
     }
@@ -95,97 +66,70 @@ class WidthOfWindow final : public Wrong {
   }
 };
 
-class WholeChunkVisible final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
-    if (chunk_ > 1 && chunk_begin() > 0) return !row.gone;
-    return Wrong::may_see(group, row, query);
+struct WholeChunkVisible final : Wrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    if (chunk_ > 1 && chunk_begin() > 0) return !row.evicted;
+    return Wrong::may_see(unit, row, query);
   }
 };
 
-class LogicalLengthMask final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct LogicalLengthMask final : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- private:
-  Mask mask_row(const PlainGroup&,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
+  Mask mask_row(const CacheUnit&, const Query& query) override {
     Mask mask;
-    for (std::size_t column = 0; column < returned.size(); ++column) {
-      mask.push_back(column <= static_cast<std::size_t>(chunk[query].position) ? 1 : 0);
+    for (std::size_t column = 0; column < query.returned.size(); ++column) {
+      mask.push_back(column <= static_cast<std::size_t>(query.token.position) ? 1 : 0);
     }
     return mask;
   }
 };
 
-class MaskBeforeEviction final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct MaskBeforeEviction final : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- private:
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    Wrong::append(group, tokens);
-    before_ = group.rows;
-    release(group, group.fed);
-    free_rows(group);
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    Wrong::append(unit, tokens);
+    before_ = unit.rows;
+    release(unit, unit.fed);
+    free_rows(unit);
   }
 
-  Mask mask_row(const PlainGroup&,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
+  Mask mask_row(const CacheUnit&, const Query& query) override {
     Mask mask;
-    for (std::size_t i = 0; i < returned.size(); ++i) {
-      mask.push_back(before_[i].token.position <= chunk[query].position ? 1 : 0);
+    for (std::size_t i = 0; i < query.returned.size(); ++i) {
+      mask.push_back(before_[i].token.position <= query.token.position ? 1 : 0);
     }
     return mask;
   }
 
-  std::vector<PlainRow> before_;
+  std::vector<StoredRow> before_;
 };
 
-class MaskOfTheLiveRows final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct MaskOfTheLiveRows final : Wrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
 
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
-
- private:
-  Mask mask_row(const PlainGroup& group,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
     Mask mask;
-    for (const std::size_t row : returned) {
-      if (group.rows[row].gone) continue;
-      mask.push_back(may_see(group, group.rows[row], chunk[query]) ? 1 : 0);
+    for (const std::size_t row : query.returned) {
+      if (unit.rows[row].evicted) continue;
+      mask.push_back(may_see(unit, unit.rows[row], query.token) ? 1 : 0);
     }
-    mask.resize(returned.size());
+    mask.resize(query.returned.size());
     return mask;
   }
 };
 
-class OwnKeyMasked final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+struct OwnKeyMasked final : Wrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const bool own = row.token.position == query.position;
-    return Wrong::may_see(group, row, query) && (!own || query.position == 0);
+    return Wrong::may_see(unit, row, query) && (!own || query.position == 0);
   }
 };
 
-class SeesOneAhead final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup&, const PlainRow& row, Token query) override {
-    return !row.gone && row.token.position <= query.position + 1;
+struct SeesOneAhead final : Wrong {
+  bool may_see(const CacheUnit&, const StoredRow& row, Token query) override {
+    return !row.evicted && row.token.position <= query.position + 1;
   }
 };
 

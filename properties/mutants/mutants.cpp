@@ -5,7 +5,6 @@
 
 namespace kv::properties {
 namespace {
-
 std::vector<Mutant> all_mutants() {
   using Group = std::vector<Mutant> (*)();
   constexpr std::array<Group, 22> groups = {
@@ -15,7 +14,7 @@ std::vector<Mutant> all_mutants() {
       skip_mutants,        layer_mutants,   length_mutants, rare_mutants,         promise_mutants,
       bookkeeping_mutants, sharing_mutants};
   std::vector<Mutant> all;
-  for (const Group group : groups) std::ranges::move(group(), std::back_inserter(all));
+  for (const Group unit : groups) std::ranges::move(unit(), std::back_inserter(all));
   return all;
 }
 

@@ -5,95 +5,77 @@
 namespace kv::properties {
 namespace {
 
-class PageWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct PageWrong : Wrong {
+  static TaggedOptions options() { return {.page = 4}; }
 
-  static PlainOptions options() { return {.page = 4}; }
-
- protected:
   // The page of a row behind the sinks.
   [[nodiscard]] std::int64_t page_of(std::int64_t position) const {
     return (position - static_cast<std::int64_t>(contract_.sinks)) / options_.page;
   }
 };
 
-class CeilsAndFloors final : public PageWrong {
-  using PageWrong::PageWrong;
-
-  void free_rows(PlainGroup& group) override {
+struct CeilsAndFloors final : PageWrong {
+  void free_rows(CacheUnit& unit) override {
     const std::int64_t pages = (contract_.recent + options_.page - 1) / options_.page;
-    const std::int64_t last = page_of(static_cast<std::int64_t>(group.fed) - 1);
-    drop(group, [&](const PlainRow& row) {
+    const std::int64_t last = page_of(static_cast<std::int64_t>(unit.fed) - 1);
+    drop(unit, [&](const StoredRow& row) {
       return !is_sink(row) && page_of(row.token.position) <= last - pages;
     });
   }
 };
 
-class LargerThanWindow final : public PageWrong {
-  using PageWrong::PageWrong;
-
-  void free_rows(PlainGroup& group) override {
-    if (options_.page <= contract_.recent) return PageWrong::free_rows(group);
-    const std::int64_t current = page_of(static_cast<std::int64_t>(group.fed));
-    drop(group, [&](const PlainRow& row) {
+struct LargerThanWindow final : PageWrong {
+  void free_rows(CacheUnit& unit) override {
+    if (options_.page <= contract_.recent) return PageWrong::free_rows(unit);
+    const std::int64_t current = page_of(static_cast<std::int64_t>(unit.fed));
+    drop(unit, [&](const StoredRow& row) {
       return !is_sink(row) && page_of(row.token.position) < current;
     });
   }
 };
 
-class FirstPageLeaves final : public PageWrong {
-  using PageWrong::PageWrong;
-
-  void free_rows(PlainGroup& group) override {
-    const std::size_t before = group.rows.size();
-    PageWrong::free_rows(group);
-    if (group.rows.size() == before) return;
-    drop(group, [&](const PlainRow& row) { return is_sink(row); });
+struct FirstPageLeaves final : PageWrong {
+  void free_rows(CacheUnit& unit) override {
+    const std::size_t before = unit.rows.size();
+    PageWrong::free_rows(unit);
+    if (unit.rows.size() == before) return;
+    drop(unit, [&](const StoredRow& row) { return is_sink(row); });
   }
 };
 
-class FreedWithItsFirst final : public PageWrong {
-  using PageWrong::PageWrong;
-
-  void free_rows(PlainGroup& group) override {
+struct FreedWithItsFirst final : PageWrong {
+  void free_rows(CacheUnit& unit) override {
     std::vector<std::int64_t> leaving;
-    for (const PlainRow& row : group.rows) {
-      if (row.gone) leaving.push_back(page_of(row.token.position));
+    for (const StoredRow& row : unit.rows) {
+      if (row.evicted) leaving.push_back(page_of(row.token.position));
     }
-    drop(group, [&](const PlainRow& row) {
+    drop(unit, [&](const StoredRow& row) {
       const std::int64_t page = page_of(row.token.position);
       return !is_sink(row) && std::ranges::find(leaving, page) != leaving.end();
     });
   }
 };
 
-class NeverFreed final : public PageWrong {
-  using PageWrong::PageWrong;
-
+struct NeverFreed final : PageWrong {
   // The test for an empty page also asks that it be the first one.
-  void free_rows(PlainGroup& group) override {
-    if (group.fed < 3 * std::size_t{contract_.budget}) PageWrong::free_rows(group);
+  void free_rows(CacheUnit& unit) override {
+    if (unit.fed < 3 * std::size_t{contract_.budget}) PageWrong::free_rows(unit);
   }
 };
 
-class LastPageHidden final : public PageWrong {
-  using PageWrong::PageWrong;
-
+struct LastPageHidden final : PageWrong {
   // A page counts once it is full, so the one being filled is seen by its own call only.
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const bool own_call = row.token.position >= static_cast<std::int64_t>(chunk_begin());
     const bool full = page_of(row.token.position) < page_of(query.position);
-    return PageWrong::may_see(group, row, query) && (is_sink(row) || own_call || full);
+    return PageWrong::may_see(unit, row, query) && (is_sink(row) || own_call || full);
   }
 };
 
 // Declares pages, which excuses much, and frees row by row.
-class FreesRowByRow final : public PageWrong {
-  using PageWrong::PageWrong;
-
-  void free_rows(PlainGroup& group) override {
-    drop(group, [](const PlainRow& row) { return row.gone; });
+struct FreesRowByRow final : PageWrong {
+  void free_rows(CacheUnit& unit) override {
+    drop(unit, [](const StoredRow& row) { return row.evicted; });
   }
 };
 

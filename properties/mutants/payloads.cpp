@@ -3,71 +3,56 @@
 
 namespace kv::properties {
 namespace {
-
-using Values = std::vector<std::vector<PlainCell>>;
+using Values = std::vector<std::vector<StoredCell>>;
 
 // Sees the rows as they were before some of them were freed.
-class AfterFreeing : public Wrong {
- public:
-  using Wrong::Wrong;
+struct AfterFreeing : Wrong {
+  virtual void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) = 0;
 
- protected:
-  virtual void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>& before) = 0;
-
-  void free_rows(PlainGroup& group) override {
-    const std::vector<PlainRow> before = group.rows;
-    Wrong::free_rows(group);
-    if (group.rows.size() < before.size()) spoil(group.rows, before);
+  void free_rows(CacheUnit& unit) override {
+    const std::vector<StoredRow> before = unit.rows;
+    Wrong::free_rows(unit);
+    if (unit.rows.size() < before.size()) spoil(unit.rows, before);
   }
 
-  static void take_value(PlainRow& row, const PlainRow& from) {
+  static void take_value(StoredRow& row, const StoredRow& from) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) row.cells[i].value = from.cells[i].value;
   }
 };
 
-class ValuesFollowNeighbour final : public AfterFreeing {
-  using AfterFreeing::AfterFreeing;
-
-  void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>& before) override {
+struct ValuesFollowNeighbour final : AfterFreeing {
+  void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     for (std::size_t i = contract_.sinks; i < rows.size(); ++i) {
-      const auto old = std::ranges::find(before, rows[i].token, &PlainRow::token);
+      const auto old = std::ranges::find(before, rows[i].token, &StoredRow::token);
       if (old != before.begin() && old != before.end()) take_value(rows[i], *(old - 1));
     }
   }
 };
 
-class ValuesLoseTheFirst final : public AfterFreeing {
-  using AfterFreeing::AfterFreeing;
-
-  void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>& before) override {
+struct ValuesLoseTheFirst final : AfterFreeing {
+  void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     const std::size_t lost = before.size() - rows.size();
     for (std::size_t i = 0; i < rows.size(); ++i) take_value(rows[i], before[i + lost]);
   }
 };
 
-class ValuesStayBehind final : public AfterFreeing {
-  using AfterFreeing::AfterFreeing;
-
-  void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>& before) override {
+struct ValuesStayBehind final : AfterFreeing {
+  void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     for (std::size_t i = 0; i < rows.size(); ++i) take_value(rows[i], before[i]);
   }
 };
 
-class MovesOntoOccupied final : public AfterFreeing {
-  using AfterFreeing::AfterFreeing;
-
-  void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>&) override {
+struct MovesOntoOccupied final : AfterFreeing {
+  void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>&) override {
     if (rows.size() < contract_.sinks + 2) return;
     rows[contract_.sinks].cells = rows[contract_.sinks + 1].cells;
   }
 };
 
-class MergesValues final : public AfterFreeing {
-  using AfterFreeing::AfterFreeing;
-
-  void spoil(std::vector<PlainRow>& rows, const std::vector<PlainRow>& before) override {
+struct MergesValues final : AfterFreeing {
+  void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     if (rows.size() <= contract_.sinks || before.size() <= contract_.sinks) return;
-    PlainRow& row = rows[contract_.sinks];
+    StoredRow& row = rows[contract_.sinks];
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       for (std::size_t x = 0; x < value_size; ++x) {
         row.cells[i].value[x] =
@@ -77,95 +62,73 @@ class MergesValues final : public AfterFreeing {
   }
 };
 
-class FirstLayerEverywhere final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct FirstLayerEverywhere final : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
-
- private:
-  void after_chunk(PlainGroup& group) override {
-    Wrong::after_chunk(group);
-    if (layer_of(group) == 0) return;
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    if (layer_of(unit) == 0) return;
     const std::size_t per_layer = setup_.kv_heads;
-    const PlainGroup& first = state_.groups[index_of(group) - layer_of(group) * per_layer];
-    for (std::size_t i = contract_.sinks; i + contract_.recent < group.rows.size(); ++i) {
-      if (i < first.rows.size()) group.rows[i].cells = first.rows[i].cells;
+    const CacheUnit& first = state_.units[index_of(unit) - layer_of(unit) * per_layer];
+    for (std::size_t i = contract_.sinks; i + contract_.recent < unit.rows.size(); ++i) {
+      if (i < first.rows.size()) unit.rows[i].cells = first.rows[i].cells;
     }
   }
 };
 
-class MixedPrecision : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct MixedPrecision : Wrong {
+  static TaggedOptions options() {
     return {.precision = Precision::int8, .full_precision_recent = 2};
   }
 
- protected:
-  void quantise(PlainRow& row) {
-    for (PlainCell& cell : row.cells) lower(cell);
+  void quantise(StoredRow& row) {
+    for (StoredCell& cell : row.cells) lower(cell);
   }
 };
 
-class QuantisesTheRecent final : public MixedPrecision {
-  using MixedPrecision::MixedPrecision;
-
-  void lower_precision(PlainGroup& group) override {
-    if (group.fed % 4 != 0) return MixedPrecision::lower_precision(group);
-    for (PlainRow& row : group.rows) quantise(row);
+struct QuantisesTheRecent final : MixedPrecision {
+  void lower_precision(CacheUnit& unit) override {
+    if (unit.fed % 4 != 0) return MixedPrecision::lower_precision(unit);
+    for (StoredRow& row : unit.rows) quantise(row);
   }
 };
 
-class CoarserThanDeclared final : public MixedPrecision {
- public:
-  using MixedPrecision::MixedPrecision;
+struct CoarserThanDeclared final : MixedPrecision {
+  static TaggedOptions options() { return {.precision = Precision::f16}; }
 
-  static PlainOptions options() { return {.precision = Precision::f16}; }
-
- private:
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    PlainCell cell = MixedPrecision::make_cell(token, unit, position);
+  StoredCell make_cell(Token token, std::size_t unit, double position) override {
+    StoredCell cell = MixedPrecision::make_cell(token, unit, position);
     store_as(cell.key, Precision::int8);
     return cell;
   }
 };
 
-class OverwritesHiddenKeys final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct OverwritesHiddenKeys final : Wrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
 
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
-
- private:
-  void before_query(PlainGroup& group, Token query) override {
-    Wrong::before_query(group, query);
-    for (PlainRow& row : group.rows) {
-      if (!row.gone) continue;
-      for (PlainCell& cell : row.cells) cell.key.fill(-1e4F);
+  void before_query(CacheUnit& unit, Token query) override {
+    Wrong::before_query(unit, query);
+    for (StoredRow& row : unit.rows) {
+      if (!row.evicted) continue;
+      for (StoredCell& cell : row.cells) cell.key.fill(-1e4F);
     }
   }
 };
 
-class PadsAreRows final : public Wrong {
-  using Wrong::Wrong;
-
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    Wrong::append(group, tokens);
+struct PadsAreRows final : Wrong {
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    Wrong::append(unit, tokens);
     if (tokens.size() % 2 == 0) return;
-    PlainRow pad = group.rows.back();
-    pad.slot = group.rows.size();
-    for (PlainCell& cell : pad.cells) cell = {};
-    group.rows.push_back(pad);
+    StoredRow pad = unit.rows.back();
+    pad.slot = unit.rows.size();
+    for (StoredCell& cell : pad.cells) cell = {};
+    unit.rows.push_back(pad);
   }
 };
 
-class RotatesValues final : public Wrong {
-  using Wrong::Wrong;
-
-  PlainCell make_cell(Token token, std::size_t unit, double position) override {
-    PlainCell cell = Wrong::make_cell(token, unit, position);
+struct RotatesValues final : Wrong {
+  StoredCell make_cell(Token token, std::size_t unit, double position) override {
+    StoredCell cell = Wrong::make_cell(token, unit, position);
     // clang 14, and so lint, cannot read what std::ranges::rotate returns.
     if (position > 4) std::rotate(cell.value.begin(), cell.value.begin() + 1, cell.value.end());
     return cell;

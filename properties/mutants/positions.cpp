@@ -4,97 +4,63 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::size_t>;
-
 // The query stands where its own key does, wherever that is.
-class OwnPosition : public Wrong {
-  using Wrong::Wrong;
-
- protected:
-  double query_position(const PlainGroup& group, Token query, const Rows&) override {
-    const auto own = std::ranges::find(group.rows, query, &PlainRow::token);
-    return own == group.rows.end() ? not_reported : own->position;
+struct OwnPosition : Wrong {
+  double query_position(const CacheUnit& unit, Token query, const Rows&) override {
+    return own_position(unit, query);
   }
 };
 
-class PhysicalLength final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
-
- private:
-  double append_position(const PlainGroup& group, Token) override {
-    return static_cast<double>(group.rows.size());
+struct PhysicalLength final : OwnPosition {
+  double append_position(const CacheUnit& unit, Token) override {
+    return static_cast<double>(unit.rows.size());
   }
 };
 
-class RestartsEachChunk final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
-
- private:
-  double append_position(const PlainGroup&, Token token) override {
+struct RestartsEachChunk final : OwnPosition {
+  double append_position(const CacheUnit&, Token token) override {
     return token.position - static_cast<double>(chunk_begin());
   }
 };
 
-class OffsetCountedTwice final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
-
- private:
-  double append_position(const PlainGroup&, Token token) override {
+struct OffsetCountedTwice final : OwnPosition {
+  double append_position(const CacheUnit&, Token token) override {
     const double within = token.position - static_cast<double>(chunk_begin());
     return token.position + (chunk_begin() > 0 ? within : 0);
   }
 };
 
-class ModuloPosition final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
-
- private:
-  double append_position(const PlainGroup&, Token token) override {
+struct ModuloPosition final : OwnPosition {
+  double append_position(const CacheUnit&, Token token) override {
     return token.position % static_cast<std::int32_t>(2 * contract_.budget);
   }
 };
 
-class QueryOneOff final : public Wrong {
-  using Wrong::Wrong;
-
-  double query_position(const PlainGroup&, Token query, const Rows&) override {
+struct QueryOneOff final : Wrong {
+  double query_position(const CacheUnit&, Token query, const Rows&) override {
     return query.position + 1;
   }
 };
 
-class InCacheQuery final : public Wrong {
-  using Wrong::Wrong;
-
-  double query_position(const PlainGroup&, Token, const Rows& visible) override {
+struct InCacheQuery final : Wrong {
+  double query_position(const CacheUnit&, Token, const Rows& visible) override {
     return static_cast<double>(visible.size()) - 1;
   }
 };
 
-class StreamQuery final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct StreamQuery final : Wrong {
+  static TaggedOptions options() { return {.positions = PositionMode::in_cache}; }
 
-  static PlainOptions options() { return {.positions = PositionMode::in_cache}; }
-
- private:
-  double query_position(const PlainGroup&, Token query, const Rows&) override {
+  double query_position(const CacheUnit&, Token query, const Rows&) override {
     return query.position;
   }
 };
 
-class RanksOfTheStored final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct RanksOfTheStored final : Wrong {
+  static TaggedOptions options() {
     return {.timing = Timing::lazy, .slack = 4, .positions = PositionMode::in_cache};
   }
 
- private:
   std::vector<double> key_positions(const Rows& returned, const Rows& visible) override {
     std::vector<double> keys = Wrong::key_positions(returned, visible);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -106,34 +72,26 @@ class RanksOfTheStored final : public Wrong {
   }
 };
 
-class RestartsAfterRollback final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
+struct RestartsAfterRollback final : OwnPosition {
+  static TaggedOptions options() { return {.rollback = any_depth}; }
 
-  static PlainOptions options() { return {.rollback = any_depth}; }
-
- private:
   void roll_back(std::uint64_t length) override {
     OwnPosition::roll_back(length);
-    for (PlainGroup& group : state_.groups) {
-      if (layer_of(group) > 0 || setup_.layers == 1) group.notes = {1};
+    for (CacheUnit& unit : state_.units) {
+      if (layer_of(unit) > 0 || setup_.layers == 1) unit.notes = {1};
     }
   }
 
-  double append_position(const PlainGroup& group, Token token) override {
-    if (group.notes.empty()) return token.position;
-    return static_cast<double>(group.rows.size());
+  double append_position(const CacheUnit& unit, Token token) override {
+    if (unit.notes.empty()) return token.position;
+    return static_cast<double>(unit.rows.size());
   }
 };
 
-class SecondLayerOneOff final : public OwnPosition {
- public:
-  using OwnPosition::OwnPosition;
-
- private:
+struct SecondLayerOneOff final : OwnPosition {
   // The layers share a counter that the first one has already moved on.
-  double append_position(const PlainGroup& group, Token token) override {
-    return token.position + (layer_of(group) > 0 ? static_cast<double>(chunk_) : 0.0);
+  double append_position(const CacheUnit& unit, Token token) override {
+    return token.position + (layer_of(unit) > 0 ? static_cast<double>(chunk_) : 0.0);
   }
 };
 

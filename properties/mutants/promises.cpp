@@ -4,11 +4,8 @@
 namespace kv::properties {
 namespace {
 
-class SharesInNameOnly final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
+struct SharesInNameOnly final : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o"}; }
 
   static void declare(Contract& contract) {
     Wrong::declare(contract);
@@ -16,26 +13,19 @@ class SharesInNameOnly final : public Wrong {
   }
 };
 
-class RefusesHalfway final : public Wrong {
- public:
-  using Wrong::Wrong;
-
+struct RefusesHalfway final : Wrong {
   Answer<Done> truncate(std::int64_t length) override {
     Answer<Done> answer = Wrong::truncate(length);
     if (!std::holds_alternative<Refused>(answer)) return answer;
-    for (PlainGroup& group : state_.groups) {
-      if (!group.rows.empty()) group.rows.pop_back();
+    for (CacheUnit& unit : state_.units) {
+      if (!unit.rows.empty()) unit.rows.pop_back();
     }
     return answer;
   }
 };
 
 // A sequence that does not exist is taken for the last one.
-class ReorderClamps final : public Wrong {
- public:
-  using Wrong::Wrong;
-
- private:
+struct ReorderClamps final : Wrong {
   Answer<Done> reorder(std::span<const std::uint32_t> from) override {
     std::vector<std::uint32_t> known(from.begin(), from.end());
     for (std::uint32_t& sequence : known) sequence = std::min(sequence, setup_.sequences - 1);

@@ -7,221 +7,155 @@
 namespace kv::properties {
 namespace {
 
-class RareRing : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
-    return {.timing = Timing::lazy, .slack = 3, .slots = PlainSlots::ring, .longest_chunk = 4};
-  }
-
- protected:
-  // The slot of the `at`-th token behind the sinks.
-  std::size_t write_at(PlainGroup& group, std::size_t at) const {
-    const std::size_t ring = contract_.budget + contract_.slack - contract_.sinks;
-    const std::size_t slot = contract_.sinks + at % ring;
-    std::erase_if(group.rows, [slot](const PlainRow& row) { return row.slot == slot; });
-    return slot;
-  }
-};
-
-class SecondWrapOneOff final : public RareRing {
-  using RareRing::RareRing;
-
-  std::size_t slot_for(PlainGroup& group, Token token) override {
+struct SecondWrapOneOff final : RingWrong {
+  std::size_t slot_for(CacheUnit& unit, Token token) override {
     const auto position = static_cast<std::size_t>(token.position);
     if (position < contract_.sinks) return position;
     const std::size_t at = position - contract_.sinks;
-    const std::size_t ring = contract_.budget + contract_.slack - contract_.sinks;
-    return write_at(group, at / ring == 2 ? at + 1 : at);
+    return write_at(unit, at / ring() == 2 ? at + 1 : at);
   }
 };
 
-class RestoredMidWrap final : public RareRing {
-  using RareRing::RareRing;
-
+struct RestoredMidWrap final : RingWrong {
   Answer<Done> restore(std::span<const std::uint8_t> bytes) override {
-    auto answer = RareRing::restore(bytes);
+    auto answer = RingWrong::restore(bytes);
     restored_ = state_.fed;
     return answer;
   }
 
   // The place to write at is not saved: after a restore it is that of a full ring's begin.
-  std::size_t slot_for(PlainGroup& group, Token token) override {
+  std::size_t slot_for(CacheUnit& unit, Token token) override {
     const auto position = static_cast<std::size_t>(token.position);
-    const std::size_t ring = contract_.budget + contract_.slack - contract_.sinks;
-    if (position < contract_.sinks || restored_ < contract_.sinks + ring) {
-      return RareRing::slot_for(group, token);
+    if (position < contract_.sinks || restored_ < contract_.sinks + ring()) {
+      return RingWrong::slot_for(unit, token);
     }
-    return write_at(group, position - restored_);
+    return write_at(unit, position - restored_);
   }
 
   std::uint64_t restored_ = 0;
 };
 
-class ChunkOfTheBudget final : public Wrong {
-  using Wrong::Wrong;
-
+struct ChunkOfTheBudget final : Wrong {
   // A chunk that fills the cache replaces it, sinks and all.
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    if (tokens.size() == contract_.budget && tokens.size() > 1) group.rows.clear();
-    Wrong::append(group, tokens);
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    if (tokens.size() == contract_.budget && tokens.size() > 1) unit.rows.clear();
+    Wrong::append(unit, tokens);
   }
 };
 
-class OneHeadOfOneLayer final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct OneHeadOfOneLayer final : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- private:
-  void after_chunk(PlainGroup& group) override {
-    Wrong::after_chunk(group);
-    const Place place = place_of(first_unit(group));
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    const Place place = place_of(unit);
     const bool here = place.layer == 1 && place.head == 1 && place.sequence == 0;
-    if (!here || group.rows.size() < 2 || group.rows.size() < contract_.budget) return;
-    group.rows.erase(group.rows.begin() + contract_.sinks);
-    close_gaps(group);
+    if (!here || unit.rows.size() < 2 || unit.rows.size() < contract_.budget) return;
+    unit.rows.erase(unit.rows.begin() + contract_.sinks);
+    close_gaps(unit);
   }
 };
 
-class TrimsLateAfterReset final : public Wrong {
-  using Wrong::Wrong;
-
+struct TrimsLateAfterReset final : Wrong {
   Answer<Done> reset() override {
     auto answer = Wrong::reset();
-    for (PlainGroup& group : state_.groups) group.notes = {1};
+    for (CacheUnit& unit : state_.units) unit.notes = {1};
     return answer;
   }
 
-  void after_chunk(PlainGroup& group) override {
-    if (!group.notes.empty() && group.rows.size() == contract_.budget + 1) return;
-    Wrong::after_chunk(group);
+  void after_chunk(CacheUnit& unit) override {
+    if (!unit.notes.empty() && unit.rows.size() == contract_.budget + 1) return;
+    Wrong::after_chunk(unit);
   }
 };
 
-class CountOfEightBits final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
+struct CountOfEightBits final : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
   static void declare(Contract&) {}
 
- private:
-  std::size_t victim(PlainGroup& group,
-                     const std::vector<std::size_t>& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const std::uint64_t entered = group.entered;
-    group.entered = std::max<std::uint64_t>(k + 1, entered % 256);
-    const std::size_t leaves = Wrong::victim(group, candidates, k, draws);
-    group.entered = entered;
-    return leaves;
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    Choice counted = choice;
+    counted.entered = std::max<std::uint64_t>(choice.capacity + 1, choice.entered % 256);
+    return Wrong::victim(unit, counted, draws);
   }
 };
 
-class TiesTurnWithTheChunk final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::tova, .visibility = Visibility::causal};
-  }
+struct TiesTurnWithTheChunk final : Wrong {
+  static TaggedOptions options() { return {.policy = "tova", .visibility = Visibility::causal}; }
 
   static void declare(Contract&) {}
 
- private:
-  std::size_t victim(PlainGroup& group,
-                     const std::vector<std::size_t>& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const std::size_t first = Wrong::victim(group, candidates, k, draws);
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const std::size_t first = Wrong::victim(unit, choice, draws);
     std::size_t last = first;
-    for (std::size_t i = first; i < candidates.size() && chunk_ > 1; ++i) {
-      const bool tie = group.rows[candidates[i]].last == group.rows[candidates[first]].last;
+    for (std::size_t i = first; i < choice.rows.size() && chunk_ > 1; ++i) {
+      const bool tie = choice.rows[i]->last == choice.rows[first]->last;
       last = tie ? i : last;
     }
     return last;
   }
 };
 
-class RollbackToTheBoundary final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct RollbackToTheBoundary final : Wrong {
+  static TaggedOptions options() { return {.rollback = any_depth}; }
 
-  static PlainOptions options() { return {.rollback = any_depth}; }
-
- private:
   // A length at which a call began is taken for one inside the call before it.
   void roll_back(std::uint64_t length) override {
     const bool boundary =
-        std::ranges::find(state_.past, length, &PlainPast::fed) != state_.past.end();
+        std::ranges::find(state_.past, length, &PastCall::fed) != state_.past.end();
     Wrong::roll_back(length);
     if (!boundary || length <= contract_.budget) return;
-    for (PlainGroup& group : state_.groups) {
-      if (group.rows.size() < 2) continue;
-      group.rows.erase(group.rows.begin());
-      close_gaps(group);
+    for (CacheUnit& unit : state_.units) {
+      if (unit.rows.size() < 2) continue;
+      unit.rows.erase(unit.rows.begin());
+      close_gaps(unit);
     }
   }
 };
 
-class EmptyCallSkipsATrim final : public Wrong {
-  using Wrong::Wrong;
-
+struct EmptyCallSkipsATrim final : Wrong {
   Answer<Facts> feed(const Feed& feed) override {
     auto answer = Wrong::feed(feed);
     skips_ = feed.tokens.empty() && state_.fed > 2 * std::uint64_t{contract_.budget};
     return answer;
   }
 
-  void after_chunk(PlainGroup& group) override {
-    if (!skips_) Wrong::after_chunk(group);
+  void after_chunk(CacheUnit& unit) override {
+    if (!skips_) Wrong::after_chunk(unit);
   }
 
   bool skips_ = false;
 };
 
-class ThirdSequence final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
-    const bool third = place_of(first_unit(group)).sequence == 2;
+struct ThirdSequence final : Wrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    const bool third = place_of(unit).sequence == 2;
     if (third && is_sink(row) && row.token != query) return false;
-    return Wrong::may_see(group, row, query);
+    return Wrong::may_see(unit, row, query);
   }
 };
 
-class WideChunkAfterTheWrap final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct WideChunkAfterTheWrap final : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-
- private:
-  std::vector<std::size_t> returned_rows(const PlainGroup& group, std::size_t chunk) override {
-    std::vector<std::size_t> rows = Wrong::returned_rows(group, chunk);
-    const bool late = group.fed > 4 * std::uint64_t{contract_.budget};
+  Rows returned_rows(const CacheUnit& unit, std::size_t chunk) override {
+    Rows rows = Wrong::returned_rows(unit, chunk);
+    const bool late = unit.fed > 4 * std::uint64_t{contract_.budget};
     if (late && chunk > contract_.budget && rows.size() > chunk) rows.erase(rows.begin());
     return rows;
   }
 };
 
-class TrimsTooFarAtTheSlack final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct TrimsTooFarAtTheSlack final : Wrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 5}; }
 
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 5}; }
-
- private:
-  void after_chunk(PlainGroup& group) override {
-    const bool exact = group.rows.size() == std::size_t{contract_.budget} + options_.slack + 1;
-    Wrong::after_chunk(group);
-    if (!exact || group.rows.size() < contract_.budget || contract_.budget < 3) return;
-    group.rows.erase(group.rows.begin() + std::min<std::uint32_t>(contract_.sinks, 1));
-    close_gaps(group);
+  void after_chunk(CacheUnit& unit) override {
+    const bool exact = unit.rows.size() == std::size_t{contract_.budget} + options_.slack + 1;
+    Wrong::after_chunk(unit);
+    if (!exact || unit.rows.size() < contract_.budget || contract_.budget < 3) return;
+    unit.rows.erase(unit.rows.begin() + std::min<std::uint32_t>(contract_.sinks, 1));
+    close_gaps(unit);
   }
 };
 

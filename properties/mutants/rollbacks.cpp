@@ -4,93 +4,75 @@
 namespace kv::properties {
 namespace {
 
-class RollbackWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct RollbackWrong : Wrong {
+  static TaggedOptions options() { return {.rollback = 6}; }
 
-  static PlainOptions options() { return {.rollback = 6}; }
-
- protected:
   // Moves the counters back and leaves the rows.
-  void counters_back(PlainGroup& group, std::uint64_t length) const {
-    group.fed = length;
+  void counters_back(CacheUnit& unit, std::uint64_t length) const {
+    unit.fed = length;
     const std::uint64_t recent = std::min<std::uint64_t>(length, contract_.recent);
-    group.released = std::min(group.released, length - recent);
+    unit.released = std::min(unit.released, length - recent);
   }
 
   void all_back(std::uint64_t length) {
     state_.fed = length;
-    for (PlainGroup& group : state_.groups) counters_back(group, length);
+    for (CacheUnit& unit : state_.units) counters_back(unit, length);
     while (!state_.past.empty() && state_.past.back().fed > length) state_.past.pop_back();
   }
 };
 
-class ByFirstLayersLength final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct ByFirstLayersLength final : RollbackWrong {
   // The stored rows of layer 0 are taken for all that was fed: later layers have nothing to undo.
   void roll_back(std::uint64_t length) override {
-    const std::vector<PlainGroup> before = state_.groups;
+    const std::vector<CacheUnit> before = state_.units;
     RollbackWrong::roll_back(length);
-    for (PlainGroup& group : state_.groups) {
-      if (layer_of(group) == 0) continue;
-      group.rows = before[index_of(group)].rows;
+    for (CacheUnit& unit : state_.units) {
+      if (layer_of(unit) == 0) continue;
+      unit.rows = before[index_of(unit)].rows;
     }
   }
 };
 
-class SlicedByLogicalLength final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct SlicedByLogicalLength final : RollbackWrong {
   void roll_back(std::uint64_t length) override {
     all_back(length);
-    for (PlainGroup& group : state_.groups) {
-      if (length < group.rows.size()) group.rows.resize(length);
+    for (CacheUnit& unit : state_.units) {
+      if (length < unit.rows.size()) unit.rows.resize(length);
     }
   }
 };
 
-class RejectedStay final : public RollbackWrong {
- public:
-  using RollbackWrong::RollbackWrong;
+struct RejectedStay final : RollbackWrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 6, .rollback = 6}; }
 
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 6, .rollback = 6}; }
-
- private:
   void roll_back(std::uint64_t length) override { all_back(length); }
 };
 
-class NegativeIsTaken final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct NegativeIsTaken final : RollbackWrong {
   Answer<Done> truncate(std::int64_t length) override {
     if (length >= 0) return RollbackWrong::truncate(length);
-    for (PlainGroup& group : state_.groups) {
-      if (group.rows.empty()) continue;
-      PlainRow row = group.rows.back();
-      row.slot = group.rows.size();
-      for (PlainCell& cell : row.cells) cell = {};
-      group.rows.push_back(row);
+    for (CacheUnit& unit : state_.units) {
+      if (unit.rows.empty()) continue;
+      StoredRow row = unit.rows.back();
+      row.slot = unit.rows.size();
+      for (StoredCell& cell : row.cells) cell = {};
+      unit.rows.push_back(row);
     }
     return Done{};
   }
 };
 
-class TooLongIsTaken final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct TooLongIsTaken final : RollbackWrong {
   Answer<Done> truncate(std::int64_t length) override {
     if (length > static_cast<std::int64_t>(state_.fed)) return Done{};
     return RollbackWrong::truncate(length);
   }
 };
 
-class EvictedAreLost final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct EvictedAreLost final : RollbackWrong {
   void roll_back(std::uint64_t length) override {
-    for (PlainGroup& group : state_.groups) {
-      std::erase_if(group.rows, [length](const PlainRow& row) {
+    for (CacheUnit& unit : state_.units) {
+      std::erase_if(unit.rows, [length](const StoredRow& row) {
         return row.token.position >= static_cast<std::int32_t>(length);
       });
     }
@@ -98,47 +80,37 @@ class EvictedAreLost final : public RollbackWrong {
   }
 };
 
-class OneTooMany final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct OneTooMany final : RollbackWrong {
   void roll_back(std::uint64_t length) override {
     RollbackWrong::roll_back(length);
-    for (PlainGroup& group : state_.groups) {
-      if (!group.rows.empty()) group.rows.pop_back();
+    for (CacheUnit& unit : state_.units) {
+      if (!unit.rows.empty()) unit.rows.pop_back();
     }
   }
 };
 
-class ScoresStay final : public RollbackWrong {
- public:
-  using RollbackWrong::RollbackWrong;
+struct ScoresStay final : RollbackWrong {
+  static TaggedOptions options() { return {.policy = "h2o", .rollback = any_depth}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o, .rollback = any_depth}; }
-
- private:
   void roll_back(std::uint64_t length) override {
-    const std::vector<PlainGroup> before = state_.groups;
+    const std::vector<CacheUnit> before = state_.units;
     RollbackWrong::roll_back(length);
-    for (PlainGroup& group : state_.groups) {
+    for (CacheUnit& unit : state_.units) {
       // Scores are an array of their own, by row.
-      const std::vector<PlainRow>& old = before[index_of(group)].rows;
-      for (std::size_t i = 0; i < std::min(old.size(), group.rows.size()); ++i) {
-        group.rows[i].gathered = old[i].gathered;
+      const std::vector<StoredRow>& old = before[index_of(unit)].rows;
+      for (std::size_t i = 0; i < std::min(old.size(), unit.rows.size()); ++i) {
+        unit.rows[i].gathered = old[i].gathered;
       }
     }
   }
 };
 
-class DoesNothing final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct DoesNothing final : RollbackWrong {
   // Says yes, and takes back the counter of the stream only.
   void roll_back(std::uint64_t length) override { state_.fed = length; }
 };
 
-class RefusesWhatItPromised final : public RollbackWrong {
-  using RollbackWrong::RollbackWrong;
-
+struct RefusesWhatItPromised final : RollbackWrong {
   Answer<Done> truncate(std::int64_t length) override {
     if (length + 2 < static_cast<std::int64_t>(state_.fed)) return Refused{"too far"};
     return RollbackWrong::truncate(length);

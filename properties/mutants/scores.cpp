@@ -6,182 +6,120 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::size_t>;
-
-class ScoreWrong : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
-
+struct ScoreWrong : ScoredWrong {
   // What is kept depends on attention in its own way: it is held to the policy that it names.
   static void declare(Contract&) {}
 };
 
-class NewestGoes final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    while (group.rows.size() > contract_.budget) {
-      const auto first = group.rows.begin() + contract_.sinks;
-      group.rows.erase(std::ranges::min_element(first, group.rows.end(), {}, &PlainRow::gathered));
+struct NewestGoes final : ScoreWrong {
+  void after_chunk(CacheUnit& unit) override {
+    while (unit.rows.size() > contract_.budget) {
+      const auto first = unit.rows.begin() + contract_.sinks;
+      unit.rows.erase(std::ranges::min_element(first, unit.rows.end(), {}, &StoredRow::gathered));
     }
-    close_gaps(group);
+    close_gaps(unit);
   }
 
-  void before_query(PlainGroup&, Token) override {}
+  void before_query(CacheUnit&, Token) override {}
 
- public:
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .visibility = Visibility::causal};
-  }
+  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
 };
 
-class TiesEvictSinks final : public ScoreWrong {
- public:
-  using ScoreWrong::ScoreWrong;
-
+struct TiesEvictSinks final : ScoreWrong {
   static void declare(Contract& contract) { Wrong::declare(contract); }
 
- private:
-  void settle(PlainGroup& group) override {
+  void settle(CacheUnit& unit) override {
     const std::size_t live = static_cast<std::size_t>(
-        std::ranges::count_if(group.rows, [](const PlainRow& row) { return !row.gone; }));
-    PlainRow& first = group.rows.front();
-    const bool tie = !first.gone && group.rows.size() > 1 && first.last == group.rows[1].last;
-    if (tie && live > contract_.budget) first.gone = true;
-    ScoreWrong::settle(group);
+        std::ranges::count_if(unit.rows, [](const StoredRow& row) { return !row.evicted; }));
+    StoredRow& first = unit.rows.front();
+    const bool tie = !first.evicted && unit.rows.size() > 1 && first.last == unit.rows[1].last;
+    if (tie && live > contract_.budget) first.evicted = true;
+    ScoreWrong::settle(unit);
   }
 };
 
-class ScoresStay final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  void free_rows(PlainGroup& group) override {
-    const std::vector<PlainRow> before = group.rows;
-    ScoreWrong::free_rows(group);
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      group.rows[i].gathered = before[i].gathered;
+struct ScoresStay final : ScoreWrong {
+  void free_rows(CacheUnit& unit) override {
+    const std::vector<StoredRow> before = unit.rows;
+    ScoreWrong::free_rows(unit);
+    for (std::size_t i = 0; i < unit.rows.size(); ++i) {
+      unit.rows[i].gathered = before[i].gathered;
     }
   }
 };
 
-class NoNewcomer final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  std::size_t victim(PlainGroup&, const Rows& candidates, std::size_t, Draws&) override {
-    return candidates.size() - 1;
+struct NoNewcomer final : ScoreWrong {
+  std::size_t victim(CacheUnit&, const Choice& choice, Draws&) override {
+    return choice.rows.size() - 1;
   }
 };
 
-class OldestGoes final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  std::size_t victim(PlainGroup&, const Rows&, std::size_t, Draws&) override { return 0; }
+struct OldestGoes final : ScoreWrong {
+  std::size_t victim(CacheUnit&, const Choice&, Draws&) override { return 0; }
 };
 
-class HeaviestGoes final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  void observe(PlainGroup& group, const Rows& visible, std::span<const float> mass) override {
+struct HeaviestGoes final : ScoreWrong {
+  void observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) override {
     std::vector<float> less(mass.begin(), mass.end());
     for (float& x : less) x = -x;
-    ScoreWrong::observe(group, visible, less);
+    ScoreWrong::observe(unit, visible, less);
   }
 };
 
-class FutureCounts final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  Answer<Facts> feed(const Feed& feed) override {
-    stream_ = feed.stream;
-    tokens_.assign(feed.tokens.begin(), feed.tokens.end());
-    return ScoreWrong::feed(feed);
-  }
-
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    ScoreWrong::append(group, tokens);
-    const Place place = place_of(first_unit(group));
+struct FutureCounts final : ScoreWrong {
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    ScoreWrong::append(unit, tokens);
     for (const Token query : tokens) {
       for (const Token key : tokens) {
-        PlainRow* const row = find(group, static_cast<std::uint64_t>(key.position));
+        StoredRow* const row = find(unit, static_cast<std::uint64_t>(key.position));
         if (key <= query || row == nullptr) continue;
-        const Payer payer{place.sequence, place.layer, place.head * setup_.group};
-        row->gathered += std::exp(static_cast<double>(stream_.logit(payer, query, key)) - 8);
+        row->gathered +=
+            std::exp(static_cast<double>(stream_.logit(first_payer(unit), query, key)) - 8);
       }
     }
   }
-
-  Stream stream_;
-  std::vector<Token> tokens_;
 };
 
-class KeyAsQuery final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const Rows& visible,
-                           std::vector<std::vector<float>>& per_unit) override {
-    std::vector<float> mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
-    const Place place = place_of(first_unit(group));
-    const Payer payer{place.sequence, place.layer, place.head * setup_.group};
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      const Token key = group.rows[visible[i]].token;
-      mass[i] = feed.stream.logit(payer, key, feed.tokens[query]);
+struct KeyAsQuery final : ScoreWrong {
+  std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head) override {
+    std::vector<float> mass = ScoreWrong::weigh(unit, query, per_head);
+    for (std::size_t i = 0; i < query.visible.size(); ++i) {
+      const Token key = unit.rows[query.visible[i]].token;
+      mass[i] = stream_.logit(first_payer(unit), key, query.token);
     }
     return mass;
   }
 };
 
-class RawLogits final : public ScoreWrong {
- public:
-  using ScoreWrong::ScoreWrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o_by_age}; }
+struct RawLogits final : ScoreWrong {
+  static TaggedOptions options() { return {.policy = "h2o:normalise=age"}; }
 
   static void declare(Contract& contract) { Wrong::declare(contract); }
 
- private:
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const Rows& visible,
-                           std::vector<std::vector<float>>& per_unit) override {
-    std::vector<float> mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
-    const Place place = place_of(first_unit(group));
-    const Payer payer{place.sequence, place.layer, place.head * setup_.group};
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      const Token key = group.rows[visible[i]].token;
-      mass[i] = std::tanh(feed.stream.logit(payer, feed.tokens[query], key) / 4 - 1);
+  std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head) override {
+    std::vector<float> mass = ScoreWrong::weigh(unit, query, per_head);
+    for (std::size_t i = 0; i < query.visible.size(); ++i) {
+      const Token key = unit.rows[query.visible[i]].token;
+      mass[i] = std::tanh(stream_.logit(first_payer(unit), query.token, key) / 4 - 1);
     }
     return mass;
   }
 };
 
-class LastQueryOnly final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  void observe(PlainGroup& group, const Rows& visible, std::span<const float> mass) override {
-    const std::int64_t own = group.rows[visible.back()].token.position;
-    const bool last = own + 1 == static_cast<std::int64_t>(group.fed);
-    if (last) ScoreWrong::observe(group, visible, mass);
+struct LastQueryOnly final : ScoreWrong {
+  void observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) override {
+    const std::int64_t own = unit.rows[visible.back()].token.position;
+    const bool last = own + 1 == static_cast<std::int64_t>(unit.fed);
+    if (last) ScoreWrong::observe(unit, visible, mass);
   }
 };
 
-class WeightsLackTheEvicted final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const Rows& visible,
-                           std::vector<std::vector<float>>& per_unit) override {
-    auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
+struct WeightsLackTheEvicted final : ScoreWrong {
+  std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head) override {
+    auto mass = ScoreWrong::weigh(unit, query, per_head);
     const float kept =
-        static_cast<float>(visible.size()) / static_cast<float>(feed.tokens[query].position + 1);
-    for (auto& weights : per_unit) {
+        static_cast<float>(query.visible.size()) / static_cast<float>(query.token.position + 1);
+    for (auto& weights : per_head) {
       for (float& weight : weights) weight *= kept;
     }
     return mass;
@@ -189,16 +127,10 @@ class WeightsLackTheEvicted final : public ScoreWrong {
 };
 
 // A bias by distance that counts slots.
-class SlotsInTheSoftmax final : public ScoreWrong {
-  using ScoreWrong::ScoreWrong;
-
-  std::vector<float> weigh(const PlainGroup& group,
-                           const Feed& feed,
-                           std::size_t query,
-                           const Rows& visible,
-                           std::vector<std::vector<float>>& per_unit) override {
-    auto mass = ScoreWrong::weigh(group, feed, query, visible, per_unit);
-    for (auto& weights : per_unit) {
+struct SlotsInTheSoftmax final : ScoreWrong {
+  std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head) override {
+    auto mass = ScoreWrong::weigh(unit, query, per_head);
+    for (auto& weights : per_head) {
       float sum = 0;
       for (std::size_t i = 0; i < weights.size(); ++i) {
         weights[i] *= 1 + 0.05F * static_cast<float>(i);
@@ -210,15 +142,9 @@ class SlotsInTheSoftmax final : public ScoreWrong {
   }
 };
 
-class WeightsOnHidden final : public ScoreWrong {
- public:
-  using ScoreWrong::ScoreWrong;
+struct WeightsOnHidden final : ScoreWrong {
+  static TaggedOptions options() { return {.policy = "h2o", .timing = Timing::lazy, .slack = 4}; }
 
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .timing = Timing::lazy, .slack = 4};
-  }
-
- private:
   Answer<Facts> feed(const Feed& feed) override {
     auto answer = ScoreWrong::feed(feed);
     if (auto* const facts = std::get_if<Facts>(&answer)) {
@@ -232,18 +158,12 @@ class WeightsOnHidden final : public ScoreWrong {
   }
 };
 
-class SlotsByScore final : public ScoreWrong {
- public:
-  using ScoreWrong::ScoreWrong;
+struct SlotsByScore final : ScoreWrong {
+  static TaggedOptions options() { return {.policy = "h2o", .slots = SlotOrder::by_score}; }
 
-  static void declare(Contract& contract) { Wrong::declare(contract); }
-
- private:
-  void close_gaps(PlainGroup& group) override {
-    std::vector<PlainRow*> by_score;
-    for (PlainRow& row : group.rows) by_score.push_back(&row);
-    std::ranges::stable_sort(by_score, std::greater<>(), &PlainRow::gathered);
-    for (std::size_t i = 0; i < by_score.size(); ++i) by_score[i]->slot = i;
+  static void declare(Contract& contract) {
+    Wrong::declare(contract);
+    contract.unordered = false;
   }
 };
 

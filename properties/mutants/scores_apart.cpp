@@ -7,79 +7,62 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::size_t>;
+struct ScoresApart : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
 
-class ScoresApart : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .visibility = Visibility::causal};
-  }
-
- protected:
   // The entry that goes with row `row` of `rows`.
   virtual std::size_t entry_of(std::size_t row, std::size_t rows) = 0;
 
-  void append(PlainGroup& group, std::span<const Token> tokens) override {
-    Wrong::append(group, tokens);
-    group.notes.resize(group.rows.size());
+  void append(CacheUnit& unit, std::span<const Token> tokens) override {
+    Wrong::append(unit, tokens);
+    unit.notes.resize(unit.rows.size());
   }
 
-  void observe(PlainGroup& group, const Rows& visible, std::span<const float> mass) override {
+  void observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) override {
     for (std::size_t i = 0; i < visible.size(); ++i) {
-      group.notes[visible[i]] += static_cast<double>(mass[i]);
+      unit.notes[visible[i]] += static_cast<double>(mass[i]);
     }
   }
 
-  std::size_t victim(PlainGroup& group, const Rows& candidates, std::size_t, Draws&) override {
-    const auto least =
-        std::ranges::min_element(candidates, {}, [&](std::size_t row) { return group.notes[row]; });
-    return static_cast<std::size_t>(least - candidates.begin());
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    const auto least = std::ranges::min_element(choice.rows, {}, [&](const StoredRow* row) {
+      return unit.notes[static_cast<std::size_t>(row - unit.rows.data())];
+    });
+    return static_cast<std::size_t>(least - choice.rows.begin());
   }
 
-  void free_rows(PlainGroup& group) override {
-    for (std::size_t row = group.rows.size(); row-- > 0;) {
-      if (!group.rows[row].gone) continue;
-      const std::size_t entry = entry_of(row, group.rows.size());
-      group.rows.erase(group.rows.begin() + static_cast<std::ptrdiff_t>(row));
-      group.notes.erase(group.notes.begin() + static_cast<std::ptrdiff_t>(entry));
+  void free_rows(CacheUnit& unit) override {
+    for (std::size_t row = unit.rows.size(); row-- > 0;) {
+      if (!unit.rows[row].evicted) continue;
+      const std::size_t entry = entry_of(row, unit.rows.size());
+      unit.rows.erase(unit.rows.begin() + static_cast<std::ptrdiff_t>(row));
+      unit.notes.erase(unit.notes.begin() + static_cast<std::ptrdiff_t>(entry));
     }
-    close_gaps(group);
+    close_gaps(unit);
   }
 };
 
-class CountedFromTheSinks final : public ScoresApart {
-  using ScoresApart::ScoresApart;
-
+struct CountedFromTheSinks final : ScoresApart {
   std::size_t entry_of(std::size_t row, std::size_t) override {
     return row - std::min<std::size_t>(row, contract_.sinks);
   }
 };
 
-class TheOneBefore final : public ScoresApart {
-  using ScoresApart::ScoresApart;
-
+struct TheOneBefore final : ScoresApart {
   std::size_t entry_of(std::size_t row, std::size_t) override { return row > 0 ? row - 1 : 0; }
 };
 
 // What comes next inherits the victim's score, token by token: an ageing of its own kind, which
 // only the policy that it names tells from a right one in most runs.
-class TheOneAfter final : public ScoresApart {
- public:
-  using ScoresApart::ScoresApart;
-
+struct TheOneAfter final : ScoresApart {
   static void declare(Contract&) {}
 
- private:
   std::size_t entry_of(std::size_t row, std::size_t rows) override {
     return std::min(row + 1, rows - 1);
   }
 };
 
-class TheLast final : public ScoresApart {
-  using ScoresApart::ScoresApart;
-
+struct TheLast final : ScoresApart {
   std::size_t entry_of(std::size_t, std::size_t rows) override { return rows - 1; }
 };
 

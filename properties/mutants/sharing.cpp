@@ -2,56 +2,40 @@
 #include <numeric>
 
 #include "kvcheck/properties/mutants/wrong.h"
-#include "kvcheck/properties/plain/plain_sharing.h"
 
 namespace kv::properties {
 namespace {
 
-class Sharing : public PlainSharing {
- public:
-  using PlainSharing::PlainSharing;
-
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .visibility = Visibility::causal, .shares = true};
+struct Sharing : Wrong {
+  static TaggedOptions options() {
+    return {.policy = "h2o", .visibility = Visibility::causal, .shares = true};
   }
 
-  static void declare(Contract& contract) { contract.reference.clear(); }
-
- protected:
-  // The head keeps its `count` worthiest.
-  void keep(PlainGroup& group, std::size_t head, std::size_t count) const {
-    const std::vector<Contender> middle = middle_of(group, head);
-    for (std::size_t i = 0; i + count < middle.size(); ++i) middle[i].row->gone = true;
+  // The head keeps its `count` highest.
+  void keep(CacheUnit& unit, std::size_t head, std::size_t count) {
+    const std::vector<Contender> middle = middle_of(unit, head);
+    for (std::size_t i = 0; i + count < middle.size(); ++i) middle[i].row->evicted = true;
   }
 };
 
 // These know what scores ought to do, and only the policy that they name tells what they do wrong.
-class NamedSharing : public Sharing {
- public:
-  using Sharing::Sharing;
-
+struct NamedSharing : Sharing {
   static void declare(Contract&) {}
 };
 
-class NoFloors final : public Sharing {
- public:
-  using Sharing::Sharing;
-
-  static PlainOptions options() {
-    PlainOptions options = Sharing::options();
+struct NoFloors final : Sharing {
+  static TaggedOptions options() {
+    TaggedOptions options = Sharing::options();
     options.alpha = 900;
     return options;
   }
 
- private:
   [[nodiscard]] std::size_t sure() const override { return 0; }
 };
 
-class RoundedDown final : public Sharing {
-  using Sharing::Sharing;
-
+struct RoundedDown final : Sharing {
   // Seats go by the heads' sums, each rounded down.
-  void deal(std::span<PlainGroup> layer) override {
+  void deal(std::span<CacheUnit> layer) override {
     if (surplus(layer) == 0) return;
     std::vector<double> sums;
     for (std::size_t head = 0; head < layer.size(); ++head) {
@@ -66,35 +50,25 @@ class RoundedDown final : public Sharing {
   }
 };
 
-class AllLayersTogether final : public Sharing {
-  using Sharing::Sharing;
-
+struct AllLayersTogether final : Sharing {
   [[nodiscard]] std::size_t sharers() const override { return Sharing::sharers() * setup_.layers; }
 };
 
-class ForgetsAHead final : public NamedSharing {
- public:
-  using NamedSharing::NamedSharing;
-
- private:
-  void deal(std::span<PlainGroup> layer) override {
+struct ForgetsAHead final : NamedSharing {
+  void deal(std::span<CacheUnit> layer) override {
     if (layer.size() == 1) return NamedSharing::deal(layer);
     NamedSharing::deal(layer.first(layer.size() - 1));
     NamedSharing::deal(layer.last(1));
   }
 };
 
-class DealtOnce final : public NamedSharing {
- public:
-  using NamedSharing::NamedSharing;
-
- private:
-  void deal(std::span<PlainGroup> layer) override {
+struct DealtOnce final : NamedSharing {
+  void deal(std::span<CacheUnit> layer) override {
     if (surplus(layer) == 0) return;
     if (layer.front().notes.empty()) {
       NamedSharing::deal(layer);
-      for (PlainGroup& group : layer) {
-        group.notes = {static_cast<double>(middle_of(group, 0).size())};
+      for (CacheUnit& unit : layer) {
+        unit.notes = {static_cast<double>(middle_of(unit, 0).size())};
       }
       return;
     }
@@ -104,14 +78,12 @@ class DealtOnce final : public NamedSharing {
   }
 };
 
-class NotNormalised final : public NamedSharing {
- public:
-  using NamedSharing::NamedSharing;
-
- private:
+struct NotNormalised final : NamedSharing {
   // Logits of later heads are larger.
-  [[nodiscard]] double score(const PlainRow& row, std::size_t head) const override {
-    return NamedSharing::score(row, head) * static_cast<double>(1 + head);
+  std::vector<double> scores(CacheUnit& unit, std::size_t head) override {
+    std::vector<double> scores = NamedSharing::scores(unit, head);
+    for (double& score : scores) score *= static_cast<double>(1 + head);
+    return scores;
   }
 };
 

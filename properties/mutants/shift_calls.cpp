@@ -1,65 +1,48 @@
 // Shifts that are asked for, done wrongly.
 #include "kvcheck/properties/mutants/wrong.h"
-#include "kvcheck/properties/plain/plain_shifting.h"
 
 namespace kv::properties {
 namespace {
 
-class ShiftCallWrong : public PlainShifting {
- public:
-  using PlainShifting::PlainShifting;
-
-  static PlainOptions options() { return {}; }
-
-  static void declare(Contract& contract) {
-    contract.reference.clear();
-    contract.shifts = true;
-  }
+struct ShiftCallWrong : Wrong {
+  static TaggedOptions options() { return {.shifts = true}; }
 };
 
-class IgnoresShift final : public ShiftCallWrong {
-  using ShiftCallWrong::ShiftCallWrong;
-
-  void shift_rows(PlainGroup&, std::int64_t, double) override {}
+struct IgnoresShift final : ShiftCallWrong {
+  void shift_rows(CacheUnit&, std::int64_t, double) override {}
 };
 
-class ShiftsEverything final : public ShiftCallWrong {
-  using ShiftCallWrong::ShiftCallWrong;
-
-  void shift_rows(PlainGroup& group, std::int64_t, double delta) override {
-    for (PlainRow& row : group.rows) rotate(row, delta);
+struct ShiftsEverything final : ShiftCallWrong {
+  void shift_rows(CacheUnit& unit, std::int64_t, double delta) override {
+    for (StoredRow& row : unit.rows) rotate(row, delta);
   }
 };
 
 // What is pending is noted per group, and applied before the next chunk.
-class OverwritesPendingCall final : public ShiftCallWrong {
-  using ShiftCallWrong::ShiftCallWrong;
-
-  void shift_rows(PlainGroup& group, std::int64_t begin, double delta) override {
-    group.notes = {static_cast<double>(begin), delta};
+struct OverwritesPendingCall final : ShiftCallWrong {
+  void shift_rows(CacheUnit& unit, std::int64_t begin, double delta) override {
+    unit.notes = {static_cast<double>(begin), delta};
   }
 
-  void make_room(PlainGroup& group, std::size_t chunk) override {
-    if (group.notes.size() == 2) {
-      for (PlainRow& row : group.rows) {
-        if (row.token.position >= static_cast<std::int32_t>(group.notes[0])) {
-          rotate(row, group.notes[1]);
+  void make_room(CacheUnit& unit, std::size_t chunk) override {
+    if (unit.notes.size() == 2) {
+      for (StoredRow& row : unit.rows) {
+        if (row.token.position >= static_cast<std::int32_t>(unit.notes[0])) {
+          rotate(row, unit.notes[1]);
         }
       }
-      group.notes.clear();
+      unit.notes.clear();
     }
-    ShiftCallWrong::make_room(group, chunk);
+    ShiftCallWrong::make_room(unit, chunk);
   }
 };
 
 // A rotation done in two halves, each in half precision.
-class ShiftsInHalfPrecision final : public ShiftCallWrong {
-  using ShiftCallWrong::ShiftCallWrong;
-
-  void shift_rows(PlainGroup& group, std::int64_t begin, double delta) override {
-    ShiftCallWrong::shift_rows(group, begin, delta);
-    for (PlainRow& row : group.rows) {
-      for (PlainCell& cell : row.cells) store_as(cell.key, Precision::bf16);
+struct ShiftsInHalfPrecision final : ShiftCallWrong {
+  void shift_rows(CacheUnit& unit, std::int64_t begin, double delta) override {
+    ShiftCallWrong::shift_rows(unit, begin, delta);
+    for (StoredRow& row : unit.rows) {
+      for (StoredCell& cell : row.cells) store_as(cell.key, Precision::bf16);
     }
   }
 };

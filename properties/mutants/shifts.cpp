@@ -4,30 +4,26 @@
 namespace kv::properties {
 namespace {
 
-class ShiftWrong : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct ShiftWrong : Wrong {
+  static TaggedOptions options() {
     return {.visibility = Visibility::causal, .positions = PositionMode::shifted};
   }
 
- protected:
   // For every row: what its key is turned by, where `delta` would be right.
-  virtual double rotation_by(const PlainGroup&, const PlainRow&, double delta) { return delta; }
+  virtual double rotation_by(const CacheUnit&, const StoredRow&, double delta) { return delta; }
 
   // After the key of a cell was turned.
-  virtual void rotated(PlainCell&) {}
+  virtual void rotated(StoredCell&) {}
 
-  void close_gaps(PlainGroup& group) override {
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      PlainRow& row = group.rows[i];
+  void close_gaps(CacheUnit& unit) override {
+    for (std::size_t i = 0; i < unit.rows.size(); ++i) {
+      StoredRow& row = unit.rows[i];
       const double delta = static_cast<double>(i) - row.position;
-      const double by = rotation_by(group, row, delta);
+      const double by = rotation_by(unit, row, delta);
       row.slot = i;
       row.position += delta;
       if (by == 0) continue;
-      for (PlainCell& cell : row.cells) {
+      for (StoredCell& cell : row.cells) {
         rotate_key(cell.key, by, options_.layout);
         rotated(cell);
       }
@@ -35,125 +31,99 @@ class ShiftWrong : public Wrong {
   }
 };
 
-class ShiftsSinks final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  double rotation_by(const PlainGroup& group, const PlainRow&, double delta) override {
-    return delta + static_cast<double>(group.rows.size()) -
-           static_cast<double>(group.rows.back().position + 1);
+struct ShiftsSinks final : ShiftWrong {
+  double rotation_by(const CacheUnit& unit, const StoredRow&, double delta) override {
+    return delta + static_cast<double>(unit.rows.size()) -
+           static_cast<double>(unit.rows.back().position + 1);
   }
 
-  void close_gaps(PlainGroup& group) override {
-    if (group.rows.empty()) return;
-    const double all = static_cast<double>(group.rows.size()) - 1 - group.rows.back().position;
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      group.rows[i].slot = i;
-      rotate(group.rows[i], all);
+  void close_gaps(CacheUnit& unit) override {
+    if (unit.rows.empty()) return;
+    const double all = static_cast<double>(unit.rows.size()) - 1 - unit.rows.back().position;
+    for (std::size_t i = 0; i < unit.rows.size(); ++i) {
+      unit.rows[i].slot = i;
+      rotate(unit.rows[i], all);
     }
   }
 };
 
-class ShiftsTheOtherWay final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override { return -delta; }
+struct ShiftsTheOtherWay final : ShiftWrong {
+  double rotation_by(const CacheUnit&, const StoredRow&, double delta) override { return -delta; }
 };
 
-class ShiftsTwice final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  double rotation_by(const PlainGroup&, const PlainRow&, double delta) override {
+struct ShiftsTwice final : ShiftWrong {
+  double rotation_by(const CacheUnit&, const StoredRow&, double delta) override {
     return 2 * delta;
   }
 };
 
-class OnlyRelabels final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  double rotation_by(const PlainGroup&, const PlainRow&, double) override { return 0; }
+struct OnlyRelabels final : ShiftWrong {
+  double rotation_by(const CacheUnit&, const StoredRow&, double) override { return 0; }
 };
 
-class SkipsQuantised final : public ShiftWrong {
- public:
-  using ShiftWrong::ShiftWrong;
-
-  static PlainOptions options() {
+struct SkipsQuantised final : ShiftWrong {
+  static TaggedOptions options() {
     return {.visibility = Visibility::causal,
             .positions = PositionMode::shifted,
             .precision = Precision::int8,
             .full_precision_recent = 2};
   }
 
- private:
-  double rotation_by(const PlainGroup&, const PlainRow& row, double delta) override {
+  double rotation_by(const CacheUnit&, const StoredRow& row, double delta) override {
     return row.cells.front().full_precision ? delta : 0;
   }
 };
 
-class ShiftsOneLayer final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  double rotation_by(const PlainGroup& group, const PlainRow&, double delta) override {
-    return layer_of(group) == 0 ? delta : 0;
+struct ShiftsOneLayer final : ShiftWrong {
+  double rotation_by(const CacheUnit& unit, const StoredRow&, double delta) override {
+    return layer_of(unit) == 0 ? delta : 0;
   }
 };
 
-class OverwritesPending final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
+struct OverwritesPending final : ShiftWrong {
   // Turned when the next chunk of several tokens comes; until then only the last turn is kept.
-  double rotation_by(const PlainGroup&, const PlainRow& row, double delta) override {
-    const_cast<PlainRow&>(row).queries = delta;
+  double rotation_by(const CacheUnit&, const StoredRow& row, double delta) override {
+    const_cast<StoredRow&>(row).queries = delta;
     return 0;
   }
 
-  void make_room(PlainGroup& group, std::size_t chunk) override {
+  void make_room(CacheUnit& unit, std::size_t chunk) override {
     if (chunk < 2) return;
-    for (PlainRow& row : group.rows) {
+    for (StoredRow& row : unit.rows) {
       const double by = std::exchange(row.queries, 0);
-      for (PlainCell& cell : row.cells) rotate_key(cell.key, by, options_.layout);
+      for (StoredCell& cell : row.cells) rotate_key(cell.key, by, options_.layout);
     }
   }
 };
 
-class AppliesFactorAgain final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  void rotated(PlainCell& cell) override {
+struct AppliesFactorAgain final : ShiftWrong {
+  void rotated(StoredCell& cell) override {
     for (float& x : cell.key) x *= 1.05F;
   }
 };
 
-class TurnsOtherPairs final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  void close_gaps(PlainGroup& group) override {
+struct TurnsOtherPairs final : ShiftWrong {
+  void close_gaps(CacheUnit& unit) override {
     std::swap(options_.layout, other_);
-    ShiftWrong::close_gaps(group);
+    ShiftWrong::close_gaps(unit);
     std::swap(options_.layout, other_);
   }
 
   PairLayout other_ = PairLayout::interleaved;
 };
 
-class TurnsInBf16 final : public ShiftWrong {
-  using ShiftWrong::ShiftWrong;
-
-  void rotated(PlainCell& cell) override { store_as(cell.key, Precision::bf16); }
+struct TurnsInBf16 final : ShiftWrong {
+  void rotated(StoredCell& cell) override { store_as(cell.key, Precision::bf16); }
 };
 
-class QuantisesAgain final : public ShiftWrong {
- public:
-  using ShiftWrong::ShiftWrong;
-
-  static PlainOptions options() {
+struct QuantisesAgain final : ShiftWrong {
+  static TaggedOptions options() {
     return {.visibility = Visibility::causal,
             .positions = PositionMode::shifted,
             .precision = Precision::int8};
   }
 
- private:
-  void rotated(PlainCell& cell) override {
+  void rotated(StoredCell& cell) override {
     if (!cell.full_precision) store_as(cell.key, Precision::int4);
   }
 };

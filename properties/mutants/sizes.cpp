@@ -4,189 +4,130 @@
 namespace kv::properties {
 namespace {
 
-class CausalWrong : public Wrong {
- public:
-  using Wrong::Wrong;
+struct NeverEvicts final : Wrong {
+  void after_chunk(CacheUnit&) override {}
 
-  static PlainOptions options() { return {.visibility = Visibility::causal}; }
-};
-
-class NeverEvicts final : public Wrong {
-  using Wrong::Wrong;
-
-  void after_chunk(PlainGroup&) override {}
-
-  std::uint64_t reported(const PlainGroup& group) override {
-    return std::min<std::uint64_t>(group.rows.size(), contract_.budget);
+  std::uint64_t reported(const CacheUnit& unit) override {
+    return std::min<std::uint64_t>(unit.rows.size(), contract_.budget);
   }
 };
 
-class BudgetPerChunk final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
+struct BudgetPerChunk final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
     if (chunk_ <= contract_.budget) return;
-    drop(group, [&](const PlainRow& row) {
+    drop(unit, [&](const StoredRow& row) {
       const auto index = row.token.position - static_cast<std::int64_t>(chunk_begin());
       return index >= contract_.sinks && index + contract_.recent < static_cast<long>(chunk_);
     });
   }
 };
 
-class TrimsOneLate final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    release(group, group.fed - 1);
-    free_rows(group);
+struct TrimsOneLate final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    release(unit, unit.fed - 1);
+    free_rows(unit);
   }
 };
 
-class TrimsOneMore final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    if (group.fed > contract_.budget) release(group, group.fed + 1);
-    free_rows(group);
+struct TrimsOneMore final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    if (unit.fed > contract_.budget) release(unit, unit.fed + 1);
+    free_rows(unit);
   }
 };
 
-class SkipsFirstDecode final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    const bool first = chunk_ == 1 && group.notes.empty();
-    if (chunk_ == 1) group.notes = {1};
-    if (!first) CausalWrong::after_chunk(group);
+struct SkipsFirstDecode final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    const bool first = chunk_ == 1 && unit.notes.empty();
+    if (chunk_ == 1) unit.notes = {1};
+    if (!first) CausalWrong::after_chunk(unit);
   }
 };
 
-class DropsByAllocation final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    const std::size_t allocated = (group.rows.size() + 3) / 4 * 4;
+struct DropsByAllocation final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    const std::size_t allocated = (unit.rows.size() + 3) / 4 * 4;
     std::size_t excess = allocated - std::min<std::size_t>(allocated, contract_.budget);
-    if (group.rows.size() <= contract_.budget) excess = 0;
-    drop(group, [&](const PlainRow& row) { return !is_sink(row) && excess > 0 && excess-- > 0; });
+    if (unit.rows.size() <= contract_.budget) excess = 0;
+    drop(unit, [&](const StoredRow& row) { return !is_sink(row) && excess > 0 && excess-- > 0; });
   }
 };
 
-class CompressesOnce final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    if (chunk_begin() == 0) CausalWrong::after_chunk(group);
+struct CompressesOnce final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    if (chunk_begin() == 0) CausalWrong::after_chunk(unit);
   }
 };
 
-class ShortInputKeepsNone final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    CausalWrong::after_chunk(group);
-    if (group.rows.size() == 1) group.rows.clear();  // int(1 * 0.5)
+struct ShortInputKeepsNone final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    CausalWrong::after_chunk(unit);
+    if (unit.rows.size() == 1) unit.rows.clear();  // int(1 * 0.5)
   }
 };
 
-class ReportsTokensSeen final : public Wrong {
-  using Wrong::Wrong;
-
-  std::uint64_t reported(const PlainGroup& group) override { return group.fed; }
+struct ReportsTokensSeen final : Wrong {
+  std::uint64_t reported(const CacheUnit& unit) override { return unit.fed; }
 };
 
-class NoVictimGrows final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
-
- private:
-  void release(PlainGroup& group, std::uint64_t end) override {
-    if (capacity() > 0) Wrong::release(group, end);
+struct NoVictimGrows final : ScoredWrong {
+  void release(CacheUnit& unit, std::uint64_t end) override {
+    if (capacity() > 0) Wrong::release(unit, end);
   }
 };
 
-class MinusZeroMeansAll final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct MinusZeroMeansAll final : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
 
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .visibility = Visibility::causal};
-  }
-
- private:
-  void release(PlainGroup& group, std::uint64_t end) override {
-    if (contract_.recent > 0) Wrong::release(group, end);
+  void release(CacheUnit& unit, std::uint64_t end) override {
+    if (contract_.recent > 0) Wrong::release(unit, end);
   }
 };
 
-class KeepsWhateverScores final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct KeepsWhateverScores final : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
 
-  static PlainOptions options() {
-    return {.policy = PlainPolicy::h2o, .visibility = Visibility::causal};
-  }
-
- private:
-  void settle(PlainGroup&) override {}
+  void settle(CacheUnit&) override {}
 };
 
-class RoundsToBlocks final : public CausalWrong {
-  using CausalWrong::CausalWrong;
-
-  void after_chunk(PlainGroup& group) override {
-    CausalWrong::after_chunk(group);
+struct RoundsToBlocks final : CausalWrong {
+  void after_chunk(CacheUnit& unit) override {
+    CausalWrong::after_chunk(unit);
     const auto kept = std::int64_t{contract_.recent / 2} * 2;
-    if (group.fed <= contract_.budget) return;
-    drop(group, [&](const PlainRow& row) {
-      return !is_sink(row) && row.token.position + kept < static_cast<std::int64_t>(group.fed);
+    if (unit.fed <= contract_.budget) return;
+    drop(unit, [&](const StoredRow& row) {
+      return !is_sink(row) && row.token.position + kept < static_cast<std::int64_t>(unit.fed);
     });
   }
 };
 
-class LazyNeverDrained final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
+struct LazyNeverDrained final : Wrong {
+  static TaggedOptions options() {
     return {.timing = Timing::lazy, .slack = 4, .visibility = Visibility::causal};
   }
 
- private:
-  void after_chunk(PlainGroup& group) override {
-    if (chunk_ > contract_.budget + contract_.slack) Wrong::after_chunk(group);
+  void after_chunk(CacheUnit& unit) override {
+    if (chunk_ > contract_.budget + contract_.slack) Wrong::after_chunk(unit);
   }
 };
 
-class SampleOneShort final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct SampleOneShort final : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r}; }
-
- private:
-  std::size_t victim(PlainGroup& group,
-                     const std::vector<std::size_t>& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    if (k > 1 && candidates.size() == k + 1) group.rows[candidates.front()].gone = true;
-    const std::size_t selected = Wrong::victim(group, candidates, k, draws);
-    return selected == 0 ? k : selected;
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    if (choice.capacity > 1 && choice.rows.size() == choice.capacity + 1)
+      choice.rows.front()->evicted = true;
+    const std::size_t selected = Wrong::victim(unit, choice, draws);
+    return selected == 0 ? choice.capacity : selected;
   }
 };
 
-class CopiesEveryCall final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct CopiesEveryCall final : Wrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 8}; }
 
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 8}; }
-
- private:
-  void after_chunk(PlainGroup& group) override {
-    Wrong::after_chunk(group);
-    group.moved += group.rows.size();
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    unit.moved += unit.rows.size();
   }
 };
 

@@ -7,72 +7,60 @@
 namespace kv::properties {
 namespace {
 
-using Rows = std::vector<std::size_t>;
-
 enum class Slip { first_gap, early_w, long_gap, same_u, exponent, frozen_w, w_is_u };
 
 template <Slip slip>
-class Skips final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct Skips final : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir:algorithm=l"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_l}; }
-
- private:
-  std::size_t victim(PlainGroup& group,
-                     const Rows& candidates,
-                     std::size_t k,
-                     Draws& draws) override {
-    const auto newcomer = static_cast<Position>(group.rows[candidates.back()].token.position);
-    if (group.next == 0) advance(group, k, k, newcomer, 0, draws);
-    if (group.entered < group.next) return k;
-    const std::size_t replaced = draws.below(k, newcomer, 4);
-    advance(group, group.entered, k, newcomer, 2, draws);
+  // As the rule does, whose notes these are: ln W, and the count at which the next token enters.
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const bool first = unit.notes.empty();
+    const auto entered = static_cast<double>(unit.entered);
+    if (first) unit.notes = {0, 0};
+    if (first) advance(unit, choice, {static_cast<double>(choice.capacity), 0, true}, draws);
+    if (entered < unit.notes[1]) return choice.capacity;
+    const std::size_t replaced = draws.below(choice.capacity, choice.middle.back(), 4);
+    advance(unit, choice, {entered, 2, false}, draws);
     return replaced;
   }
 
-  static void advance(PlainGroup& group,
-                      std::uint64_t entered,
-                      std::size_t k,
-                      Position newcomer,
-                      std::uint32_t index,
-                      Draws& draws) {
-    const bool first = group.next == 0;
-    const double u = draws.uniform(newcomer, index);
-    const double v = slip == Slip::same_u ? u : draws.uniform(newcomer, index + 1);
-    const auto root = static_cast<double>(slip == Slip::exponent ? k + 1 : k);
-    if (slip != Slip::frozen_w || first) group.log_w += std::log(u) / root;
-    if (slip == Slip::w_is_u && first) group.log_w = std::log(u);
-    if (slip == Slip::early_w && first) {
-      group.log_w += std::log(draws.uniform(newcomer, 5)) / root;
-    }
-    const double gap = std::floor(std::log(v) / std::log1p(-std::exp(group.log_w)));
-    group.next = entered + 1 + static_cast<std::uint64_t>(std::min(gap, 1e15));
-    if (slip == Slip::long_gap || (slip == Slip::first_gap && first)) ++group.next;
+  struct Step {
+    double entered;
+    std::uint32_t index;  // of its first draw
+    bool first;
+  };
+
+  static void advance(CacheUnit& unit, const Choice& choice, const Step& step, Draws& draws) {
+    const Position newcomer = choice.middle.back();
+    double& log_w = unit.notes[0];
+    const double u = draws.uniform(newcomer, step.index);
+    const double v = slip == Slip::same_u ? u : draws.uniform(newcomer, step.index + 1);
+    const auto root = static_cast<double>(choice.capacity + (slip == Slip::exponent ? 1 : 0));
+    if (slip != Slip::frozen_w || step.first) log_w += std::log(u) / root;
+    if (slip == Slip::w_is_u && step.first) log_w = std::log(u);
+    if (slip == Slip::early_w && step.first) log_w += std::log(draws.uniform(newcomer, 5)) / root;
+    const double gap = std::floor(std::log(v) / std::log1p(-std::exp(log_w)));
+    unit.notes[1] = step.entered + 1 + std::min(gap, 1e15);
+    if (slip == Slip::long_gap || (slip == Slip::first_gap && step.first)) ++unit.notes[1];
   }
 };
 
-class OwnChance : public Wrong {
- public:
-  using Wrong::Wrong;
+struct OwnChance : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir", .own_chance = true}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::reservoir_r, .own_chance = true}; }
-
- protected:
-  [[nodiscard]] Rng rng(const PlainGroup& group) const {
-    return Rng(setup_.seed, static_cast<std::uint32_t>(index_of(group)));
+  [[nodiscard]] Rng rng(const CacheUnit& unit) const {
+    return Rng(setup_.seed, static_cast<std::uint32_t>(index_of(unit)));
   }
 };
 
-class PairsTogether final : public OwnChance {
-  using OwnChance::OwnChance;
-
-  std::size_t victim(PlainGroup& group, const Rows& candidates, std::size_t, Draws&) override {
-    const Rng chance = rng(group);
+struct PairsTogether final : OwnChance {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    const Rng chance = rng(unit);
     std::size_t worst = 0;
     std::uint64_t highest = 0;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const auto pair = static_cast<Position>(group.rows[candidates[i]].token.position / 2);
+    for (std::size_t i = 0; i < choice.rows.size(); ++i) {
+      const auto pair = static_cast<Position>(choice.rows[i]->token.position / 2);
       if (chance.bits(pair) < highest) continue;
       highest = chance.bits(pair);
       worst = i;
@@ -81,44 +69,38 @@ class PairsTogether final : public OwnChance {
   }
 };
 
-class EveryNth final : public OwnChance {
-  using OwnChance::OwnChance;
-
-  std::size_t victim(PlainGroup& group, const Rows& candidates, std::size_t, Draws&) override {
-    const std::uint64_t start = rng(group).below(1U << 20U, 0);
-    if (group.notes.empty()) group.notes = {1};
+struct EveryNth final : OwnChance {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    const std::uint64_t start = rng(unit).below(1U << 20U, 0);
+    if (unit.notes.empty()) unit.notes = {1};
     for (;;) {
-      const auto stride = static_cast<std::uint64_t>(group.notes[0]);
-      for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const auto position = static_cast<std::uint64_t>(group.rows[candidates[i]].token.position);
+      const auto stride = static_cast<std::uint64_t>(unit.notes[0]);
+      for (std::size_t i = 0; i < choice.rows.size(); ++i) {
+        const auto position = static_cast<std::uint64_t>(choice.rows[i]->token.position);
         if ((position + start) % stride != 0) return i;
       }
-      group.notes[0] *= 2;
+      unit.notes[0] *= 2;
     }
   }
 };
 
-class OneDraw final : public OwnChance {
-  using OwnChance::OwnChance;
-
-  std::size_t victim(PlainGroup& group, const Rows&, std::size_t k, Draws&) override {
-    const double u = rng(group).uniform(0);
-    const auto j = static_cast<std::size_t>(u * static_cast<double>(group.entered));
-    return std::min(j, k);
+struct OneDraw final : OwnChance {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    const double u = rng(unit).uniform(0);
+    const auto j = static_cast<std::size_t>(u * static_cast<double>(unit.entered));
+    return std::min(j, choice.capacity);
   }
 };
 
-class LowBits final : public OwnChance {
-  using OwnChance::OwnChance;
-
-  std::size_t victim(PlainGroup& group, const Rows&, std::size_t k, Draws&) override {
-    if (group.notes.empty()) group.notes = {static_cast<double>(rng(group).below(1U << 31U, 0))};
+struct LowBits final : OwnChance {
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    if (unit.notes.empty()) unit.notes = {static_cast<double>(rng(unit).below(1U << 31U, 0))};
     const auto draw = [&] {
-      const auto state = static_cast<std::uint64_t>(group.notes[0]);
-      group.notes[0] = static_cast<double>((state * 1103515245U + 12345U) % (1U << 31U));
-      return static_cast<std::uint64_t>(group.notes[0]);
+      const auto state = static_cast<std::uint64_t>(unit.notes[0]);
+      unit.notes[0] = static_cast<double>((state * 1103515245U + 12345U) % (1U << 31U));
+      return static_cast<std::uint64_t>(unit.notes[0]);
     };
-    return draw() % group.entered < k ? draw() % k : k;
+    return draw() % unit.entered < choice.capacity ? draw() % choice.capacity : choice.capacity;
   }
 };
 

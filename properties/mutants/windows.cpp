@@ -4,143 +4,102 @@
 namespace kv::properties {
 namespace {
 
-using Mask = std::vector<std::uint8_t>;
-using Rows = std::vector<std::size_t>;
-
-class LazyWrong : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
-};
-
-class WindowOfFirstQuery final : public Wrong {
-  using Wrong::Wrong;
-
-  void before_query(PlainGroup& group, Token query) override {
+struct WindowOfFirstQuery final : Wrong {
+  void before_query(CacheUnit& unit, Token query) override {
     if (static_cast<std::uint64_t>(query.position) == chunk_begin()) {
-      Wrong::before_query(group, query);
+      Wrong::before_query(unit, query);
     }
   }
 };
 
-class WindowOfLastQuery final : public Wrong {
-  using Wrong::Wrong;
-
-  void before_query(PlainGroup& group, Token) override { release(group, group.fed); }
+struct WindowOfLastQuery final : Wrong {
+  void before_query(CacheUnit& unit, Token) override { release(unit, unit.fed); }
 };
 
-class KeysCutToWindow final : public Wrong {
-  using Wrong::Wrong;
-
-  Rows returned_rows(const PlainGroup& group, std::size_t chunk) override {
-    Rows rows = Wrong::returned_rows(group, chunk);
+struct KeysCutToWindow final : Wrong {
+  Rows returned_rows(const CacheUnit& unit, std::size_t chunk) override {
+    Rows rows = Wrong::returned_rows(unit, chunk);
     std::erase_if(rows, [&](std::size_t row) {
-      const std::int64_t position = group.rows[row].token.position;
-      return !is_sink(group.rows[row]) &&
-             position + contract_.recent < static_cast<std::int64_t>(group.fed);
+      const std::int64_t position = unit.rows[row].token.position;
+      return !is_sink(unit.rows[row]) &&
+             position + contract_.recent < static_cast<std::int64_t>(unit.fed);
     });
     return rows;
   }
 };
 
-class OneMoreInChunks final : public Wrong {
-  using Wrong::Wrong;
-
-  void before_query(PlainGroup& group, Token query) override {
+struct OneMoreInChunks final : Wrong {
+  void before_query(CacheUnit& unit, Token query) override {
     if (chunk_ > 1) query.position -= 1;
-    Wrong::before_query(group, query);
+    Wrong::before_query(unit, query);
   }
 };
 
-class DecodeSeesAll final : public LazyWrong {
-  using LazyWrong::LazyWrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
-    return chunk_ == 1 || LazyWrong::may_see(group, row, query);
+struct DecodeSeesAll final : LazyWrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    return chunk_ == 1 || LazyWrong::may_see(unit, row, query);
   }
 };
 
-class ChunksSeeAll final : public LazyWrong {
-  using LazyWrong::LazyWrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+struct ChunksSeeAll final : LazyWrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     if (chunk_ > 1) return row.token.position <= query.position;
-    return LazyWrong::may_see(group, row, query);
+    return LazyWrong::may_see(unit, row, query);
   }
 };
 
-class WindowOverCells final : public Wrong {
- public:
-  using Wrong::Wrong;
-
-  static PlainOptions options() {
-    return {.timing = Timing::lazy, .slack = 3, .slots = PlainSlots::lowest_free};
+struct WindowOverCells final : Wrong {
+  static TaggedOptions options() {
+    return {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::lowest_free};
   }
 
- private:
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     std::size_t last = 0;
-    for (const PlainRow& other : group.rows) last = std::max(last, other.slot);
+    for (const StoredRow& other : unit.rows) last = std::max(last, other.slot);
     const bool within = is_sink(row) || row.slot + contract_.recent > last;
     return within && row.token.position <= query.position;
   }
 };
 
-class BandOverColumns final : public Wrong {
-  using Wrong::Wrong;
-
-  Mask mask_row(const PlainGroup&,
-                const Rows& returned,
-                std::span<const Token> chunk,
-                std::size_t query) override {
-    const std::size_t own = returned.size() - chunk.size() + query;
+struct BandOverColumns final : Wrong {
+  Mask mask_row(const CacheUnit&, const Query& query) override {
+    const std::size_t own = query.returned.size() - query.chunk.size() + query.index;
     Mask mask;
-    for (std::size_t column = 0; column < returned.size(); ++column) {
+    for (std::size_t column = 0; column < query.returned.size(); ++column) {
       mask.push_back(column <= own && column + contract_.budget > own ? 1 : 0);
     }
     return mask;
   }
 };
 
-class HoleBeforeRecent final : public Wrong {
- public:
-  using Wrong::Wrong;
+struct HoleBeforeRecent final : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o"}; }
 
-  static PlainOptions options() { return {.policy = PlainPolicy::h2o}; }
-
- private:
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const auto recent = static_cast<std::int32_t>(contract_.recent);
     const bool hole = !is_sink(row) && row.token.position + recent == query.position;
-    return Wrong::may_see(group, row, query) && !hole;
+    return Wrong::may_see(unit, row, query) && !hole;
   }
 };
 
-class EvictedReturn final : public LazyWrong {
-  using LazyWrong::LazyWrong;
-
-  void make_room(PlainGroup& group, std::size_t) override {
-    for (PlainRow& row : group.rows) row.gone = false;
+struct EvictedReturn final : LazyWrong {
+  void make_room(CacheUnit& unit, std::size_t) override {
+    for (StoredRow& row : unit.rows) row.evicted = false;
   }
 };
 
-class PageAlignedDecode final : public LazyWrong {
-  using LazyWrong::LazyWrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
-    if (chunk_ > 1) return LazyWrong::may_see(group, row, query);
+struct PageAlignedDecode final : LazyWrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    if (chunk_ > 1) return LazyWrong::may_see(unit, row, query);
     const auto start = query.position + 1 - static_cast<std::int32_t>(contract_.recent);
     return is_sink(row) || row.token.position >= start / 4 * 4;
   }
 };
 
-class SinksHiddenInDecode final : public Wrong {
-  using Wrong::Wrong;
-
-  bool may_see(const PlainGroup& group, const PlainRow& row, Token query) override {
+struct SinksHiddenInDecode final : Wrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const bool far = query.position >= static_cast<std::int32_t>(3 * contract_.budget);
-    return Wrong::may_see(group, row, query) && !(far && is_sink(row));
+    return Wrong::may_see(unit, row, query) && !(far && is_sink(row));
   }
 };
 

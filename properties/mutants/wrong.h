@@ -1,4 +1,4 @@
-// What every mutant is made from: a plain cache with one step wrong.
+// What every mutant is made from: a tagged cache with one step wrong.
 #pragma once
 
 #include <algorithm>
@@ -9,52 +9,95 @@
 #include <vector>
 
 #include "kvcheck/properties/mutants.h"
-#include "kvcheck/properties/plain/plain_family.h"
+#include "kvcheck/properties/tagged/tagged_family.h"
 
 namespace kv::properties {
 
-// Derived classes override a step, and say under which options and declarations they are tried.
-// They name no reference unless they say so: laws must find them by what they do.
-class Wrong : public PlainSubject {
- public:
-  using PlainSubject::PlainSubject;
-
-  static PlainOptions options() { return {}; }
+// Derived ones override a step, and say under which options and declarations they are tried. They
+// name no reference unless they say so: laws must find them by what they do.
+struct Wrong : TaggedCache {
+  static TaggedOptions options() { return {}; }
 
   static void declare(Contract& contract) { contract.reference.clear(); }
 
- protected:
   [[nodiscard]] std::uint64_t chunk_begin() const { return state_.fed - chunk_; }
 
-  [[nodiscard]] bool is_sink(const PlainRow& row) const {
+  [[nodiscard]] bool is_sink(const StoredRow& row) const {
     return row.token.position < static_cast<std::int32_t>(contract_.sinks);
   }
 
-  [[nodiscard]] std::size_t layer_of(const PlainGroup& group) const {
-    return place_of(first_unit(group)).layer;
+  [[nodiscard]] std::size_t layer_of(const CacheUnit& unit) const { return place_of(unit).layer; }
+
+  // Who pays by the unit's first query head.
+  [[nodiscard]] Payer first_payer(const CacheUnit& unit) const {
+    const Place place = place_of(unit);
+    return {place.sequence, place.layer, place.head * setup_.group};
+  }
+
+  // Which of choice.rows to evict next; the right one unless a mutant selects another.
+  virtual std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& /*draws*/) {
+    Choice one = choice;
+    if (rule_for(unit).in_bulk()) one.capacity = choice.rows.size() - 1;
+    return TaggedCache::victims(unit, one).front();
+  }
+
+  Rows victims(CacheUnit& unit, const Choice& choice) final {
+    return {victim(unit, choice, draws_for(unit))};
   }
 
   // Drops the rows that `drops` names, and closes the gaps.
   template <typename Drops>
-  void drop(PlainGroup& group, Drops drops) {
-    std::erase_if(group.rows, drops);
-    close_gaps(group);
+  void drop(CacheUnit& unit, Drops drops) {
+    std::erase_if(unit.rows, drops);
+    close_gaps(unit);
   }
 };
 
-template <typename Made>
-inline std::string_view mutant_name;
+// More than the budget is seen inside a chunk, declared.
+struct CausalWrong : Wrong {
+  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
+};
 
+// Evicted rows stay stored for a while.
+struct LazyWrong : Wrong {
+  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
+};
+
+struct ScoredWrong : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o"}; }
+};
+
+// Behind the sinks rows lie in a ring with room for short chunks.
+struct RingWrong : Wrong {
+  static TaggedOptions options() {
+    return {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4};
+  }
+
+  [[nodiscard]] std::size_t ring() const {
+    return contract_.budget + contract_.slack - contract_.sinks;
+  }
+
+  // The slot of the `at`-th token behind the sinks, cleared.
+  std::size_t write_at(CacheUnit& unit, std::size_t at) const {
+    return write_over(unit, contract_.sinks + at % ring());
+  }
+
+  static std::size_t write_over(CacheUnit& unit, std::size_t slot) {
+    std::erase_if(unit.rows, [slot](const StoredRow& row) { return row.slot == slot; });
+    return slot;
+  }
+};
+
+// Mutants of the class `Made`.
 template <typename Made>
 Mutant mutant(std::string_view name,
               std::string_view wrong,
               std::string_view source,
               std::string_view equivalent = "") {
-  mutant_name<Made> = name;
-  return {name, wrong, source, equivalent, []() -> std::unique_ptr<Family> {
-            return std::make_unique<PlainFamily<Made>>(std::string(mutant_name<Made>),
-                                                       Made::options(), &Made::declare);
-          }};
+  const auto make = [name]() -> std::unique_ptr<Family> {
+    return std::make_unique<TaggedFamily<Made>>(std::string(name), Made::options(), &Made::declare);
+  };
+  return {name, wrong, source, equivalent, make};
 }
 
 std::vector<Mutant> size_mutants();

@@ -1,12 +1,9 @@
-// visibility=top-pages as an executable specification, written apart from
-// sim/cache/page_selection.h: no bounds are kept, every product is made anew, and pages are sorted
-// whole.
+// What the pages that queries choose hold for a query: every product is made anew from the keys.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "kvcheck/base/position.h"
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/sim/spec/settings.h"
 
@@ -17,18 +14,7 @@ class PageRule {
   // Told of every token in stream order: the key of its kv-head.
   void met(const TokenInputs& own) { keys_.push_back(own.keys); }
 
-  // Which of the rows that are there (0 to the query, none missing) the query of the token met last
-  // attends to, in stream order: its own page and those with the highest bounds, the newer of
-  // equals.
-  [[nodiscard]] std::vector<Position> selected(const std::vector<Position>& there,
-                                               const TokenInputs& own,
-                                               const TopPages& sizes) const;
-
-  // The most that the query times a key of that page could be, were each channel free to be that of
-  // any of its keys.
-  [[nodiscard]] double bound(std::size_t page, const TokenInputs& own, const TopPages& sizes) const;
-
-  // The most that it is.
+  // The largest logit that the query has of that page's keys.
   [[nodiscard]] double logit(std::size_t page, const TokenInputs& own, const TopPages& sizes) const;
 
  private:

@@ -13,13 +13,13 @@ namespace {
 // dense, window, streaming: there is no middle, so nobody is ever asked.
 class NoChoice final : public RuleOf<NoChoice> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws&) override { return choice.middle; }
+  std::vector<Position> keep(const Choice& choice, Draws&) override { return choice.middle; }
 };
 
 // random: the newcomer enters, one of the k older ones goes, each as likely.
 class RandomRule final : public RuleOf<RandomRule> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
     const std::uint64_t victim = draws.below(choice.capacity, middle.back(), 0);
     middle.erase(middle.begin() + static_cast<std::ptrdiff_t>(victim));
@@ -30,7 +30,7 @@ class RandomRule final : public RuleOf<RandomRule> {
 // reservoir, algorithm r: the newcomer enters with k/M and replaces one of the k, each as likely.
 class ReservoirR final : public RuleOf<ReservoirR> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
     const Position newcomer = middle.back();
     std::uint64_t victim = choice.capacity;
@@ -43,50 +43,53 @@ class ReservoirR final : public RuleOf<ReservoirR> {
 };
 
 // reservoir, algorithm l: W is the k-th smallest of M keys; the next key below W comes after a
-// geometric number of tokens, and its token replaces one of the k, each as likely.
+// geometric number of tokens, and its token replaces one of the k, each as likely. The unit's notes
+// hold ln W and the count at which the next token enters.
 class ReservoirL final : public RuleOf<ReservoirL> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
     const Position newcomer = middle.back();
-    if (next_ == 0) advance(static_cast<double>(choice.capacity), choice, draws, 0);
+    const auto entered = static_cast<double>(choice.entered);
+    if (choice.notes->empty()) {
+      *choice.notes = {0, 0};
+      advance(static_cast<double>(choice.capacity), choice, draws, 0);
+    }
     std::uint64_t victim = choice.capacity;
-    if (static_cast<double>(choice.entered) >= next_) {
+    if (entered >= choice.notes->at(1)) {
       victim = draws.below(choice.capacity, newcomer, 4);
-      advance(static_cast<double>(choice.entered), choice, draws, 2);
+      advance(entered, choice, draws, 2);
     }
     middle.erase(middle.begin() + static_cast<std::ptrdiff_t>(victim));
     return middle;
   }
 
  private:
-  void advance(double entered, const Choice& choice, Draws& draws, std::uint32_t index) {
+  static void advance(double entered, const Choice& choice, Draws& draws, std::uint32_t index) {
     const Position newcomer = choice.middle.back();
-    log_w_ += std::log(draws.uniform(newcomer, index)) / static_cast<double>(choice.capacity);
+    double& log_w = choice.notes->at(0);
+    log_w += std::log(draws.uniform(newcomer, index)) / static_cast<double>(choice.capacity);
     const double refused =
-        std::log(draws.uniform(newcomer, index + 1)) / std::log1p(-std::exp(log_w_));
-    next_ = entered + std::floor(refused) + 1;
+        std::log(draws.uniform(newcomer, index + 1)) / std::log1p(-std::exp(log_w));
+    choice.notes->at(1) = entered + std::floor(refused) + 1;
   }
-
-  double log_w_ = 0;
-  double next_ = 0;
 };
 
 // reservoir, algorithm bottom-k: each token has a key by chance, the k smallest stay; of equal
 // keys, the older.
 class BottomK final : public RuleOf<BottomK> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<std::pair<std::uint64_t, Position>> keyed;
     for (const Position p : choice.middle) {
       if (!keys_.contains(p)) keys_[p] = draws.below(std::uint64_t{1} << 63U, p, 0);
       keyed.emplace_back(keys_[p], p);
     }
     std::ranges::sort(keyed);
-    std::vector<Position> staying;
-    for (std::size_t i = 0; i < choice.capacity; ++i) staying.push_back(keyed[i].second);
-    std::ranges::sort(staying);
-    return staying;
+    std::vector<Position> kept;
+    for (std::size_t i = 0; i < choice.capacity; ++i) kept.push_back(keyed[i].second);
+    std::ranges::sort(kept);
+    return kept;
   }
 
  private:
@@ -98,7 +101,7 @@ class AsPrinted final : public RuleOf<AsPrinted> {
  public:
   [[nodiscard]] bool in_bulk() const override { return true; }
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     const auto& middle = choice.middle;
     std::vector<Position> sample(middle.begin(),
                                  middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity));
@@ -112,7 +115,7 @@ class AsPrinted final : public RuleOf<AsPrinted> {
 };
 
 // h2o: the mass that a token has gathered; per query that saw it with normalise=age. With
-// form=flexgen a token that leaves the recent window alone stays, and the lowest other goes.
+// form=flexgen a token that leaves the recent window alone is kept, and the lowest other evicted.
 class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
  public:
   H2oRule(bool by_age, const std::string& form)
@@ -120,52 +123,43 @@ class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
 
   [[nodiscard]] bool masks(Position /*token*/) const override { return masks_; }
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
-    if (!admits_ || choice.newcomers != 1) return ScoredByMass::stay(choice, draws);
-    std::vector<Position> staying;
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
+    if (!admits_ || choice.newcomers != 1) return ScoredByMass::keep(choice, draws);
+    std::vector<Position> kept;
     Choice older = choice;
     older.middle.pop_back();
+    older.rows.pop_back();
     --older.capacity;
-    if (older.capacity > 0) staying = ScoredByMass::stay(older, draws);
-    staying.push_back(choice.middle.back());
-    return staying;
-  }
-
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      gathered_[visible[i]] += static_cast<double>(mass[i]);
-      queries_[visible[i]] += 1;
-    }
+    if (older.capacity > 0) kept = ScoredByMass::keep(older, draws);
+    kept.push_back(choice.middle.back());
+    return kept;
   }
 
  protected:
-  [[nodiscard]] double score(Position p) const override {
-    return by_age_ ? gathered_.at(p) / queries_.at(p) : gathered_.at(p);
+  [[nodiscard]] std::vector<double> scores_of(const Choice& choice) const override {
+    std::vector<double> scores;
+    for (const StoredRow* const row : choice.rows) {
+      scores.push_back(by_age_ ? row->gathered / row->queries : row->gathered);
+    }
+    return scores;
   }
 
  private:
   bool by_age_;
   bool admits_;
   bool masks_;
-  std::map<Position, double> gathered_;
-  std::map<Position, double> queries_;
 };
 
 // tova: the mass that the last query paid.
 class TovaRule final : public RuleOf<TovaRule, ScoredByMass> {
- public:
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
-    paid_.clear();
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      paid_[visible[i]] = static_cast<double>(mass[i]);
-    }
-  }
-
  protected:
-  [[nodiscard]] double score(Position p) const override { return paid_.at(p); }
-
- private:
-  std::map<Position, double> paid_;
+  [[nodiscard]] std::vector<double> scores_of(const Choice& choice) const override {
+    std::vector<double> scores;
+    for (const StoredRow* const row : choice.rows) {
+      scores.push_back(static_cast<double>(row->last));
+    }
+    return scores;
+  }
 };
 
 }  // namespace

@@ -19,7 +19,9 @@ bool fair(float mass, std::size_t visible, bool& doubtful) {
 // lru: when a query last paid a token the mean; its own does.
 class LruRule final : public RuleOf<LruRule, ScoredByMass> {
  public:
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     bool unsure = false;
     for (std::size_t i = 0; i < visible.size(); ++i) {
       if (fair(mass[i], visible.size(), unsure)) used_[visible[i]] = visible.back();
@@ -40,7 +42,9 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
  public:
   ScissorhandsRule(std::size_t history, std::size_t drop) : history_(history), drop_(drop) {}
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     bool unsure = false;
     std::set<Position>& low = low_.emplace_back();
     for (std::size_t i = 0; i < visible.size(); ++i) {
@@ -84,10 +88,10 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
         prompt_(options.count("prompt")),
         once_(options.at("select") == "once") {}
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     if (!once_ || !selected_) {
       selected_ = true;
-      return ScoredByMass::stay(choice, draws);
+      return ScoredByMass::keep(choice, draws);
     }
     const auto first = choice.middle.begin();
     return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
@@ -99,9 +103,9 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
     return ScoredByMass::scores(choice);
   }
 
-  void saw(const std::vector<Position>& visible,
-           const std::vector<float>& mass,
-           Draws& draws) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws& draws) override {
     double tau = 1;
     if (visible.back() >= prompt_) {
       tau += step_ * (static_cast<double>(visible.back()) + 1 - static_cast<double>(prompt_));
@@ -146,22 +150,24 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
 
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     std::map<Position, double>& row = rows_.emplace_back();
     for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
     if (rows_.size() > window_) rows_.erase(rows_.begin());
   }
 
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
     const auto& middle = choice.middle;
     if (once_ && selected_) {
       return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
     }
-    std::vector<Position> staying;
+    std::vector<Position> kept;
     for (const std::size_t i : highest_of(selected_by(middle), choice.capacity, doubtful_)) {
-      staying.push_back(middle[i]);
+      kept.push_back(middle[i]);
     }
-    return staying;
+    return kept;
   }
 
   std::vector<double> scores(const Choice& choice) override {
@@ -200,13 +206,15 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
  public:
   ChunkkvRule(std::size_t length, std::size_t window) : length_(length), window_(window) {}
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     std::map<Position, double>& row = rows_.emplace_back();
     for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
     if (rows_.size() > window_) rows_.erase(rows_.begin());
   }
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     const std::size_t rest = choice.middle.size() % length_;
     Choice ragged{
         .middle = {choice.middle.end() - static_cast<std::ptrdiff_t>(rest), choice.middle.end()},
@@ -221,14 +229,14 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
     }
     bool unsure = false;
     const std::size_t fitting = (choice.capacity - ragged.capacity) / length_;
-    std::vector<Position> staying;
+    std::vector<Position> kept;
     for (const std::size_t i : highest_of(paid, std::min(fitting, paid.size()), unsure)) {
-      staying.insert(staying.end(), chunks[i].begin(), chunks[i].end());
+      kept.insert(kept.end(), chunks[i].begin(), chunks[i].end());
     }
     if (unsure) doubt();
-    const std::vector<Position> last = ScoredByMass::stay(ragged, draws);
-    staying.insert(staying.end(), last.begin(), last.end());
-    return staying;
+    const std::vector<Position> last = ScoredByMass::keep(ragged, draws);
+    kept.insert(kept.end(), last.begin(), last.end());
+    return kept;
   }
 
  protected:

@@ -1,4 +1,4 @@
-// What the executable specifications of models.h share. Private to properties/.
+// What the rules share. Private to properties/reference.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/properties/reference/reference_cache.h"
+#include "kvcheck/properties/reference/rule.h"
 
 namespace kv::properties {
 
@@ -70,16 +70,16 @@ class RuleOf : public Base {
   }
 };
 
-// Of n scores the `staying` highest, as indices in order; among equals the older go.
+// Of n scores the `kept` highest, as indices in order; among equals the older go.
 // `doubtful` is set where rounding might turn the choice round.
 inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
-                                           std::size_t staying,
+                                           std::size_t kept,
                                            bool& doubtful) {
   std::vector<std::pair<double, std::size_t>> scored;
   for (std::size_t i = 0; i < scores.size(); ++i) scored.emplace_back(scores[i], i);
   std::ranges::sort(scored);
-  const std::size_t gone = scored.size() - staying;
-  if (gone > 0 && staying > 0) {
+  const std::size_t gone = scored.size() - kept;
+  if (gone > 0 && kept > 0) {
     const double margin = scored[gone].first - scored[gone - 1].first;
     doubtful |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
   }
@@ -94,26 +94,26 @@ class Scored : public Rule {
  public:
   [[nodiscard]] bool in_bulk() const override { return true; }
 
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
-    std::vector<double> scores;
-    for (const Position p : choice.middle) scores.push_back(score(p));
-    std::vector<Position> staying;
-    for (const std::size_t i : highest_of(scores, left_of(choice.capacity), doubtful_)) {
-      staying.push_back(choice.middle[i]);
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
+    std::vector<Position> kept;
+    for (const std::size_t i : highest_of(scores_of(choice), left_of(choice.capacity), doubtful_)) {
+      kept.push_back(choice.middle[i]);
     }
-    return staying;
+    return kept;
   }
 
-  std::vector<double> scores(const Choice& choice) override {
-    std::vector<double> each;
-    for (const Position p : choice.middle) each.push_back(score(p));
-    return each;
-  }
+  std::vector<double> scores(const Choice& choice) override { return scores_of(choice); }
 
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
 
  protected:
-  [[nodiscard]] virtual double score(Position p) const = 0;
+  [[nodiscard]] virtual double score(Position /*token*/) const { return 0; }
+
+  [[nodiscard]] virtual std::vector<double> scores_of(const Choice& choice) const {
+    std::vector<double> scores;
+    for (const Position p : choice.middle) scores.push_back(score(p));
+    return scores;
+  }
 
   // How many of the middle stay.
   [[nodiscard]] virtual std::size_t left_of(std::size_t capacity) const { return capacity; }
@@ -135,29 +135,27 @@ class ScoredByContent : public Scored {
  public:
   [[nodiscard]] bool wants_inputs() const override { return true; }
 
-  void met(Position token, const TokenInputs& own) override {
+  void take_inputs(Position token, const TokenInputs& own) override {
     keys_[token] = vectors::heads_of(own.keys);
     values_[token] = vectors::heads_of(own.values);
     queries_.push_back(vectors::heads_of(own.queries));
     classes_[token] = own.token_class;
   }
 
-  void lost(Position token) override { keys_.erase(token); }
+  void forget(Position token) override { keys_.erase(token); }
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
-    std::vector<Position> staying = selected(choice, draws);
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
+    std::vector<Position> kept = selected(choice, draws);
     for (const Position p : choice.middle) {
-      if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
+      if (!std::ranges::binary_search(kept, p)) keys_.erase(p);
     }
-    return staying;
+    return kept;
   }
 
  protected:
   virtual std::vector<Position> selected(const Choice& choice, Draws& draws) {
-    return Scored::stay(choice, draws);
+    return Scored::keep(choice, draws);
   }
-
-  [[nodiscard]] double score(Position) const override { return 0; }
 
   std::map<Position, std::vector<vectors::Vector>>
       keys_;  // of residents, sinks and recents among them

@@ -26,15 +26,19 @@ class RkvRule final : public RuleOf<RkvRule> {
 
   [[nodiscard]] bool doubtful() const override { return doubtful_; }
 
-  void met(Position token, const TokenInputs& own) override { keys_[token] = heads_of(own.keys); }
+  void take_inputs(Position token, const TokenInputs& own) override {
+    keys_[token] = heads_of(own.keys);
+  }
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     std::map<Position, double>& row = rows_.emplace_back();
     for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
     if (rows_.size() > window_) rows_.erase(rows_.begin());
   }
 
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
     const auto& middle = choice.middle;
     const std::map<Position, double> repeats = redundancy();
     std::vector<double> scores;
@@ -45,14 +49,14 @@ class RkvRule final : public RuleOf<RkvRule> {
       }
       scores.push_back(lambda_ * importance - (1 - lambda_) * repeats.at(middle[i]));
     }
-    std::vector<Position> staying;
+    std::vector<Position> kept;
     for (const std::size_t i : highest_of(scores, choice.capacity, doubtful_)) {
-      staying.push_back(middle[i]);
+      kept.push_back(middle[i]);
     }
     for (const Position p : middle) {
-      if (!std::ranges::binary_search(staying, p)) keys_.erase(p);
+      if (!std::ranges::binary_search(kept, p)) keys_.erase(p);
     }
-    return staying;
+    return kept;
   }
 
  private:

@@ -141,8 +141,8 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
         by_cosine_(spec.options.at("likeness") == "cosine"),
         rotated_(spec.options.at("scores") == "rotated") {}
 
-  void met(Position token, const TokenInputs& own) override {
-    ScoredByPlace::met(token, own);
+  void take_inputs(Position token, const TokenInputs& own) override {
+    ScoredByPlace::take_inputs(token, own);
     if (!rotated_) return;
     for (Vector& query : queries_.back()) query = rotated(query, mean_rotation(place_of(token), 1));
   }
@@ -160,13 +160,13 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
     }
     const std::size_t fitting = (choice.capacity - rest.size()) / block_;
     bool unsure = false;
-    std::vector<Position> staying;
+    std::vector<Position> kept;
     for (const std::size_t i : highest_of(scores, std::min(fitting, scores.size()), unsure)) {
-      for (std::size_t j = 0; j < block_; ++j) staying.push_back(middle[i * block_ + j]);
+      for (std::size_t j = 0; j < block_; ++j) kept.push_back(middle[i * block_ + j]);
     }
     if (unsure) doubt();
-    staying.insert(staying.end(), rest.begin(), rest.end());
-    return staying;
+    kept.insert(kept.end(), rest.begin(), rest.end());
+    return kept;
   }
 
  private:

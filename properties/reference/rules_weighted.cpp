@@ -11,7 +11,7 @@ namespace {
 // fifo: the oldest goes.
 class FifoRule final : public RuleOf<FifoRule> {
  public:
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
     return {choice.middle.begin() + 1, choice.middle.end()};
   }
 };
@@ -28,7 +28,7 @@ class PagesRule final : public RuleOf<PagesRule> {
     return masks_ && token - token % page_ < sinks_;
   }
 
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
     std::vector<Position> pinned;
     std::vector<Position> others;
     for (const Position p : choice.middle) (pins_ && p < page_ ? pinned : others).push_back(p);
@@ -56,12 +56,12 @@ class LadderRule final : public RuleOf<LadderRule> {
         rotations_(options.at("order") == "interleaved"),
         layer_(layer) {}
 
-  std::vector<Position> stay(const Choice& choice, Draws&) override {
+  std::vector<Position> keep(const Choice& choice, Draws&) override {
     if (doomed_.empty()) doomed_ = next_run(choice.middle);
-    std::vector<Position> staying = choice.middle;
-    std::erase(staying, doomed_.front());
+    std::vector<Position> kept = choice.middle;
+    std::erase(kept, doomed_.front());
     doomed_.erase(doomed_.begin());
-    return staying;
+    return kept;
   }
 
  private:
@@ -98,7 +98,7 @@ class WeightedRule : public Rule {
 
   [[nodiscard]] bool wants_inputs() const override { return kind_ == "value-norm"; }
 
-  void met(Position token, const TokenInputs& own) override {
+  void take_inputs(Position token, const TokenInputs& own) override {
     double sum = 0;
     double heads = 0;
     for (std::size_t head = 0; head < own.values.size(); head += input_dim, ++heads) {
@@ -111,7 +111,9 @@ class WeightedRule : public Rule {
     norm_[token] = sum / heads;
   }
 
-  void saw(const std::vector<Position>& visible, const std::vector<float>& mass, Draws&) override {
+  void observe(const std::vector<Position>& visible,
+               const std::vector<float>& mass,
+               Draws&) override {
     for (std::size_t i = 0; i < visible.size(); ++i) {
       paid_[visible[i]] += static_cast<double>(mass[i]);
       queries_[visible[i]] += 1;
@@ -137,7 +139,7 @@ class EsRule final : public RuleOf<EsRule, WeightedRule> {
  public:
   using RuleOf::RuleOf;
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
     for (const Position p : middle) {
       if (!keys_.contains(p)) keys_[p] = std::log(draws.uniform(p, 0)) / weight(p);
@@ -156,7 +158,7 @@ class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
  public:
   using RuleOf::RuleOf;
 
-  std::vector<Position> stay(const Choice& choice, Draws& draws) override {
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
     const Position newcomer = middle.back();
     if (weights_.empty()) {

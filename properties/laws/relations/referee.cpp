@@ -39,8 +39,14 @@ Referee::Referee(const History& history, const Spec& spec, Compared compare, std
   branches_.push_back(fresh());
 }
 
-std::shared_ptr<Draws> Referee::draws_of(std::size_t cell) const {
-  return counter_draws(history_.what.setup.seed)(static_cast<std::uint32_t>(cell * per_cell_));
+// One for each cell of the model.
+std::vector<std::shared_ptr<Draws>> Referee::draws_of(std::size_t model) const {
+  const DrawsOf draws = counter_draws(history_.what.setup.seed);
+  std::vector<std::shared_ptr<Draws>> all;
+  for (std::size_t cell = model * together_; cell < (model + 1) * together_; ++cell) {
+    all.push_back(draws(static_cast<std::uint32_t>(cell * per_cell_)));
+  }
+  return all;
 }
 
 Spec Referee::spec_of(std::size_t cell) const {
@@ -50,8 +56,8 @@ Spec Referee::spec_of(std::size_t cell) const {
 
 Referee::Branch Referee::fresh() const {
   Branch branch;
-  for (std::size_t cell = 0; cell < history_.units() / per_cell_; ++cell) {
-    branch.models.emplace_back(spec_of(cell), draws_of(cell));
+  for (std::size_t i = 0; i < history_.units() / per_cell_ / together_; ++i) {
+    branch.models.emplace_back(spec_of(i * together_), draws_of(i));
   }
   return branch;
 }
@@ -144,24 +150,25 @@ InputsOf Referee::inputs_of_unit(const Event& event, std::size_t cell) const {
 
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
-  for (std::size_t first = 0; first < branch.models.size(); first += together_) {
-    const auto models = std::span(branch.models).subspan(first, together_);
+  for (std::size_t i = 0; i < branch.models.size(); ++i) {
+    ReferenceCache& model = branch.models[i];
     std::vector<MassOf> masses;
-    std::vector<InputsOf> tokens;
-    for (std::size_t cell = first; cell < first + together_; ++cell) {
+    std::vector<InputsOf> inputs;
+    for (std::size_t cell = i * together_; cell < (i + 1) * together_; ++cell) {
       masses.push_back(masses_of(event, cell));
-      tokens.push_back(inputs_of_unit(event, cell));
+      inputs.push_back(inputs_of_unit(event, cell));
     }
-    const auto visible = ReferenceCache::feed_together(models, event.fed.size(), masses, tokens);
-    // Once one decision hangs on rounding, subject and model may rightly differ from there on.
-    if (std::ranges::any_of(models, &ReferenceCache::doubtful)) {
+    const auto visible = model.feed(event.fed.size(), masses, inputs);
+    // Once a decision hangs on rounding, subject and reference may rightly differ from there on.
+    if (model.doubtful()) {
       branch.lost = true;
       return std::nullopt;
     }
     compared_ = true;
-    for (std::size_t i = 0; i < together_ * per_cell_; ++i) {
-      const std::size_t model = i / per_cell_;
-      auto finding = compare(step, first * per_cell_ + i, visible[model], models[model]);
+    for (std::size_t unit = 0; unit < together_ * per_cell_; ++unit) {
+      const std::size_t at = i * together_ * per_cell_ + unit;
+      auto finding = compare(step, at, visible[unit / per_cell_]);
+      if (!finding && compare_ != Compared::visible) finding = compare_stored(step, at, model);
       if (finding) return finding;
     }
   }
@@ -170,8 +177,7 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
 
 std::optional<Finding> Referee::compare(const Step& step,
                                         std::size_t unit,
-                                        const std::vector<std::vector<Position>>& visible,
-                                        const ReferenceCache& model) const {
+                                        const ReferenceCache::Visible& visible) const {
   const Event& event = *step.event;
   const UnitFacts& facts = event.facts.units[unit];
   for (std::size_t query = 0; query < visible.size(); ++query) {
@@ -182,8 +188,7 @@ std::optional<Finding> Referee::compare(const Step& step,
         "sees what " + name_ + " shows it: " + text_of(requested), "it sees " + text_of(seen),
         requested);
   }
-  if (compare_ == Compared::visible) return std::nullopt;
-  return compare_stored(step, unit, model);
+  return std::nullopt;
 }
 
 // Where queries have windows of their own and rows need not be freed at once, hidden rows may wait
@@ -194,7 +199,9 @@ std::optional<Finding> Referee::compare_stored(const Step& step,
   const Event& event = *step.event;
   const bool may_wait =
       spec_.visibility == Visibility::window && spec_.timing != Timing::attend_then_trim;
-  const Tokens requested = tokens_at(may_wait ? model.residents() : model.stored(), event.branch);
+  const std::size_t cell = unit / per_cell_ % together_;
+  const Tokens requested =
+      tokens_at(may_wait ? model.residents(cell) : model.stored(cell), event.branch);
   const Tokens kept = tokens_of(event.facts.units[unit].stored);
   if (may_wait ? includes(kept, requested) : kept == requested) return std::nullopt;
   return finding_at(step, unit, name_ + " stores " + text_of(requested),

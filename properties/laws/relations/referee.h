@@ -27,11 +27,11 @@ class Referee {
 
  private:
   struct Branch {
-    std::vector<ReferenceCache> models;  // one per cell: all units that share residents
+    std::vector<ReferenceCache> models;  // one for all cells that share a budget
     bool lost = false;                   // not judged any more
   };
 
-  [[nodiscard]] std::shared_ptr<Draws> draws_of(std::size_t cell) const;
+  [[nodiscard]] std::vector<std::shared_ptr<Draws>> draws_of(std::size_t model) const;
   [[nodiscard]] Spec spec_of(std::size_t cell) const;
   [[nodiscard]] Branch fresh() const;
   void prepare(const Event& event);
@@ -45,8 +45,7 @@ class Referee {
                                            Position query) const;
   [[nodiscard]] std::optional<Finding> compare(const Step& step,
                                                std::size_t unit,
-                                               const std::vector<std::vector<Position>>& visible,
-                                               const ReferenceCache& model) const;
+                                               const ReferenceCache::Visible& visible) const;
   [[nodiscard]] std::optional<Finding> compare_stored(const Step& step,
                                                       std::size_t unit,
                                                       const ReferenceCache& model) const;
@@ -55,7 +54,7 @@ class Referee {
   Spec spec_;
   Compared compare_;
   std::string name_;
-  std::size_t per_cell_ = 1;
+  std::size_t per_cell_ = 1;  // units that share residents
   std::size_t together_ = 1;  // cells that share a budget
   std::vector<Branch> branches_;
   bool compared_ = false;

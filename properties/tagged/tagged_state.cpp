@@ -1,4 +1,4 @@
-#include "kvcheck/properties/plain/plain_state.h"
+#include "kvcheck/properties/tagged/tagged_state.h"
 
 #include <type_traits>
 
@@ -16,7 +16,8 @@ void walk_row(Row& row, Field field) {
   field(row.token.variant);
   field(row.position);
   field(row.slot);
-  field(row.gone);
+  field(row.evicted);
+  field(row.masked);
   field(row.gathered);
   field(row.queries);
   field(row.last);
@@ -24,39 +25,41 @@ void walk_row(Row& row, Field field) {
     for (auto& x : cell.key) field(x);
     for (auto& x : cell.value) field(x);
     field(cell.full_precision);
-    field(cell.tag.token.position);
-    field(cell.tag.token.variant);
-    field(cell.tag.place.sequence);
-    field(cell.tag.place.layer);
-    field(cell.tag.place.head);
-    field(cell.tag.position);
+    field(cell.token.position);
+    field(cell.token.variant);
+    field(cell.place.sequence);
+    field(cell.place.layer);
+    field(cell.place.head);
+    field(cell.position);
     for (auto& step : cell.steps) field(step);
   }
 }
 
-template <typename Group, typename Field>
-void walk_group(Group& group, Field field) {
-  field(group.fed);
-  field(group.released);
-  field(group.entered);
-  field(group.moved);
-  field(group.log_w);
-  field(group.next);
+template <typename Unit, typename Field>
+void walk_unit(Unit& unit, Field field) {
+  field(unit.fed);
+  field(unit.released);
+  field(unit.entered);
+  field(unit.newcomers);
+  field(unit.moved);
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> save_plain(const PlainState& state) {
+std::vector<std::uint8_t> save_state(const TaggedState& state) {
   ByteWriter writer;
   const auto put = [&](const auto& value) { writer.put(value); };
   writer.put(mark);
-  writer.put(state.groups.size());
+  writer.put(state.units.size());
   writer.put(state.fed);
-  for (const PlainGroup& group : state.groups) {
-    walk_group(group, put);
-    writer.put(group.notes);
-    writer.put(group.rows.size());
-    for (const PlainRow& row : group.rows) walk_row(row, put);
+  for (const CacheUnit& unit : state.units) {
+    walk_unit(unit, put);
+    writer.put(unit.notes);
+    writer.put(unit.rows.size());
+    for (const StoredRow& row : unit.rows) {
+      walk_row(row, put);
+      writer.put(row.key);
+    }
   }
   std::vector<std::uint8_t> bytes;
   bytes.reserve(writer.bytes().size());
@@ -64,23 +67,24 @@ std::vector<std::uint8_t> save_plain(const PlainState& state) {
   return bytes;
 }
 
-bool load_plain(std::span<const std::uint8_t> bytes, std::size_t cells, PlainState& state) {
+bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedState& state) {
   ByteReader reader(std::as_bytes(bytes));
   const auto get = [&](auto& value) { value = reader.get<std::decay_t<decltype(value)>>(); };
   if (reader.get<std::uint64_t>() != mark) return false;
-  if (reader.get<std::size_t>() != state.groups.size()) return false;
-  PlainState loaded;
+  if (reader.get<std::size_t>() != state.units.size()) return false;
+  TaggedState loaded;
   loaded.fed = reader.get<std::uint64_t>();
-  loaded.groups.resize(state.groups.size());
-  for (PlainGroup& group : loaded.groups) {
-    walk_group(group, get);
-    reader.get(group.notes);
+  loaded.units.resize(state.units.size());
+  for (CacheUnit& unit : loaded.units) {
+    walk_unit(unit, get);
+    reader.get(unit.notes);
     const auto rows = reader.get<std::size_t>();
     if (rows > bytes.size()) return false;
-    group.rows.resize(rows);
-    for (PlainRow& row : group.rows) {
+    unit.rows.resize(rows);
+    for (StoredRow& row : unit.rows) {
       row.cells.resize(cells);
       walk_row(row, get);
+      reader.get(row.key);
     }
   }
   if (!reader.finished()) return false;

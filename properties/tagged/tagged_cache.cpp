@@ -1,0 +1,244 @@
+#include "kvcheck/properties/tagged/tagged_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kvcheck/properties/tagged/tagged_row.h"
+
+namespace kv::properties {
+void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
+  options_ = parts.options;
+  setup_ = parts.setup;
+  contract_ = parts.contract;
+  spec_ = parts.spec;
+  rule_ = rule_of(spec_);
+  draws_of_ = parts.draws;
+  fresh_ = std::move(fresh);
+  state_.units.resize(heads() / heads_per_unit());
+  for (std::size_t unit = 0; unit < state_.units.size(); ++unit) {
+    draws_.push_back(draws_of_(static_cast<std::uint32_t>(unit * heads_per_unit())));
+  }
+}
+
+std::size_t TaggedCache::heads() const {
+  const std::size_t heads = options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  return heads * setup_.layers * setup_.sequences;
+}
+
+std::size_t TaggedCache::heads_per_unit() const {
+  if (options_.unit == Unit::layer) return setup_.kv_heads;
+  if (options_.unit == Unit::model) return std::size_t{setup_.kv_heads} * setup_.layers;
+  return 1;
+}
+
+std::size_t TaggedCache::sharers() const {
+  if (!shares_budget()) return 1;
+  return options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+}
+
+std::size_t TaggedCache::index_of(const CacheUnit& unit) const {
+  return static_cast<std::size_t>(&unit - state_.units.data());
+}
+
+std::size_t TaggedCache::first_head(const CacheUnit& unit) const {
+  return index_of(unit) * heads_per_unit();
+}
+
+Place TaggedCache::place_of(std::size_t head) const {
+  const std::size_t heads = options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  return {static_cast<std::uint32_t>(head / (heads * setup_.layers)),
+          static_cast<std::uint32_t>(head / heads % setup_.layers),
+          static_cast<std::uint32_t>(head % heads)};
+}
+
+TokenInputs TaggedCache::inputs_of(const CacheUnit& unit, Token token) {
+  const InputUnit from = input_unit(place_of(unit), options_.unit, setup_);
+  return token_inputs(stream_, {&from, 1}, token);
+}
+
+bool TaggedCache::selects(const CacheUnit& unit) {
+  return contract_.selects_in(place_of(unit).layer);
+}
+
+Answer<Facts> TaggedCache::feed(const Feed& feed) {
+  const std::size_t chunk = feed.tokens.size();
+  if (contract_.longest_chunk > 0 && chunk > contract_.longest_chunk) {
+    return Refused{"chunks of more than " + std::to_string(contract_.longest_chunk) +
+                   " tokens are not offered"};
+  }
+  for (std::size_t i = 0; i < chunk; ++i) {
+    if (feed.tokens[i].position != static_cast<std::int32_t>(state_.fed + i)) {
+      return Refused{"the next token is " + std::to_string(state_.fed)};
+    }
+  }
+  if (chunk == 0) return look();
+  remember(feed);
+  state_.fed += chunk;
+  chunk_ = chunk;
+  stream_ = feed.stream;
+  facts_ = {};
+  facts_.units.resize(heads());
+  returned_.assign(state_.units.size(), {});
+  bounds_.assign(state_.units.size(), {});
+  for (std::size_t first = 0; first < state_.units.size(); first += sharers()) {
+    const auto units = std::span(state_.units).subspan(first, sharers());
+    feed_units(units, feed.tokens);
+    for (CacheUnit& unit : units) report_state(unit, facts_);
+  }
+  return std::move(facts_);
+}
+
+// Reports the rows that attention is given.
+void TaggedCache::begin_attention(CacheUnit& unit) {
+  Rows& returned = returned_[index_of(unit)];
+  returned = returned_rows(unit, chunk_);
+  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+    UnitFacts& facts = facts_.units[first_head(unit) + cell];
+    facts.returned.reserve(returned.size());
+    for (const std::size_t row : returned) {
+      facts.returned.push_back(read_row(unit.rows[row].cells[cell], options_));
+    }
+  }
+}
+
+TaggedCache::Mask TaggedCache::mask_row(const CacheUnit& unit, const Query& query) {
+  Mask mask;
+  mask.reserve(query.returned.size());
+  for (const std::size_t row : query.returned) {
+    mask.push_back(may_see(unit, unit.rows[row], query.token) ? 1 : 0);
+  }
+  if (!selects(unit)) return mask;
+  std::vector<double>& bounds = bounds_[index_of(unit)];
+  bounds = bounds_of(unit, query.token);
+  const Rows selected = select(bounds);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    const std::size_t page = page_of(unit.rows[query.returned[i]].token);
+    if (std::ranges::find(selected, page) == selected.end()) mask[i] = 0;
+  }
+  return mask;
+}
+
+void TaggedCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::size_t query) {
+  const Rows& returned = returned_[index_of(unit)];
+  Query asked{chunk[query], chunk, query, returned};
+  const Mask mask = mask_row(unit, asked);
+  Rows& visible = asked.visible;
+  visible.reserve(returned.size());
+  for (std::size_t i = 0; i < std::min(mask.size(), returned.size()); ++i) {
+    if (mask[i] != 0) visible.push_back(returned[i]);
+  }
+  std::ranges::sort(visible);
+  const double position = query_position(unit, asked.token, visible);
+  const std::vector<double> keys = key_positions(returned, visible);
+  const bool ranked = rule_->wants_mass();
+  Masses weights;
+  const std::vector<float> mass = ranked ? weigh(unit, asked, weights) : std::vector<float>();
+  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+    UnitFacts& facts = facts_.units[first_head(unit) + cell];
+    facts.mask_width = mask.size();
+    facts.visible.insert(facts.visible.end(), mask.begin(), mask.end());
+    facts.query_positions.push_back(position);
+    facts.key_positions.insert(facts.key_positions.end(), keys.begin(), keys.end());
+    if (selects(unit)) report_bounds(bounds_[index_of(unit)], page_of(chunk.back()), facts);
+    if (!ranked) continue;
+    const std::size_t begin = facts.weights.size();
+    facts.weights.resize(begin + returned.size());
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+      const auto rank = std::ranges::find(visible, returned[i]) - visible.begin();
+      if (rank == static_cast<std::ptrdiff_t>(visible.size())) continue;
+      facts.weights[begin + i] = weights[cell][static_cast<std::size_t>(rank)];
+    }
+  }
+  if (ranked) observe(unit, visible, mass);
+}
+
+// A query has no bound of its own page, nor of those that come after it in the chunk.
+void TaggedCache::report_bounds(const std::vector<double>& bounds,
+                                std::size_t width,
+                                UnitFacts& facts) {
+  facts.page_width = width;
+  for (std::size_t page = 0; page < width; ++page) {
+    facts.page_bounds.push_back(page + 1 < bounds.size() ? bounds[page] : not_reported);
+  }
+}
+
+double TaggedCache::query_position(const CacheUnit& unit, Token query, const Rows& visible) {
+  if (options_.positions == PositionMode::absolute) return query.position;
+  if (options_.positions == PositionMode::in_cache) {
+    return static_cast<double>(visible.size()) - 1;
+  }
+  return own_position(unit, query);
+}
+
+double TaggedCache::own_position(const CacheUnit& unit, Token query) {
+  const auto own = std::ranges::find(unit.rows, query, &StoredRow::token);
+  return own == unit.rows.end() ? not_reported : own->position;
+}
+
+std::vector<double> TaggedCache::key_positions(const std::vector<std::size_t>& returned,
+                                               const std::vector<std::size_t>& visible) {
+  std::vector<double> keys;
+  if (options_.positions != PositionMode::in_cache) return keys;
+  for (const std::size_t row : returned) {
+    const auto rank = std::ranges::find(visible, row) - visible.begin();
+    const bool sees = rank < static_cast<std::ptrdiff_t>(visible.size());
+    keys.push_back(sees ? static_cast<double>(rank) : not_reported);
+  }
+  return keys;
+}
+
+std::vector<float> TaggedCache::weigh(const CacheUnit& unit, const Query& query, Masses& per_head) {
+  const std::uint32_t group = options_.unit == Unit::head ? 1 : setup_.group;
+  std::vector<float> sum(query.visible.size());
+  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+    const Place place = place_of(first_head(unit) + cell);
+    std::vector<float> mean(query.visible.size());
+    for (std::uint32_t head = 0; head < group; ++head) {
+      const Payer payer{place.sequence, place.layer, place.head * group + head};
+      const std::vector<float> mass = mass_of(unit, query, payer);
+      for (std::size_t i = 0; i < mass.size(); ++i) {
+        sum[i] += mass[i];
+        mean[i] += mass[i] / static_cast<float>(group);
+      }
+    }
+    per_head.push_back(mean);
+  }
+  for (float& x : sum) x /= static_cast<float>(heads_per_unit() * group);
+  return sum;
+}
+
+std::vector<float> TaggedCache::mass_of(const CacheUnit& unit,
+                                        const Query& query,
+                                        const Payer& payer) const {
+  std::vector<Token> keys;
+  keys.reserve(query.visible.size());
+  for (const std::size_t row : query.visible) keys.push_back(unit.rows[row].token);
+  std::vector<float> mass(keys.size());
+  visible_mass(stream_, payer, query.token, keys, mass);
+  return mass;
+}
+
+void TaggedCache::report_state(CacheUnit& unit, Facts& facts) {
+  const Rows rows = stored_rows(unit);
+  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+    UnitFacts& out = facts.units[first_head(unit) + cell];
+    out.stored.reserve(rows.size());
+    for (const std::size_t row : rows)
+      out.stored.push_back(read_row(unit.rows[row].cells[cell], options_));
+    out.reported = reported(unit);
+    out.moved = unit.moved;
+  }
+}
+
+std::uint64_t TaggedCache::reported(const CacheUnit& unit) {
+  return unit.rows.size();
+}
+
+Facts TaggedCache::look() {
+  Facts facts;
+  facts.units.resize(heads());
+  for (CacheUnit& unit : state_.units) report_state(unit, facts);
+  return facts;
+}
+
+}  // namespace kv::properties

@@ -1,0 +1,174 @@
+// A right cache as a subject: the executable specification with keys and values laid over it, which
+// are really held, rotated, quantised and moved, and say when read whose they are.
+//
+// It answers for the battery's trustworthiness twice. Its legal variations (tagged_family.h) must
+// never be accused. And a mutant is one of its steps overridden, or one of CacheSteps: every step
+// is virtual, and does what its comment says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kvcheck/properties/reference/cache_steps.h"
+#include "kvcheck/properties/subject.h"
+#include "kvcheck/properties/tagged/tagged_state.h"
+
+namespace kv::properties {
+
+// What a tagged cache is made of. The sizes are those of the contract that was made of `setup`.
+struct TaggedParts {
+  TaggedOptions options;
+  Setup setup;
+  Contract contract;
+  Spec spec;
+  DrawsOf draws;
+};
+
+class TaggedCache : public Subject, protected CacheSteps {
+ public:
+  // Makes a fresh one of the same class, for forks.
+  using Factory = std::function<std::unique_ptr<TaggedCache>()>;
+
+  // To be called once before all others: a constructor would have to be repeated in every mutant.
+  void open(const TaggedParts& parts, Factory fresh);
+
+  Answer<Facts> feed(const Feed& feed) override;
+  Facts look() override;
+  Answer<Done> reset() override;
+  Answer<std::unique_ptr<Subject>> fork() override;
+  Answer<Done> truncate(std::int64_t length) override;
+  Answer<Done> reorder(std::span<const std::uint32_t> from) override;
+  Answer<Done> shift(std::int64_t begin, std::int64_t delta) override;
+  Answer<std::vector<std::uint8_t>> snapshot() override;
+  Answer<Done> restore(std::span<const std::uint8_t> bytes) override;
+
+ protected:
+  using Mask = std::vector<std::uint8_t>;
+  using Masses = std::vector<std::vector<float>>;  // by head, then by visible row
+
+  // A query of the call under way.
+  struct Query {
+    Token token;
+    std::span<const Token> chunk;
+    std::size_t index = 0;  // its place in the chunk
+    const Rows& returned;   // the rows that attention is given
+    Rows visible{};         // those that it sees, in stream order
+  };
+
+  // Storage.
+
+  // The rotary position that the key of a new row is rotated for.
+  virtual double append_position(const CacheUnit& unit, Token token);
+
+  // The slot that a new row takes.
+  virtual std::size_t slot_for(CacheUnit& unit, Token token);
+
+  // What a cell holds: key and value of `token`, of the head `head`.
+  virtual StoredCell make_cell(Token token, std::size_t head, double position);
+
+  // Frees the rows of evicted tokens, or their pages.
+  void free_rows(CacheUnit& unit) override;
+
+  // After rows were freed: rotates what must be rotated again.
+  virtual void close_gaps(CacheUnit& unit);
+
+  // Trims as specified, and lowers the precision of old rows.
+  void after_chunk(CacheUnit& unit) override;
+
+  // Stores in the lower precision what is no longer recent.
+  virtual void lower_precision(CacheUnit& unit);
+
+  // Whether the row is to be stored in the lower precision.
+  virtual bool is_old(const CacheUnit& unit, const StoredRow& row);
+
+  // Stores a cell in the lower precision.
+  virtual void lower(StoredCell& cell);
+
+  // Attention.
+
+  // The rows that attention is given, as indices into unit.rows, in slot order.
+  virtual Rows returned_rows(const CacheUnit& unit, std::size_t chunk);
+
+  // The mask row over the returned rows; its size is the mask's width.
+  virtual Mask mask_row(const CacheUnit& unit, const Query& query);
+
+  // The rotary position that the query is rotated for; `visible` are the rows it sees.
+  virtual double query_position(const CacheUnit& unit, Token query, const Rows& visible);
+
+  // The rotary positions of the returned rows as the query counts them; empty: the rows' own.
+  virtual std::vector<double> key_positions(const Rows& returned, const Rows& visible);
+
+  // The attention that the query pays to the rows it sees: the mean over the unit's heads, and
+  // each head's own mean.
+  virtual std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head);
+
+  // What the cache says its length is.
+  virtual std::uint64_t reported(const CacheUnit& unit);
+
+  // The units that share a budget follow each other: so many at a time.
+  [[nodiscard]] virtual std::size_t sharers() const;
+
+  // Back to `length` tokens.
+  virtual void roll_back(std::uint64_t length);
+
+  // Rotates the rows from position `begin` on.
+  virtual void shift_rows(CacheUnit& unit, std::int64_t begin, double delta);
+
+  // Helpers.
+  [[nodiscard]] std::size_t heads() const;
+  [[nodiscard]] std::size_t heads_per_unit() const;
+  [[nodiscard]] std::size_t index_of(const CacheUnit& unit) const;
+  [[nodiscard]] std::size_t first_head(const CacheUnit& unit) const;
+  [[nodiscard]] Place place_of(std::size_t head) const;
+
+  [[nodiscard]] Place place_of(const CacheUnit& unit) const { return place_of(first_head(unit)); }
+
+  static Rows stored_rows(const CacheUnit& unit);  // in slot order
+  static double own_position(const CacheUnit& unit, Token query);
+
+  // What that payer pays to the rows that the query sees.
+  [[nodiscard]] std::vector<float> mass_of(const CacheUnit& unit,
+                                           const Query& query,
+                                           const Payer& payer) const;
+  void rotate(StoredRow& row, double delta) const;
+
+  // The specification's surroundings.
+  Rule& rule_for(const CacheUnit& /*unit*/) override { return *rule_; }
+
+  Draws& draws_for(const CacheUnit& unit) override { return *draws_[index_of(unit)]; }
+
+  TokenInputs inputs_of(const CacheUnit& unit, Token token) override;
+  bool selects(const CacheUnit& unit) override;
+  StoredRow make_row(CacheUnit& unit, Token token) override;
+  void begin_attention(CacheUnit& unit) override;
+  void attend(CacheUnit& unit, std::span<const Token> chunk, std::size_t query) override;
+  bool is_over_budget(std::span<const CacheUnit> units) override;
+
+  TaggedOptions options_;
+  Setup setup_;
+  Contract contract_;
+  TaggedState state_;
+
+  // Of the call under way.
+  std::size_t chunk_ = 0;  // tokens
+  Stream stream_;
+
+ private:
+  void remember(const Feed& feed);
+  static void report_bounds(const std::vector<double>& bounds, std::size_t width, UnitFacts& facts);
+  void report_state(CacheUnit& unit, Facts& facts);
+
+  std::unique_ptr<Rule> rule_;
+  DrawsOf draws_of_;
+  std::vector<std::unique_ptr<Draws>> draws_;  // one a unit
+  Factory fresh_;
+  Facts facts_;                              // of the call under way
+  std::vector<Rows> returned_;               // by unit
+  std::vector<std::vector<double>> bounds_;  // by unit: those its query chose pages by
+};
+
+}  // namespace kv::properties

@@ -1,0 +1,70 @@
+// What a tagged cache is made with, and all that it knows: values, so that forks are copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/properties/contract.h"
+#include "kvcheck/properties/reference/cache_unit.h"
+#include "kvcheck/properties/stream.h"
+
+namespace kv::properties {
+
+// Where a new row is written.
+enum class SlotOrder {
+  in_order,     // at the end; gaps are closed
+  by_score,     // at the end; once a gap closes, in the order of the scores
+  lowest_free,  // the lowest slot that is free; nothing moves
+  ring,         // sinks, then a ring: position p in slot sinks + (p - sinks) % ring size
+};
+
+struct TaggedOptions {
+  std::string_view policy = "streaming";  // as in a spec, and one whose rule needs no memory but
+                                          // rows and notes
+  Timing timing = Timing::attend_then_trim;
+  std::uint32_t slack = 0;  // of lazy
+  Visibility visibility = Visibility::window;
+  TopPages top_pages{};  // of visibility=top-pages
+  PositionMode positions = PositionMode::absolute;
+  Unit unit = Unit::kv_head;
+  SlotOrder slots = SlotOrder::in_order;
+  std::uint32_t page = 1;           // rows are freed by whole pages, the sinks' page never
+  std::uint32_t longest_chunk = 0;  // 0: none is too long; a ring has this much room
+  std::uint32_t rollback = 0;       // tokens that truncate takes back
+  Precision precision = Precision::f32;
+  std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows that are stored as fed
+  bool full_precision_sinks = false;        // and the sinks
+  PairLayout layout = PairLayout::half_split;
+  bool shifts = false;        // moves positions when told to; they must be absolute
+  bool shares = false;        // the units of a layer share their budget by score
+  std::uint32_t alpha = 500;  // then: what of its middle a unit is sure of, in thousandths
+  bool own_chance = false;    // draws from the setup's seed, not from the draws it is given
+
+  [[nodiscard]] constexpr bool closes_gaps() const {
+    return slots == SlotOrder::in_order || slots == SlotOrder::by_score;
+  }
+};
+
+// The units as they were before a call, and what that call fed.
+struct PastCall {
+  std::vector<CacheUnit> units;
+  std::uint64_t fed = 0;
+  std::vector<Token> tokens;
+  Stream stream;
+};
+
+struct TaggedState {
+  std::vector<CacheUnit> units;
+  std::uint64_t fed = 0;
+  std::vector<PastCall> past;  // the oldest first
+};
+
+// The state as bytes, but for its past; and back: false if the bytes are no such state with as
+// many units and cells.
+std::vector<std::uint8_t> save_state(const TaggedState& state);
+bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedState& state);
+
+}  // namespace kv::properties
