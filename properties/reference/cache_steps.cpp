@@ -149,7 +149,11 @@ CacheSteps::Rows CacheSteps::victims(CacheUnit& unit, const Choice& choice) {
 }
 
 void CacheSteps::free_rows(CacheUnit& unit) {
-  std::erase_if(unit.rows, [](const StoredRow& row) { return row.evicted && !row.masked; });
+  const auto is_freed = [](const StoredRow& row) { return row.evicted && !row.masked; };
+  const auto gap = std::ranges::find_if(unit.rows, is_freed);
+  const auto kept = static_cast<std::size_t>(gap - unit.rows.begin());
+  std::erase_if(unit.rows, is_freed);
+  unit.moved += unit.rows.size() - kept;
 }
 
 namespace {

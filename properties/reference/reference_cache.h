@@ -56,6 +56,10 @@ class ReferenceCache final : private CacheSteps {
   // Those of them that a later query may see, in stream order.
   [[nodiscard]] std::vector<Position> residents(std::size_t unit = 0) const;
 
+  // Rows that freeing others has moved so far, were they stored without gaps.
+  [[nodiscard]] std::uint64_t moved(std::size_t unit = 0) const { return units_[unit].moved; }
+
+  // Whether a decision so far hung on a difference that rounding may reverse.
   [[nodiscard]] bool doubtful() const;
 
  private:

@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/battery.h"
 #include "kvcheck/properties/mutants.h"
-#include "kvcheck/properties/plain/plain_family.h"
+#include "kvcheck/properties/tagged/tagged_family.h"
 
 namespace kv::properties {
 namespace {
@@ -15,9 +15,9 @@ std::unique_ptr<Family> mutant_named(std::string_view name) {
 
 // Trims only once `slack` rows are over the budget, and does not say so.
 std::unique_ptr<Family> undeclared_lazy(std::uint32_t slack) {
-  return std::make_unique<PlainFamily<PlainSubject>>(
+  return std::make_unique<TaggedFamily<TaggedCache>>(
       "undeclared",
-      PlainOptions{.timing = Timing::lazy, .slack = slack, .visibility = Visibility::causal},
+      TaggedOptions{.timing = Timing::lazy, .slack = slack, .visibility = Visibility::causal},
       [](Contract& contract) {
         contract.timing = Timing::attend_then_trim;
         contract.slack = 0;

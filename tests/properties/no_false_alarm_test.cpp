@@ -2,8 +2,8 @@
 // every law speaks to some of these cases.
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/policies/registry/registry.h"
-#include "kvcheck/properties/plain/plain_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/properties/tagged/tagged_family.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/policies/every_policy.h"
 #include "kvcheck/tests/properties/accuse.h"
@@ -162,32 +162,31 @@ TEST(LawsOnRows, AccuseNoneOfOurPolicies) {
   }
 }
 
-std::vector<PlainOptions> plain_options() {
-  std::vector<PlainOptions> all;
-  for (const PlainPolicy policy :
-       {PlainPolicy::keep_all, PlainPolicy::streaming, PlainPolicy::random,
-        PlainPolicy::reservoir_r, PlainPolicy::reservoir_l, PlainPolicy::h2o,
-        PlainPolicy::h2o_by_age, PlainPolicy::tova}) {
+std::vector<TaggedOptions> tagged_options() {
+  std::vector<TaggedOptions> all;
+  for (const std::string_view policy :
+       {"dense", "streaming", "random", "reservoir", "reservoir:algorithm=l", "h2o",
+        "h2o:normalise=age", "tova"}) {
     for (const Timing timing : {Timing::attend_then_trim, Timing::trim_then_attend, Timing::lazy}) {
       for (const Visibility visibility : {Visibility::causal, Visibility::window}) {
-        for (const PlainSlots slots : {PlainSlots::in_order, PlainSlots::lowest_free}) {
-          PlainOptions options;
+        for (const SlotOrder slots : {SlotOrder::in_order, SlotOrder::lowest_free}) {
+          TaggedOptions options;
           options.policy = policy;
           options.timing = timing;
           options.slack = timing == Timing::lazy ? 3 : 0;
           options.visibility = visibility;
           options.slots = slots;
-          options.rollback = slots == PlainSlots::in_order ? 4 : 0;
+          options.rollback = slots == SlotOrder::in_order ? 4 : 0;
           all.push_back(options);
         }
       }
     }
   }
-  PlainOptions paged;
+  TaggedOptions paged;
   paged.page = 4;
   all.push_back(paged);
-  PlainOptions ring;
-  ring.slots = PlainSlots::ring;
+  TaggedOptions ring;
+  ring.slots = SlotOrder::ring;
   ring.timing = Timing::lazy;
   ring.slack = 3;
   ring.longest_chunk = 4;
@@ -195,11 +194,11 @@ std::vector<PlainOptions> plain_options() {
   return all;
 }
 
-TEST(LawsOnRows, AccuseNoPlainCache) {
+TEST(LawsOnRows, AccuseNoTaggedCache) {
   std::map<std::string_view, int> spoke;
   Dice dice(1);
-  for (const PlainOptions& options : plain_options()) {
-    PlainFamily<PlainSubject> family("plain", options);
+  for (const TaggedOptions& options : tagged_options()) {
+    TaggedFamily<TaggedCache> family("plain", options);
     const std::string name = family.contract(family.requested())->reference;
     if (!innocent(name, family, 1, dice, spoke)) return;
   }

@@ -1,4 +1,4 @@
-#include "kvcheck/properties/plain/plain_subject.h"
+#include "kvcheck/properties/tagged/tagged_cache.h"
 
 #include <rapidcheck.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 
 #include "kvcheck/properties/history.h"
-#include "kvcheck/properties/plain/plain_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/properties/tagged/tagged_family.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
@@ -40,7 +40,7 @@ std::vector<Token> seen(const UnitFacts& unit, std::size_t query) {
   return all;
 }
 
-// The plain cache and ours agree in everything but what only one of them can tell.
+// The tagged cache and ours agree in everything but what only one of them can tell.
 void expect_alike(const History& plain, const History& ours) {
   ASSERT_EQ(plain.events.size(), ours.events.size());
   for (std::size_t e = 0; e < plain.events.size(); ++e) {
@@ -86,11 +86,10 @@ Case random_case(bool has_middle) {
   return feeding(setup, stream, chunks);
 }
 
-PlainOptions random_options() {
-  PlainOptions options;
-  options.policy = *rc::gen::element(
-      PlainPolicy::keep_all, PlainPolicy::streaming, PlainPolicy::random, PlainPolicy::reservoir_r,
-      PlainPolicy::reservoir_l, PlainPolicy::h2o, PlainPolicy::h2o_by_age, PlainPolicy::tova);
+TaggedOptions random_options() {
+  TaggedOptions options;
+  options.policy = *rc::gen::element("dense", "streaming", "random", "reservoir",
+                                     "reservoir:algorithm=l", "h2o", "h2o:normalise=age", "tova");
   options.timing =
       *rc::gen::element(Timing::attend_then_trim, Timing::trim_then_attend, Timing::lazy);
   options.slack = options.timing == Timing::lazy ? 3 : 0;
@@ -100,11 +99,11 @@ PlainOptions random_options() {
   return options;
 }
 
-TEST(PlainSubject, AgreesWithOurCacheUnderEveryPolicyTimingAndChunking) {
+TEST(TaggedCache, AgreesWithOurCacheUnderEveryPolicyTimingAndChunking) {
   const bool held = rc::check([] {
-    const PlainOptions options = random_options();
-    PlainFamily<PlainSubject> plain("plain", options);
-    const Case what = random_case(options.policy != PlainPolicy::streaming);
+    const TaggedOptions options = random_options();
+    TaggedFamily<TaggedCache> plain("plain", options);
+    const Case what = random_case(options.policy != "streaming");
     const auto contract = plain.contract(what.setup);
     RC_ASSERT(contract.has_value());
     const auto spec = parse_spec(contract->reference);
@@ -116,8 +115,8 @@ TEST(PlainSubject, AgreesWithOurCacheUnderEveryPolicyTimingAndChunking) {
   EXPECT_TRUE(held);
 }
 
-TEST(PlainSubject, HoldsRealKeysAtTheirPositions) {
-  PlainFamily<PlainSubject> family("plain", {});
+TEST(TaggedCache, HoldsRealKeysAtTheirPositions) {
+  TaggedFamily<TaggedCache> family("plain", {});
   const auto what = case_of(
       "sinks=1,recent=2,budget=3,layers=2,kv-heads=2,sequences=2;stream=random;calls=f4,f3v1");
   const History history = run(family, what);
@@ -133,8 +132,8 @@ TEST(PlainSubject, HoldsRealKeysAtTheirPositions) {
   }
 }
 
-TEST(PlainSubject, ShiftedKeysStandAtTheirRanks) {
-  PlainFamily<PlainSubject> family(
+TEST(TaggedCache, ShiftedKeysStandAtTheirRanks) {
+  TaggedFamily<TaggedCache> family(
       "plain", {.visibility = Visibility::causal, .positions = PositionMode::shifted});
   const History history =
       run(family, case_of("sinks=1,recent=3,budget=4;stream=random;calls=f6,f1,f5,f1"));
@@ -148,12 +147,12 @@ TEST(PlainSubject, ShiftedKeysStandAtTheirRanks) {
   EXPECT_EQ(history.events[1].facts.units[0].query_positions, std::vector<double>{4});
 }
 
-TEST(PlainSubject, RingsAndPagesShowTheSameWindow) {
-  PlainFamily<PlainSubject> plain("plain", {});
-  PlainFamily<PlainSubject> ring(
-      "ring", {.timing = Timing::lazy, .slack = 3, .slots = PlainSlots::ring, .longest_chunk = 4});
-  PlainFamily<PlainSubject> pages("pages", {.page = 3});
-  PlainFamily<PlainSubject> slots("slots", {.slots = PlainSlots::lowest_free});
+TEST(TaggedCache, RingsAndPagesShowTheSameWindow) {
+  TaggedFamily<TaggedCache> plain("plain", {});
+  TaggedFamily<TaggedCache> ring(
+      "ring", {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4});
+  TaggedFamily<TaggedCache> pages("pages", {.page = 3});
+  TaggedFamily<TaggedCache> slots("slots", {.slots = SlotOrder::lowest_free});
   const auto what = case_of("sinks=2,recent=4,budget=6;stream=random;calls=f4,f3,f1,f4,f1,f2,f4");
   const History expected = run(plain, what);
   for (Family* family : std::initializer_list<Family*>{&ring, &pages, &slots}) {
@@ -175,8 +174,8 @@ TEST(PlainSubject, RingsAndPagesShowTheSameWindow) {
       run(ring, case_of("sinks=2,recent=4,budget=6;stream=random;calls=f5")).events[0].refused);
 }
 
-TEST(PlainSubject, OldRowsLosePrecisionAndRecentOnesDoNot) {
-  PlainFamily<PlainSubject> family("int8",
+TEST(TaggedCache, OldRowsLosePrecisionAndRecentOnesDoNot) {
+  TaggedFamily<TaggedCache> family("int8",
                                    {.precision = Precision::int8, .full_precision_recent = 2});
   const History history =
       run(family, case_of("sinks=1,recent=4,budget=5;stream=random;calls=f6,f1"));
@@ -188,8 +187,8 @@ TEST(PlainSubject, OldRowsLosePrecisionAndRecentOnesDoNot) {
   }
 }
 
-TEST(PlainSubject, CodesOfFourBitsAreOffByHalfAStepAndTheRestByNothing) {
-  PlainFamily<PlainSubject> family(
+TEST(TaggedCache, CodesOfFourBitsAreOffByHalfAStepAndTheRestByNothing) {
+  TaggedFamily<TaggedCache> family(
       "int4",
       {.precision = Precision::int4, .full_precision_recent = 2, .full_precision_sinks = true});
   const auto contract = family.contract({.sinks = 1, .recent = 4, .budget = 5}).value();
@@ -212,10 +211,10 @@ TEST(PlainSubject, CodesOfFourBitsAreOffByHalfAStepAndTheRestByNothing) {
   }
 }
 
-TEST(PlainSubject, ForksSnapshotsAndRollbacksGoOnAlike) {
-  for (const PlainPolicy policy :
-       {PlainPolicy::streaming, PlainPolicy::reservoir_l, PlainPolicy::h2o_by_age}) {
-    PlainFamily<PlainSubject> family("plain", {.policy = policy, .rollback = 6});
+TEST(TaggedCache, ForksSnapshotsAndRollbacksGoOnAlike) {
+  for (const std::string_view policy :
+       {"streaming", "reservoir:algorithm=l", "h2o:normalise=age"}) {
+    TaggedFamily<TaggedCache> family("plain", {.policy = policy, .rollback = 6});
     const std::string head =
         "sinks=1,recent=2,budget=5,kv-heads=2,seed=9;stream=random,seed=4;calls=";
     const History plain = run(family, case_of(head + "f9,f2,f3,f1"));
@@ -226,7 +225,7 @@ TEST(PlainSubject, ForksSnapshotsAndRollbacksGoOnAlike) {
       const bool cut = std::string(calls).find("f1,f1v1") != std::string::npos ||
                        std::string(calls).find("f5") != std::string::npos;
       for (const Event& event : history.events) EXPECT_FALSE(event.refused) << event.why;
-      if (cut && policy != PlainPolicy::streaming) continue;  // cut otherwise than the plain run
+      if (cut && policy != "streaming") continue;  // cut otherwise than the plain run
       for (std::size_t u = 0; u < 2; ++u) {
         EXPECT_EQ(history.events.back().facts.units[u].stored,
                   plain.events.back().facts.units[u].stored)
@@ -237,8 +236,8 @@ TEST(PlainSubject, ForksSnapshotsAndRollbacksGoOnAlike) {
   }
 }
 
-TEST(PlainSubject, RefusesWhatIsHostile) {
-  PlainFamily<PlainSubject> family("plain", {.rollback = any_depth});
+TEST(TaggedCache, RefusesWhatIsHostile) {
+  TaggedFamily<TaggedCache> family("plain", {.rollback = any_depth});
   const History history =
       run(family,
           case_of("sinks=1,recent=2,budget=3,sequences=2;stream=random;calls=f5,t-1,t6,o0,o0.2"));
