@@ -15,8 +15,10 @@ struct Mutant {
   std::string_view name;    // named by what is wrong: "mask-width-from-stream-length"
   std::string_view wrong;   // one line
   std::string_view source;  // project and thread, or paper and figure, where it was seen; or "made"
-  std::string_view equivalent;  // why no law can find it; empty: one must
-  std::function<std::unique_ptr<Family>()> make;
+  std::function<std::unique_ptr<Family>(std::string_view name)> family;
+  std::string_view equivalent{};  // why no law can tell it from a right subject; empty: one must
+
+  [[nodiscard]] std::unique_ptr<Family> make() const { return family(name); }
 };
 
 std::span<const Mutant> mutants();

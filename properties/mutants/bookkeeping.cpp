@@ -35,14 +35,12 @@ struct PastSlides final : Wrong {
 
 std::vector<Mutant> bookkeeping_mutants() {
   return {
-      mutant<BytesOfTheStream>("bytes-of-the-stream", "bytes are told for all tokens ever fed",
-                               "made"),
-      mutant<RefusesNewcomers>("refuses-newcomers",
-                               "the newcomer goes itself, though it is promised a place",
-                               "VeloxQuant-MLX issue 137"),
-      mutant<PastSlides>("past-slides-within-a-chunk",
-                         "a band over stored columns pushes sinks out within a chunk",
-                         "mlx-lm RotatingKVCache with keep"),
+      {"bytes-of-the-stream", "bytes are told for all tokens ever fed", "made",
+       of<BytesOfTheStream>},
+      {"refuses-newcomers", "the newcomer goes itself, though it is promised a place",
+       "VeloxQuant-MLX issue 137", of<RefusesNewcomers>},
+      {"past-slides-within-a-chunk", "a band over stored columns pushes sinks out within a chunk",
+       "mlx-lm RotatingKVCache with keep", of<PastSlides>},
   };
 }
 

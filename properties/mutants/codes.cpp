@@ -103,20 +103,19 @@ struct FullIsHalf final : CodesWrong {
 
 std::vector<Mutant> code_mutants() {
   return {
-      mutant<CutsCodesOff>("codes-are-cut-off", "numbers are truncated to codes, not rounded",
-                           "made"),
-      mutant<TakesTheNextScale>("scale-of-the-next-group",
-                                "codes are read with the scale of the group after theirs", "made"),
-      mutant<QuantisesAgain>("quantised-at-every-flush",
-                             "what was quantised is quantised again, with the latest flush's scale",
-                             "transformers issue 48700"),
-      mutant<ResidualOneShort>("residual-is-one-short",
-                               "the last token that is declared exact is quantised", "made"),
-      mutant<QuantisesTheSinks>("sinks-are-quantised",
-                                "sinks that are declared exact are quantised with the rest",
-                                "KIVI has no sinks; made"),
-      mutant<FullIsHalf>("residual-is-rounded",
-                         "what is declared to stay as it was fed is stored in bf16", "made"),
+      {"codes-are-cut-off", "numbers are truncated to codes, not rounded", "made",
+       of<CutsCodesOff>},
+      {"scale-of-the-next-group", "codes are read with the scale of the group after theirs", "made",
+       of<TakesTheNextScale>},
+      {"quantised-at-every-flush",
+       "what was quantised is quantised again, with the latest flush's scale",
+       "transformers issue 48700", of<QuantisesAgain>},
+      {"residual-is-one-short", "the last token that is declared exact is quantised", "made",
+       of<ResidualOneShort>},
+      {"sinks-are-quantised", "sinks that are declared exact are quantised with the rest",
+       "KIVI has no sinks; made", of<QuantisesTheSinks>},
+      {"residual-is-rounded", "what is declared to stay as it was fed is stored in bf16", "made",
+       of<FullIsHalf>},
   };
 }
 

@@ -83,22 +83,19 @@ struct FreesRowByRow final : PageWrong {
 
 std::vector<Mutant> page_mutants() {
   std::vector<Mutant> all = {
-      mutant<CeilsAndFloors>("pages-kept-by-ceil-read-by-floor",
-                             "a page that still holds part of the window is freed",
-                             "kekzl/imp pull request 967"),
-      mutant<LargerThanWindow>("page-larger-than-the-window",
-                               "the frontier reaches the page being filled: all others go",
-                               "sglang pull request 22470"),
-      mutant<FirstPageLeaves>("pinned-page-leaves",
-                              "what may be evicted begins one page early: the sinks go",
-                              "made, after paged StreamingLLM"),
-      mutant<FreedWithItsFirst>("page-freed-with-its-first-row",
-                                "a page goes as soon as one of its rows does", "made"),
-      mutant<FreesRowByRow>("page-declared-rows-freed",
-                            "pages are declared, but rows are freed one by one", "made"),
-      mutant<NeverFreed>("pages-leak", "far down the stream pages are not freed any more", "made"),
-      mutant<LastPageHidden>("unfilled-page-hidden",
-                             "rows of a page that is not full are hidden from later calls", "made"),
+      {"pages-kept-by-ceil-read-by-floor", "a page that still holds part of the window is freed",
+       "kekzl/imp pull request 967", of<CeilsAndFloors>},
+      {"page-larger-than-the-window", "the frontier reaches the page being filled: all others go",
+       "sglang pull request 22470", of<LargerThanWindow>},
+      {"pinned-page-leaves", "what may be evicted begins one page early: the sinks go",
+       "made, after paged StreamingLLM", of<FirstPageLeaves>},
+      {"page-freed-with-its-first-row", "a page goes as soon as one of its rows does", "made",
+       of<FreedWithItsFirst>},
+      {"page-declared-rows-freed", "pages are declared, but rows are freed one by one", "made",
+       of<FreesRowByRow>},
+      {"pages-leak", "far down the stream pages are not freed any more", "made", of<NeverFreed>},
+      {"unfilled-page-hidden", "rows of a page that is not full are hidden from later calls",
+       "made", of<LastPageHidden>},
   };
   for (const Mutant& selected : choice_mutants()) all.push_back(selected);
   return all;

@@ -37,12 +37,12 @@ struct ReorderClamps final : Wrong {
 
 std::vector<Mutant> promise_mutants() {
   return {
-      mutant<SharesInNameOnly>("shares-in-name-only",
-                               "heads declare to share residents, and each decides alone", "made"),
-      mutant<RefusesHalfway>("refuses-halfway", "a rollback takes a row away and is then refused",
-                             "made"),
-      mutant<ReorderClamps>("reorder-clamps",
-                            "a sequence that does not exist is taken for the last one", "made"),
+      {"shares-in-name-only", "heads declare to share residents, and each decides alone", "made",
+       of<SharesInNameOnly>},
+      {"refuses-halfway", "a rollback takes a row away and is then refused", "made",
+       of<RefusesHalfway>},
+      {"reorder-clamps", "a sequence that does not exist is taken for the last one", "made",
+       of<ReorderClamps>},
   };
 }
 

@@ -70,15 +70,15 @@ struct TheLast final : ScoresApart {
 
 std::vector<Mutant> scores_apart_mutants() {
   return {
-      mutant<CountedFromTheSinks>("score-deleted-off-by-the-sinks",
-                                  "a victim is counted from the sinks on and its score from slot 0",
-                                  "made, after VeloxQuant-MLX issue 141"),
-      mutant<TheOneBefore>("score-deleted-one-before",
-                           "the score of the row before the victim is deleted", "made"),
-      mutant<TheOneAfter>("score-deleted-one-after",
-                          "the score of the row behind the victim is deleted", "made"),
-      mutant<TheLast>("scores-cut-at-the-end", "a row goes from the middle, its score from the end",
-                      "made"),
+      {"score-deleted-off-by-the-sinks",
+       "a victim is counted from the sinks on and its score from slot 0",
+       "made, after VeloxQuant-MLX issue 141", of<CountedFromTheSinks>},
+      {"score-deleted-one-before", "the score of the row before the victim is deleted", "made",
+       of<TheOneBefore>},
+      {"score-deleted-one-after", "the score of the row behind the victim is deleted", "made",
+       of<TheOneAfter>},
+      {"scores-cut-at-the-end", "a row goes from the middle, its score from the end", "made",
+       of<TheLast>},
   };
 }
 

@@ -91,22 +91,21 @@ struct NotNormalised final : NamedSharing {
 
 std::vector<Mutant> sharing_mutants() {
   return {
-      mutant<NoFloors>("shared-budget-without-floors",
-                       "a head that attends evenly loses all of its middle to the others",
-                       "made, after Ada-KV's safeguard"),
-      mutant<RoundedDown>("shares-rounded-down",
-                          "seats go by the heads' sums, and what rounding leaves goes to nobody",
-                          "made, after FFY0/AdaKV, which rounds each head's share for itself"),
-      mutant<AllLayersTogether>("all-layers-share-one-budget",
-                                "the pool is the whole model's instead of a layer's", "made"),
-      mutant<ForgetsAHead>("pool-without-the-last-head",
-                           "the last head of a layer keeps its equal share", "made"),
-      mutant<DealtOnce>("shared-budget-dealt-once",
-                        "the first trim deals the budget, and heads then keep their sizes",
-                        "made, after Ada-KV, which deals after the prompt"),
-      mutant<NotNormalised>("scores-compared-before-normalisation",
-                            "heads compare what they gave before it was divided by its sum",
-                            "made"),
+      {"shared-budget-without-floors",
+       "a head that attends evenly loses all of its middle to the others",
+       "made, after Ada-KV's safeguard", of<NoFloors>},
+      {"shares-rounded-down",
+       "seats go by the heads' sums, and what rounding leaves goes to nobody",
+       "made, after FFY0/AdaKV, which rounds each head's share for itself", of<RoundedDown>},
+      {"all-layers-share-one-budget", "the pool is the whole model's instead of a layer's", "made",
+       of<AllLayersTogether>},
+      {"pool-without-the-last-head", "the last head of a layer keeps its equal share", "made",
+       of<ForgetsAHead>},
+      {"shared-budget-dealt-once",
+       "the first trim deals the budget, and heads then keep their sizes",
+       "made, after Ada-KV, which deals after the prompt", of<DealtOnce>},
+      {"scores-compared-before-normalisation",
+       "heads compare what they gave before it was divided by its sum", "made", of<NotNormalised>},
   };
 }
 

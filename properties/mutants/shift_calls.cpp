@@ -51,16 +51,15 @@ struct ShiftsInHalfPrecision final : ShiftCallWrong {
 
 std::vector<Mutant> shift_call_mutants() {
   return {
-      mutant<IgnoresShift>("shift-call-does-nothing", "a shift is answered as done and ignored",
-                           "llama.cpp issue 9383"),
-      mutant<ShiftsEverything>("shift-call-takes-the-sinks",
-                               "a shift moves all rows, whatever its range", "made"),
-      mutant<OverwritesPendingCall>("second-shift-call-overwrites-the-first",
-                                    "a shift is noted for later, and a second one replaces it",
-                                    "llama.cpp issue 3825"),
-      mutant<ShiftsInHalfPrecision>("shift-call-rounds-to-bf16",
-                                    "keys declared as f32 are rounded to bf16 by a shift",
-                                    "neural-speed, its fused shift"),
+      {"shift-call-does-nothing", "a shift is answered as done and ignored", "llama.cpp issue 9383",
+       of<IgnoresShift>},
+      {"shift-call-takes-the-sinks", "a shift moves all rows, whatever its range", "made",
+       of<ShiftsEverything>},
+      {"second-shift-call-overwrites-the-first",
+       "a shift is noted for later, and a second one replaces it", "llama.cpp issue 3825",
+       of<OverwritesPendingCall>},
+      {"shift-call-rounds-to-bf16", "keys declared as f32 are rounded to bf16 by a shift",
+       "neural-speed, its fused shift", of<ShiftsInHalfPrecision>},
   };
 }
 

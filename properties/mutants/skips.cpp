@@ -108,22 +108,21 @@ struct LowBits final : OwnChance {
 
 std::vector<Mutant> skip_mutants() {
   return {
-      mutant<Skips<Slip::first_gap>>("item-after-the-fill-impossible",
-                                     "the first gap is one too long", "opentelemetry-go 8309"),
-      mutant<Skips<Slip::early_w>>("w-advanced-before-the-first-gap",
-                                   "W takes two steps before it is first used",
-                                   "opentelemetry-go 8309, in its review"),
-      mutant<Skips<Slip::long_gap>>("every-gap-one-too-long", "every gap is one too long", "made"),
-      mutant<Skips<Slip::same_u>>("one-number-for-gap-and-w",
-                                  "the gap and W are made of the same draw", "made"),
-      mutant<Skips<Slip::exponent>>("w-by-the-next-root", "W falls by a root of k + 1", "made"),
-      mutant<Skips<Slip::frozen_w>>("w-never-updated", "W stays as it was first drawn", "made"),
-      mutant<Skips<Slip::w_is_u>>("w-starts-at-u", "the first W lacks its root", "made"),
-      mutant<PairsTogether>("pairs-stay-together", "neighbours come and go together", "made"),
-      mutant<EveryNth>("every-nth-from-a-random-start", "a comb with a random start", "made"),
-      mutant<OneDraw>("one-draw-a-stream", "one number decides about the whole stream", "made"),
-      mutant<LowBits>("low-bits-of-a-generator", "the low bits of a congruential generator",
-                      "made, after LCGs in the wild"),
+      {"item-after-the-fill-impossible", "the first gap is one too long", "opentelemetry-go 8309",
+       of<Skips<Slip::first_gap>>},
+      {"w-advanced-before-the-first-gap", "W takes two steps before it is first used",
+       "opentelemetry-go 8309, in its review", of<Skips<Slip::early_w>>},
+      {"every-gap-one-too-long", "every gap is one too long", "made", of<Skips<Slip::long_gap>>},
+      {"one-number-for-gap-and-w", "the gap and W are made of the same draw", "made",
+       of<Skips<Slip::same_u>>},
+      {"w-by-the-next-root", "W falls by a root of k + 1", "made", of<Skips<Slip::exponent>>},
+      {"w-never-updated", "W stays as it was first drawn", "made", of<Skips<Slip::frozen_w>>},
+      {"w-starts-at-u", "the first W lacks its root", "made", of<Skips<Slip::w_is_u>>},
+      {"pairs-stay-together", "neighbours come and go together", "made", of<PairsTogether>},
+      {"every-nth-from-a-random-start", "a comb with a random start", "made", of<EveryNth>},
+      {"one-draw-a-stream", "one number decides about the whole stream", "made", of<OneDraw>},
+      {"low-bits-of-a-generator", "the low bits of a congruential generator",
+       "made, after LCGs in the wild", of<LowBits>},
   };
 }
 

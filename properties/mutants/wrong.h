@@ -88,16 +88,10 @@ struct RingWrong : Wrong {
   }
 };
 
-// Mutants of the class `Made`.
+// The family of the mutant `Made`.
 template <typename Made>
-Mutant mutant(std::string_view name,
-              std::string_view wrong,
-              std::string_view source,
-              std::string_view equivalent = "") {
-  const auto make = [name]() -> std::unique_ptr<Family> {
-    return std::make_unique<TaggedFamily<Made>>(std::string(name), Made::options(), &Made::declare);
-  };
-  return {name, wrong, source, equivalent, make};
+std::unique_ptr<Family> of(std::string_view name) {
+  return std::make_unique<TaggedFamily<Made>>(std::string(name), Made::options(), &Made::declare);
 }
 
 std::vector<Mutant> size_mutants();

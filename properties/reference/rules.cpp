@@ -136,7 +136,7 @@ class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
   }
 
  protected:
-  [[nodiscard]] std::vector<double> scores_of(const Choice& choice) const override {
+  std::vector<double> scores_of(const Choice& choice) override {
     std::vector<double> scores;
     for (const StoredRow* const row : choice.rows) {
       scores.push_back(by_age_ ? row->gathered / row->queries : row->gathered);
@@ -153,7 +153,7 @@ class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
 // tova: the mass that the last query paid.
 class TovaRule final : public RuleOf<TovaRule, ScoredByMass> {
  protected:
-  [[nodiscard]] std::vector<double> scores_of(const Choice& choice) const override {
+  std::vector<double> scores_of(const Choice& choice) override {
     std::vector<double> scores;
     for (const StoredRow* const row : choice.rows) {
       scores.push_back(static_cast<double>(row->last));

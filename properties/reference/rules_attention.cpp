@@ -71,37 +71,15 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
   std::vector<std::set<Position>> low_;  // of the last queries
 };
 
-// Of rules that chose once: who came since is worth less than anyone.
-std::vector<double> newcomers_last(const Choice& choice) {
-  std::vector<double> scores(choice.middle.size(), 1.0);
-  for (std::size_t i = 1; i <= choice.newcomers; ++i) scores[scores.size() - i] = 0;
-  return scores;
-}
-
 // keyformer: sums of softmax((logit + noise) / tau); or what the first trim chose.
-class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
+class KeyformerRule final : public RuleOf<KeyformerRule, SelectsOnce> {
  public:
   explicit KeyformerRule(const Options& options)
-      : noise_(options.at("noise") == "gumbel"),
+      : RuleOf(options),
+        noise_(options.at("noise") == "gumbel"),
         step_(options.real("step")),
         end_(options.real("end")),
-        prompt_(options.count("prompt")),
-        once_(options.at("select") == "once") {}
-
-  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
-    if (!once_ || !selected_) {
-      selected_ = true;
-      return ScoredByMass::keep(choice, draws);
-    }
-    const auto first = choice.middle.begin();
-    return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
-  }
-
-  std::vector<double> scores(const Choice& choice) override {
-    if (once_ && selected_) return newcomers_last(choice);
-    selected_ = true;
-    return ScoredByMass::scores(choice);
-  }
+        prompt_(options.count("prompt")) {}
 
   void observe(const std::vector<Position>& visible,
                const std::vector<float>& mass,
@@ -130,61 +108,32 @@ class KeyformerRule final : public RuleOf<KeyformerRule, ScoredByMass> {
   double step_;
   double end_;
   std::size_t prompt_;
-  bool once_;
-  bool selected_ = false;
   std::map<Position, double> gathered_;
 };
 
 // snapkv: what the last `window` queries paid, pooled over neighbours in the middle.
-class SnapkvRule final : public RuleOf<SnapkvRule> {
+class SnapkvRule final : public RuleOf<SnapkvRule, SelectsOnce> {
  public:
   explicit SnapkvRule(const Options& options)
-      : window_(options.count("window")),
+      : RuleOf(options),
         reach_(options.count("kernel") / 2),
         largest_(options.at("pooling") == "max"),
-        once_(options.at("select") == "once") {}
-
-  [[nodiscard]] bool in_bulk() const override { return true; }
-
-  [[nodiscard]] bool wants_mass() const override { return true; }
-
-  [[nodiscard]] bool doubtful() const override { return doubtful_; }
+        recent_(options.count("window")) {}
 
   void observe(const std::vector<Position>& visible,
                const std::vector<float>& mass,
                Draws&) override {
-    std::map<Position, double>& row = rows_.emplace_back();
-    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
-    if (rows_.size() > window_) rows_.erase(rows_.begin());
+    recent_.observe(visible, mass);
   }
 
-  std::vector<Position> keep(const Choice& choice, Draws&) override {
-    const auto& middle = choice.middle;
-    if (once_ && selected_) {
-      return {middle.begin(), middle.begin() + static_cast<std::ptrdiff_t>(choice.capacity)};
-    }
-    std::vector<Position> kept;
-    for (const std::size_t i : highest_of(selected_by(middle), choice.capacity, doubtful_)) {
-      kept.push_back(middle[i]);
-    }
-    return kept;
-  }
-
-  std::vector<double> scores(const Choice& choice) override {
-    return once_ && selected_ ? newcomers_last(choice) : selected_by(choice.middle);
-  }
-
- private:
+ protected:
   // The votes for each and its neighbours.
-  std::vector<double> selected_by(const std::vector<Position>& middle) {
-    selected_ = true;
-    std::vector<double> votes(middle.size());
-    for (std::size_t i = 0; i < middle.size(); ++i) {
-      for (auto& row : rows_) votes[i] += row[middle[i]];
-    }
-    std::vector<double> pooled(middle.size());
-    for (std::size_t i = 0; i < middle.size(); ++i) {
-      for (std::size_t j = 0; j < middle.size(); ++j) {
+  std::vector<double> scores_of(const Choice& choice) override {
+    std::vector<double> votes;
+    for (const Position p : choice.middle) votes.push_back(recent_.sum(p));
+    std::vector<double> pooled(votes.size());
+    for (std::size_t i = 0; i < votes.size(); ++i) {
+      for (std::size_t j = 0; j < votes.size(); ++j) {
         if (j + reach_ < i || j > i + reach_) continue;
         pooled[i] = largest_ ? std::max(pooled[i], votes[j]) : pooled[i] + votes[j];
       }
@@ -192,26 +141,21 @@ class SnapkvRule final : public RuleOf<SnapkvRule> {
     return pooled;
   }
 
-  std::size_t window_;
+ private:
   std::size_t reach_;
   bool largest_;
-  bool once_;
-  bool selected_ = false;
-  bool doubtful_ = false;
-  std::vector<std::map<Position, double>> rows_;
+  RecentMass recent_;
 };
 
-// chunkkv: whole chunks, those the last `window` queries paid most; what makes no chunk stays.
+// chunkkv: whole chunks, those the last `window` queries paid most; what makes no chunk is kept.
 class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
  public:
-  ChunkkvRule(std::size_t length, std::size_t window) : length_(length), window_(window) {}
+  ChunkkvRule(std::size_t length, std::size_t window) : length_(length), recent_(window) {}
 
   void observe(const std::vector<Position>& visible,
                const std::vector<float>& mass,
                Draws&) override {
-    std::map<Position, double>& row = rows_.emplace_back();
-    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
-    if (rows_.size() > window_) rows_.erase(rows_.begin());
+    recent_.observe(visible, mass);
   }
 
   std::vector<Position> keep(const Choice& choice, Draws& draws) override {
@@ -240,18 +184,11 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
   }
 
  protected:
-  [[nodiscard]] double score(Position p) const override {
-    double sum = 0;
-    for (const auto& row : rows_) {
-      if (const auto found = row.find(p); found != row.end()) sum += found->second;
-    }
-    return sum;
-  }
+  [[nodiscard]] double score(Position p) const override { return recent_.sum(p); }
 
  private:
   std::size_t length_;
-  std::size_t window_;
-  std::vector<std::map<Position, double>> rows_;  // of the last queries
+  RecentMass recent_;
 };
 
 }  // namespace

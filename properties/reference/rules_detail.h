@@ -89,7 +89,7 @@ inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
   return stay;
 }
 
-// Scored policies: the lowest go; among equals the older.
+// Scored policies: the lowest are evicted; among equals the older.
 class Scored : public Rule {
  public:
   [[nodiscard]] bool in_bulk() const override { return true; }
@@ -109,7 +109,7 @@ class Scored : public Rule {
  protected:
   [[nodiscard]] virtual double score(Position /*token*/) const { return 0; }
 
-  [[nodiscard]] virtual std::vector<double> scores_of(const Choice& choice) const {
+  virtual std::vector<double> scores_of(const Choice& choice) {
     std::vector<double> scores;
     for (const Position p : choice.middle) scores.push_back(score(p));
     return scores;
@@ -128,6 +128,56 @@ class Scored : public Rule {
 class ScoredByMass : public Scored {
  public:
   [[nodiscard]] bool wants_mass() const override { return true; }
+};
+
+// What the last `window` queries paid, by token.
+class RecentMass {
+ public:
+  explicit RecentMass(std::size_t window) : window_(window) {}
+
+  void observe(const std::vector<Position>& visible, const std::vector<float>& mass) {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    if (rows_.size() > window_) rows_.erase(rows_.begin());
+  }
+
+  [[nodiscard]] double sum(Position p) const {
+    double sum = 0;
+    for (const auto& row : rows_) sum += row.contains(p) ? row.at(p) : 0;
+    return sum;
+  }
+
+  [[nodiscard]] double mean(Position p) const { return sum(p) / static_cast<double>(rows_.size()); }
+
+ private:
+  std::size_t window_;
+  std::vector<std::map<Position, double>> rows_;
+};
+
+// Those that, with select=once, choose at the first trim only: who comes later is evicted first.
+class SelectsOnce : public ScoredByMass {
+ public:
+  explicit SelectsOnce(const Options& options) : once_(options.at("select") == "once") {}
+
+  std::vector<Position> keep(const Choice& choice, Draws& draws) override {
+    if (!has_selected()) return ScoredByMass::keep(choice, draws);
+    const auto first = choice.middle.begin();
+    return {first, first + static_cast<std::ptrdiff_t>(choice.capacity)};
+  }
+
+  std::vector<double> scores(const Choice& choice) override {
+    if (!has_selected()) return ScoredByMass::scores(choice);
+    std::vector<double> scores(choice.middle.size(), 1.0);
+    for (std::size_t i = 1; i <= choice.newcomers; ++i) scores[scores.size() - i] = 0;
+    return scores;
+  }
+
+ private:
+  // From the second question on.
+  bool has_selected() { return once_ && std::exchange(selected_, true); }
+
+  bool once_;
+  bool selected_ = false;
 };
 
 // Remembers what every token brought, and who is still there.

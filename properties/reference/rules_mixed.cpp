@@ -10,63 +10,42 @@ namespace {
 using namespace vectors;
 
 // rkv: lambda * importance - (1 - lambda) * redundancy, from the whole table of cosines.
-class RkvRule final : public RuleOf<RkvRule> {
+class RkvRule final : public RuleOf<RkvRule, ScoredByContent> {
  public:
   explicit RkvRule(const Options& options)
-      : window_(options.count("window")),
-        reach_(options.count("kernel") / 2),
+      : reach_(options.count("kernel") / 2),
         lambda_(options.real("lambda")),
-        threshold_(options.real("threshold")) {}
-
-  [[nodiscard]] bool in_bulk() const override { return true; }
+        threshold_(options.real("threshold")),
+        recent_(options.count("window")) {}
 
   [[nodiscard]] bool wants_mass() const override { return true; }
-
-  [[nodiscard]] bool wants_inputs() const override { return true; }
-
-  [[nodiscard]] bool doubtful() const override { return doubtful_; }
-
-  void take_inputs(Position token, const TokenInputs& own) override {
-    keys_[token] = heads_of(own.keys);
-  }
 
   void observe(const std::vector<Position>& visible,
                const std::vector<float>& mass,
                Draws&) override {
-    std::map<Position, double>& row = rows_.emplace_back();
-    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
-    if (rows_.size() > window_) rows_.erase(rows_.begin());
+    recent_.observe(visible, mass);
   }
 
-  std::vector<Position> keep(const Choice& choice, Draws&) override {
+  // Its scores are of one unit's keys.
+  std::vector<double> scores(const Choice&) override { return {}; }
+
+ protected:
+  std::vector<double> scores_of(const Choice& choice) override {
     const auto& middle = choice.middle;
     const std::map<Position, double> repeats = redundancy();
     std::vector<double> scores;
     for (std::size_t i = 0; i < middle.size(); ++i) {
       double importance = 0;
       for (std::size_t j = 0; j < middle.size(); ++j) {
-        if (j + reach_ >= i && j <= i + reach_) importance = std::max(importance, paid(middle[j]));
+        if (j + reach_ < i || j > i + reach_) continue;
+        importance = std::max(importance, recent_.mean(middle[j]));
       }
       scores.push_back(lambda_ * importance - (1 - lambda_) * repeats.at(middle[i]));
     }
-    std::vector<Position> kept;
-    for (const std::size_t i : highest_of(scores, choice.capacity, doubtful_)) {
-      kept.push_back(middle[i]);
-    }
-    for (const Position p : middle) {
-      if (!std::ranges::binary_search(kept, p)) keys_.erase(p);
-    }
-    return kept;
+    return scores;
   }
 
  private:
-  // The mean over the last queries.
-  [[nodiscard]] double paid(Position p) const {
-    double sum = 0;
-    for (const auto& row : rows_) sum += row.contains(p) ? row.at(p) : 0;
-    return sum / static_cast<double>(rows_.size());
-  }
-
   // The mean over heads of the softmax of mean cosines.
   std::map<Position, double> redundancy() {
     std::map<Position, double> mean;
@@ -95,7 +74,7 @@ class RkvRule final : public RuleOf<RkvRule> {
         cosines[other] = cosine(own[head], keys[head]);
         if (cosines[other] > threshold_) not_applicable = other;
         // Both sides know the same keys, in double precision.
-        doubtful_ |= std::abs(cosines[other] - threshold_) < 1e-9;
+        if (std::abs(cosines[other] - threshold_) < 1e-9) doubt();
       }
       sums[p] += 0;
       for (const auto& [other, value] : cosines) sums[other] += other == not_applicable ? 0 : value;
@@ -103,13 +82,10 @@ class RkvRule final : public RuleOf<RkvRule> {
     return sums;
   }
 
-  std::size_t window_;
   std::size_t reach_;
   double lambda_;
   double threshold_;
-  bool doubtful_ = false;
-  std::map<Position, std::vector<Vector>> keys_;  // of residents, sinks and recents among them
-  std::vector<std::map<Position, double>> rows_;  // of the last queries
+  RecentMass recent_;
 };
 
 }  // namespace

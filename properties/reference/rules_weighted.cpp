@@ -111,27 +111,16 @@ class WeightedRule : public Rule {
     norm_[token] = sum / heads;
   }
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      paid_[visible[i]] += static_cast<double>(mass[i]);
-      queries_[visible[i]] += 1;
-    }
-  }
-
  protected:
-  [[nodiscard]] double weight(Position p) const {
+  [[nodiscard]] double weight(const StoredRow& row) const {
     if (kind_ == "equal") return 1;
-    const double weight = kind_ == "attention" ? paid_.at(p) / queries_.at(p) : norm_.at(p);
-    return std::max(weight, 1e-12);
+    const auto position = static_cast<Position>(row.token.position);
+    return std::max(wants_mass() ? row.gathered / row.queries : norm_.at(position), 1e-12);
   }
 
  private:
   std::string kind_;
   std::map<Position, double> norm_;
-  std::map<Position, double> paid_;
-  std::map<Position, double> queries_;
 };
 
 // reservoir-es: the k largest ln(u) / weight.
@@ -141,8 +130,10 @@ class EsRule final : public RuleOf<EsRule, WeightedRule> {
 
   std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     std::vector<Position> middle = choice.middle;
-    for (const Position p : middle) {
-      if (!keys_.contains(p)) keys_[p] = std::log(draws.uniform(p, 0)) / weight(p);
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      const Position p = middle[i];
+      if (keys_.contains(p)) continue;
+      keys_[p] = std::log(draws.uniform(p, 0)) / weight(*choice.rows[i]);
     }
     const auto least = [this](Position a, Position b) { return keys_[a] < keys_[b]; };
     middle.erase(std::ranges::min_element(middle, least));
@@ -165,10 +156,10 @@ class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
       for (const Position p : middle) sure_.insert(p);
       sure_.erase(newcomer);
     }
-    for (const Position p : middle) {
-      if (weights_.contains(p)) continue;
-      weights_[p] = weight(p);
-      total_ += weights_[p];
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      if (weights_.contains(middle[i])) continue;
+      weights_[middle[i]] = weight(*choice.rows[i]);
+      total_ += weights_[middle[i]];
     }
     const std::map<Position, double> chances = chances_of(choice);
     if (draws.uniform(newcomer, 0) < chances.at(newcomer)) {

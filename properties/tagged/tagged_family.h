@@ -10,11 +10,12 @@
 
 namespace kv::properties {
 
-// The contract of a tagged cache with these options and wishes: an error if there can be none.
-Result<Contract> tagged_contract(const TaggedOptions& options, const Setup& setup);
+// What the specification does in a tagged cache with these options and wishes: an error if there
+// can be none.
+Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup);
 
-// What the specification does in a cache of that contract: the same residents.
-Spec tagged_spec(const TaggedOptions& options, const Contract& contract);
+// The contract of such a cache: that of the spec, and what its storage adds.
+Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const Setup& setup);
 
 // Subjects of a class derived from TaggedCache, or of TaggedCache itself.
 template <typename Made>
@@ -27,16 +28,17 @@ class TaggedFamily final : public Family {
   [[nodiscard]] std::string name() const override { return name_; }
 
   [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
-    auto contract = tagged_contract(options_, setup);
-    if (!contract) return contract;
-    contract->name = name_;
-    if (change_ != nullptr) change_(*contract);
+    const auto spec = tagged_spec(options_, setup);
+    if (!spec) return spec.error();
+    Contract contract = tagged_contract(options_, *spec, setup);
+    contract.name = name_;
+    if (change_ != nullptr) change_(contract);
     return contract;
   }
 
   [[nodiscard]] std::unique_ptr<Subject> make(const Setup& setup, const DrawsOf& draws) override {
-    const Spec spec = tagged_spec(options_, tagged_contract(options_, setup).value());
-    return fresh({options_, setup, contract(setup).value(), spec, draws});
+    const Contract declared = contract(setup).value();
+    return fresh({options_, setup, declared, tagged_spec(options_, setup).value(), draws});
   }
 
   [[nodiscard]] bool uses_draws() const override { return !options_.own_chance; }
