@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/facts_shape.h"
+#include "kvcheck/properties/heads.h"
 
 namespace kv::properties {
 namespace {
@@ -163,19 +164,11 @@ Coverage& Coverage::operator|=(const Coverage& other) {
 }
 
 std::size_t History::units() const {
-  const Setup& setup = what.setup;
-  const std::size_t heads =
-      contract.unit == Unit::head ? setup.query_heads() : std::size_t{setup.kv_heads};
-  return std::size_t{setup.sequences} * setup.layers * heads;
+  return Heads{what.setup, contract.unit}.count();
 }
 
 Place History::place_of(std::size_t index) const {
-  const Setup& setup = what.setup;
-  const std::size_t heads =
-      contract.unit == Unit::head ? setup.query_heads() : std::size_t{setup.kv_heads};
-  return {.sequence = static_cast<std::uint32_t>(index / heads / setup.layers),
-          .layer = static_cast<std::uint32_t>(index / heads % setup.layers),
-          .head = static_cast<std::uint32_t>(index % heads)};
+  return Heads{what.setup, contract.unit}.place_of(index);
 }
 
 DrawsOf counter_draws(std::uint64_t seed) {

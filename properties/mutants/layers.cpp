@@ -106,7 +106,7 @@ struct HeadStride final : Wrong {
 struct FirstSequencesPrefix final : Wrong {
   // The first token is written for sequence 0 and taken for the prefix of all.
   StoredCell make_cell(Token token, std::size_t head, double position) override {
-    const std::size_t in_sequence = heads() / setup_.sequences;
+    const std::size_t in_sequence = heads_.count() / setup_.sequences;
     return Wrong::make_cell(token, token.position == 0 ? head % in_sequence : head, position);
   }
 };

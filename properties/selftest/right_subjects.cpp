@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <array>
-#include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kvcheck/base/check.h"
 #include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
@@ -13,127 +11,6 @@
 
 namespace kv::properties {
 namespace {
-
-// A tagged cache that does nothing but what its options say.
-struct Plain {
-  std::string_view name;
-  std::string_view why;
-  TaggedOptions options;
-};
-
-constexpr std::array<Plain, 39> plains = {{
-    {"plain-streaming", "the strictest reading", {}},
-    {"plain-dense",
-     "nothing is evicted, and everything can be taken back",
-     {.policy = "dense", .visibility = Visibility::causal, .rollback = any_depth}},
-    {"plain-causal",
-     "inside a chunk more than the budget is seen, declared",
-     {.visibility = Visibility::causal}},
-    {"plain-room-first",
-     "room is made before a chunk, declared",
-     {.timing = Timing::trim_then_attend, .visibility = Visibility::causal}},
-    {"plain-room-first-window",
-     "room is made first, each query has its own window",
-     {.timing = Timing::trim_then_attend}},
-    {"plain-lazy",
-     "lazy slack, declared",
-     {.timing = Timing::lazy, .slack = 5, .visibility = Visibility::causal}},
-    {"plain-lazy-window", "lazy slack that no query sees", {.timing = Timing::lazy, .slack = 5}},
-    {"plain-in-cache", "positions are ranks, declared", {.positions = PositionMode::in_cache}},
-    {"plain-in-cache-causal",
-     "ranks, and more than the budget inside a chunk",
-     {.visibility = Visibility::causal, .positions = PositionMode::in_cache}},
-    {"plain-in-cache-lazy",
-     "ranks of what is seen, while more is stored",
-     {.timing = Timing::lazy, .slack = 4, .positions = PositionMode::in_cache}},
-    {"plain-shifted",
-     "stored keys are turned when a gap closes, declared",
-     {.visibility = Visibility::causal, .positions = PositionMode::shifted}},
-    {"plain-shifted-lazy",
-     "turned only now and then",
-     {.timing = Timing::lazy,
-      .slack = 4,
-      .visibility = Visibility::causal,
-      .positions = PositionMode::shifted}},
-    {"plain-shifted-interleaved",
-     "turned as neighbouring pairs",
-     {.visibility = Visibility::causal,
-      .positions = PositionMode::shifted,
-      .layout = PairLayout::interleaved}},
-    {"plain-slots", "rows lie in any free slot, declared", {.slots = SlotOrder::lowest_free}},
-    {"plain-slots-reservoir",
-     "free slots and a middle by chance",
-     {.policy = "reservoir", .slots = SlotOrder::lowest_free}},
-    {"plain-ring",
-     "a ring with room for chunks of 4, longer ones refused",
-     {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4}},
-    {"plain-pages", "rows come and go in pages, the sinks' page is pinned", {.page = 3}},
-    {"plain-large-pages", "a page may be larger than the window", {.page = 8}},
-    {"plain-int8",
-     "old rows are quantised, the last 2 are exact",
-     {.precision = Precision::int8, .full_precision_recent = 2}},
-    {"plain-int4",
-     "old rows are codes of 4 bits with a step per group, the last 3 are exact",
-     {.precision = Precision::int4, .full_precision_recent = 3}},
-    {"plain-int4-sinks",
-     "so are the sinks, and a middle by chance lies in any slot",
-     {.policy = "reservoir",
-      .slots = SlotOrder::lowest_free,
-      .precision = Precision::int4,
-      .full_precision_recent = 1,
-      .full_precision_sinks = true}},
-    {"plain-f16", "stored in half precision", {.precision = Precision::f16}},
-    {"plain-bf16-shifted",
-     "turned in bf16, declared",
-     {.visibility = Visibility::causal,
-      .positions = PositionMode::shifted,
-      .precision = Precision::bf16}},
-    {"plain-rollback", "the last 6 tokens can be taken back", {.rollback = 6}},
-    {"plain-rollback-h2o",
-     "taken back with the scores that they gave",
-     {.policy = "h2o", .rollback = 4}},
-    {"plain-per-head",
-     "each query head keeps its own, declared",
-     {.policy = "h2o", .unit = Unit::head}},
-    {"plain-per-layer",
-     "heads of a layer share residents, declared",
-     {.policy = "h2o", .unit = Unit::layer}},
-    {"plain-per-model",
-     "all layers and heads share residents, declared",
-     {.policy = "reservoir", .unit = Unit::model}},
-    {"plain-random", "a random older token makes room", {.policy = "random"}},
-    {"plain-reservoir-r", "Algorithm R, its chance from outside", {.policy = "reservoir"}},
-    {"plain-reservoir-l",
-     "Algorithm L, its chance from outside",
-     {.policy = "reservoir:algorithm=l"}},
-    {"plain-h2o", "decides by attention, declared", {.policy = "h2o"}},
-    {"plain-h2o-by-age",
-     "decides by attention per query",
-     {.policy = "h2o:normalise=age", .visibility = Visibility::causal}},
-    {"plain-tova",
-     "the newest token may go at once, declared",
-     {.policy = "tova", .visibility = Visibility::causal}},
-    {"plain-shifting", "shifts when it is told to", {.shifts = true}},
-    {"plain-score-ordered",
-     "slots in the order of scores, declared unordered",
-     {.policy = "h2o", .slots = SlotOrder::by_score}},
-    {"plain-sharing",
-     "heads of a layer share their budget by score, declared",
-     {.policy = "h2o", .shares = true}},
-    {"plain-sharing-per-head",
-     "query heads share it, room is made first",
-     {.policy = "tova",
-      .timing = Timing::trim_then_attend,
-      .visibility = Visibility::causal,
-      .unit = Unit::head,
-      .shares = true}},
-    {"plain-choosing",
-     "each query head attends to the pages that may fit it best",
-     {.policy = "dense",
-      .visibility = Visibility::top_pages,
-      .top_pages = {.attended = 64, .page = 16, .dense_layers = 1},
-      .unit = Unit::head}},
-}};
 
 // Refuses every operation that it may refuse.
 struct RefusesAll final : TaggedCache {
@@ -146,7 +23,7 @@ struct RefusesAll final : TaggedCache {
   Answer<std::vector<std::uint8_t>> snapshot() override { return Refused{"not offered"}; }
 };
 
-template <typename Made>
+template <typename Made = TaggedCache>
 RightSubject plain(std::string_view name, std::string_view why, const TaggedOptions& options) {
   return {name, why, [=]() -> std::unique_ptr<Family> {
             return std::make_unique<TaggedFamily<Made>>(std::string(name), options);
@@ -157,17 +34,17 @@ RightSubject of_spec(std::string_view name, std::string_view why, const std::str
   return {name, why, [text] { return make_spec_family(parse_spec(text, {.budget = 12}).value()); }};
 }
 
-constexpr std::array<std::string_view, 10> policies = {"dense",
-                                                       "window",
-                                                       "streaming",
-                                                       "random",
-                                                       "reservoir",
-                                                       "reservoir:algorithm=l",
-                                                       "reservoir:algorithm=bottom-k",
-                                                       "h2o",
-                                                       "h2o:normalise=age",
-                                                       "tova"};
-constexpr std::array<std::string_view, 4> settings = {
+constexpr std::string_view policies[] = {"dense",
+                                         "window",
+                                         "streaming",
+                                         "random",
+                                         "reservoir",
+                                         "reservoir:algorithm=l",
+                                         "reservoir:algorithm=bottom-k",
+                                         "h2o",
+                                         "h2o:normalise=age",
+                                         "tova"};
+constexpr std::string_view settings[] = {
     ";timing=attend-then-trim;visibility=causal", ";timing=trim-then-attend;visibility=causal",
     ";timing=lazy:4;visibility=causal;positions=in-cache", ";timing=lazy:4;visibility=window"};
 
@@ -185,48 +62,134 @@ const std::vector<std::string>& spec_texts() {
   return texts;
 }
 
-struct Preset {
-  std::string_view name;
-  std::string_view why;
-  std::string_view text;
-};
+// What only options distinguish.
+std::vector<RightSubject> tagged_subjects() {
+  return {
+      plain("plain-streaming", "the strictest reading", {}),
+      plain("plain-dense", "nothing is evicted, and everything can be taken back",
+            {.policy = "dense", .visibility = Visibility::causal, .rollback = any_depth}),
+      plain("plain-causal", "inside a chunk more than the budget is seen, declared",
+            {.visibility = Visibility::causal}),
+      plain("plain-room-first", "room is made before a chunk, declared",
+            {.timing = Timing::trim_then_attend, .visibility = Visibility::causal}),
+      plain("plain-room-first-window", "room is made first, each query has its own window",
+            {.timing = Timing::trim_then_attend}),
+      plain("plain-lazy", "lazy slack, declared",
+            {.timing = Timing::lazy, .slack = 5, .visibility = Visibility::causal}),
+      plain("plain-lazy-window", "lazy slack that no query sees",
+            {.timing = Timing::lazy, .slack = 5}),
+      plain("plain-in-cache", "positions are ranks, declared",
+            {.positions = PositionMode::in_cache}),
+      plain("plain-in-cache-causal", "ranks, and more than the budget inside a chunk",
+            {.visibility = Visibility::causal, .positions = PositionMode::in_cache}),
+      plain("plain-in-cache-lazy", "ranks of what is seen, while more is stored",
+            {.timing = Timing::lazy, .slack = 4, .positions = PositionMode::in_cache}),
+      plain("plain-shifted", "stored keys are turned when a gap closes, declared",
+            {.visibility = Visibility::causal, .positions = PositionMode::shifted}),
+      plain("plain-shifted-lazy", "turned only now and then",
+            {.timing = Timing::lazy,
+             .slack = 4,
+             .visibility = Visibility::causal,
+             .positions = PositionMode::shifted}),
+      plain("plain-shifted-interleaved", "turned as neighbouring pairs",
+            {.visibility = Visibility::causal,
+             .positions = PositionMode::shifted,
+             .layout = PairLayout::interleaved}),
+      plain("plain-slots", "rows lie in any free slot, declared",
+            {.slots = SlotOrder::lowest_free}),
+      plain("plain-slots-reservoir", "free slots and a middle by chance",
+            {.policy = "reservoir", .slots = SlotOrder::lowest_free}),
+      plain("plain-ring", "a ring with room for chunks of 4, longer ones refused",
+            {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4}),
+      plain("plain-pages", "rows come and go in pages, the sinks' page is pinned", {.page = 3}),
+      plain("plain-large-pages", "a page may be larger than the window", {.page = 8}),
+      plain("plain-int8", "old rows are quantised, the last 2 are exact",
+            {.precision = Precision::int8, .full_precision_recent = 2}),
+      plain("plain-int4",
+            "old rows are codes of 4 bits with a step per group, the last 3 are exact",
+            {.precision = Precision::int4, .full_precision_recent = 3}),
+      plain("plain-int4-sinks", "so are the sinks, and a middle by chance lies in any slot",
+            {.policy = "reservoir",
+             .slots = SlotOrder::lowest_free,
+             .precision = Precision::int4,
+             .full_precision_recent = 1,
+             .full_precision_sinks = true}),
+      plain("plain-f16", "stored in half precision", {.precision = Precision::f16}),
+      plain("plain-bf16-shifted", "turned in bf16, declared",
+            {.visibility = Visibility::causal,
+             .positions = PositionMode::shifted,
+             .precision = Precision::bf16}),
+      plain("plain-rollback", "the last 6 tokens can be taken back", {.rollback = 6}),
+      plain("plain-rollback-h2o", "taken back with the scores that they gave",
+            {.policy = "h2o", .rollback = 4}),
+      plain("plain-per-head", "each query head keeps its own, declared",
+            {.policy = "h2o", .unit = Unit::head}),
+      plain("plain-per-layer", "heads of a layer share residents, declared",
+            {.policy = "h2o", .unit = Unit::layer}),
+      plain("plain-per-model", "all layers and heads share residents, declared",
+            {.policy = "reservoir", .unit = Unit::model}),
+      plain("plain-random", "a random older token makes room", {.policy = "random"}),
+      plain("plain-reservoir-r", "Algorithm R, its chance from outside", {.policy = "reservoir"}),
+      plain("plain-reservoir-l", "Algorithm L, its chance from outside",
+            {.policy = "reservoir:algorithm=l"}),
+      plain("plain-h2o", "decides by attention, declared", {.policy = "h2o"}),
+      plain("plain-h2o-by-age", "decides by attention per query",
+            {.policy = "h2o:normalise=age", .visibility = Visibility::causal}),
+      plain("plain-tova", "the newest token may go at once, declared",
+            {.policy = "tova", .visibility = Visibility::causal}),
+      plain("plain-shifting", "shifts when it is told to", {.shifts = true}),
+      plain("plain-score-ordered", "slots in the order of scores, declared unordered",
+            {.policy = "h2o", .slots = SlotOrder::by_score}),
+      plain("plain-sharing", "heads of a layer share their budget by score, declared",
+            {.policy = "h2o", .shares = true}),
+      plain("plain-sharing-per-head", "query heads share it, room is made first",
+            {.policy = "tova",
+             .timing = Timing::trim_then_attend,
+             .visibility = Visibility::causal,
+             .unit = Unit::head,
+             .shares = true}),
+      plain("plain-choosing", "each query head attends to the pages that may fit it best",
+            {.policy = "dense",
+             .visibility = Visibility::top_pages,
+             .top_pages = {.attended = 64, .page = 16, .dense_layers = 1},
+             .unit = Unit::head}),
+      plain<RefusesAll>("plain-refuses", "refuses every operation", {}),
+  };
+}
 
-constexpr std::array<Preset, 9> presets = {{
-    {"h2o;unit=head", "each query head keeps its own", "h2o;unit=head;visibility=window"},
-    {"h2o;budgets=adaptive", "heads share by score, and trim late",
-     "h2o;budgets=adaptive:0.2;timing=lazy:4"},
-    {"snapkv;budgets=adaptive", "query heads share what a prompt leaves",
-     "snapkv:recent=2,select=once;unit=head;budgets=adaptive:0.5;visibility=window"},
-    {"keyformer;budgets=adaptive", "heads share once, and newcomers go after it",
-     "keyformer:select=once;budgets=adaptive:0.5"},
-    {"pages;first-page=masked", "what is left of the sinks' page stays stored",
-     "pages:sinks=3,page=2,first-page=masked"},
-    {"ladder;unit=head", "other tokens in other layers, of runs of five",
-     "ladder:keep=2,drop=3;unit=head"},
-    {"quest", "the paper's pages: nothing is evicted, and little is seen",
-     "@quest;visibility=top-pages:12/4/1"},
-    {"tova;unit=layer", "the paper's sharing, the newest may go", "tova;unit=layer"},
-    {"reservoir;unit=model", "one sample for all", "reservoir;unit=model;timing=trim-then-attend"},
-}};
+std::vector<RightSubject> preset_subjects() {
+  return {
+      of_spec("h2o;unit=head", "each query head keeps its own", "h2o;unit=head;visibility=window"),
+      of_spec("h2o;budgets=adaptive", "heads share by score, and trim late",
+              "h2o;budgets=adaptive:0.2;timing=lazy:4"),
+      of_spec("snapkv;budgets=adaptive", "query heads share what a prompt leaves",
+              "snapkv:recent=2,select=once;unit=head;budgets=adaptive:0.5;visibility=window"),
+      of_spec("keyformer;budgets=adaptive", "heads share once, and newcomers go after it",
+              "keyformer:select=once;budgets=adaptive:0.5"),
+      of_spec("pages;first-page=masked", "what is left of the sinks' page stays stored",
+              "pages:sinks=3,page=2,first-page=masked"),
+      of_spec("ladder;unit=head", "other tokens in other layers, of runs of five",
+              "ladder:keep=2,drop=3;unit=head"),
+      of_spec("quest", "the paper's pages: nothing is evicted, and little is seen",
+              "@quest;visibility=top-pages:12/4/1"),
+      of_spec("tova;unit=layer", "the paper's sharing, the newest may go", "tova;unit=layer"),
+      of_spec("reservoir;unit=model", "one sample for all",
+              "reservoir;unit=model;timing=trim-then-attend"),
+  };
+}
 
 }  // namespace
 
 std::span<const RightSubject> right_subjects() {
   static const auto all = [] {
-    std::vector<RightSubject> out;
-    for (const Plain& one : plains) {
-      out.push_back(plain<TaggedCache>(one.name, one.why, one.options));
-    }
-    out.push_back(plain<RefusesAll>("plain-refuses", "refuses every operation", {}));
+    std::vector<RightSubject> out = tagged_subjects();
     for (const std::string& text : spec_texts()) {
       // A recent window whatever the default, so that a query always sees itself.
       const bool tova = text.starts_with("tova");
       out.push_back(of_spec(text, "our own policy in our own cache",
                             tova ? "tova:recent=2" + text.substr(4) : text));
     }
-    for (const Preset& one : presets) {
-      out.push_back(of_spec(one.name, one.why, std::string(one.text)));
-    }
+    std::ranges::move(preset_subjects(), std::back_inserter(out));
     return out;
   }();
   return all;

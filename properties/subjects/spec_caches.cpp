@@ -35,47 +35,22 @@ Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place
 }
 
 SpecCaches::SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws)
-    : spec_(spec), setup_(setup), draws_(std::move(draws)) {
+    : spec_(spec), setup_(setup), heads_{setup, spec.unit}, draws_(std::move(draws)) {
   clear();
 }
 
 void SpecCaches::clear() {
   cells_.clear();
-  const std::size_t count = units() / units_per_cell();
+  const std::size_t count = heads_.count() / heads_.sharing();
   cells_.reserve(count);
   for (std::size_t cell = 0; cell < count; ++cell) cells_.push_back(fresh(cell));
   tokens_.clear();
   origins_.clear();
 }
 
-std::size_t SpecCaches::units_of_layer() const {
-  return spec_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
-}
-
-std::size_t SpecCaches::units() const {
-  return std::size_t{setup_.sequences} * setup_.layers * units_of_layer();
-}
-
-std::size_t SpecCaches::units_per_cell() const {
-  if (spec_.unit == Unit::layer) return setup_.kv_heads;
-  if (spec_.unit == Unit::model) return std::size_t{setup_.layers} * setup_.kv_heads;
-  return 1;
-}
-
-std::size_t SpecCaches::cell_of(std::size_t unit) const {
-  return unit / units_per_cell();
-}
-
-Place SpecCaches::place_of(std::size_t unit) const {
-  const std::size_t heads = units_of_layer();
-  return {.sequence = static_cast<std::uint32_t>(unit / heads / setup_.layers),
-          .layer = static_cast<std::uint32_t>(unit / heads % setup_.layers),
-          .head = static_cast<std::uint32_t>(unit % heads)};
-}
-
 SpecCaches::Cell SpecCaches::fresh(std::size_t cell) const {
-  const auto unit = cell * units_per_cell();
-  const Spec own = spec_at(spec_, spec_.unit, setup_, place_of(unit));
+  const auto unit = cell * heads_.sharing();
+  const Spec own = spec_at(spec_, spec_.unit, setup_, heads_.place_of(unit));
   Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
   made.cache.rotate_by(&input_rotation());
   if (own.selects()) made.pages.emplace(own.top_pages, input_dim);
@@ -88,8 +63,8 @@ Facts SpecCaches::feed(const Feed& feed) {
     origins_[sequence].resize(tokens_.size(), static_cast<std::uint32_t>(sequence));
   }
   Facts facts;
-  facts.units.resize(units());
-  const std::size_t together = units_in_pool(spec_, units_of_layer());
+  facts.units.resize(heads_.count());
+  const std::size_t together = units_in_pool(spec_, heads_.in_layer());
   for (std::size_t first = 0; first < cells_.size(); first += together) {
     BudgetPool pool;
     for (std::size_t i = 0; i < together; ++i) pool.add(cells_[first + i].cache);
@@ -111,8 +86,8 @@ void SpecCaches::report_to(std::size_t cell, CellFacts reported, Facts& facts) {
   const std::string& broken = cells_[cell].cache.broken_promise();
   if (!broken.empty()) throw SubjectFailed(broken);
   note_evictions(cells_[cell]);
-  for (std::size_t i = 0; i < units_per_cell(); ++i) {
-    const std::size_t unit = cell * units_per_cell() + i;
+  for (std::size_t i = 0; i < heads_.sharing(); ++i) {
+    const std::size_t unit = cell * heads_.sharing() + i;
     UnitFacts& out = facts.units[unit];
     out.returned.reserve(reported.returned.size());
     for (const Position position : reported.returned)
@@ -138,7 +113,7 @@ void SpecCaches::begin_cell(std::size_t index, const Feed& feed, CellFacts& fact
   if (cell.pages) meet_keys(index, feed);
   if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_reported);
   const bool weighs = feed.report_weights || cell.cache.wants_rows();
-  if (weighs) facts.weights.resize(units_per_cell());
+  if (weighs) facts.weights.resize(heads_.sharing());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
 }
 
@@ -175,9 +150,9 @@ void SpecCaches::weigh(std::size_t index,
   for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
   mass_.resize(keys_.size());
   sum_.assign(keys_.size(), 0.0F);
-  const std::uint32_t heads = spec_.unit == Unit::head ? 1 : setup_.group;
+  const std::uint32_t heads = heads_.group();
   for (std::size_t i = 0; i < facts.weights.size(); ++i) {
-    const Place place = place_of(index * facts.weights.size() + i);
+    const Place place = heads_.place_of(index * facts.weights.size() + i);
     float* const out = facts.weights[i].data() + query * width;
     for (std::uint32_t head = 0; head < heads; ++head) {
       visible_mass(feed.stream, {place.sequence, place.layer, place.head * heads + head},
@@ -201,8 +176,9 @@ void SpecCaches::show(std::size_t index, const Feed& feed, std::size_t query) {
   TokenInputs own;
   if (needs.vectors() || needs.token_classes) {
     std::vector<InputUnit> units;
-    for (std::size_t i = 0; i < units_per_cell(); ++i) {
-      units.push_back(input_unit(place_of(index * units_per_cell() + i), spec_.unit, setup_));
+    for (std::size_t i = 0; i < heads_.sharing(); ++i) {
+      units.push_back(
+          input_unit(heads_.place_of(index * heads_.sharing() + i), spec_.unit, setup_));
     }
     own = token_inputs(feed.stream, units, feed.tokens[query]);
     if (needs.keys) shown.keys = {own.keys, input_dim};
@@ -242,7 +218,7 @@ std::vector<Position> SpecCaches::stored_in(const Cell& cell) {
 }
 
 Row SpecCaches::row_of(Position position, std::size_t unit) const {
-  Place place = place_of(unit);
+  Place place = heads_.place_of(unit);
   if (!origins_.empty()) place.sequence = origins_[place.sequence][position];
   return {.value = tokens_[position],
           .key = tokens_[position],
@@ -253,7 +229,7 @@ Row SpecCaches::row_of(Position position, std::size_t unit) const {
 }
 
 void SpecCaches::report_state(std::size_t unit, UnitFacts& facts) const {
-  const Cell& cell = cells_[cell_of(unit)];
+  const Cell& cell = cells_[unit / heads_.sharing()];
   const std::vector<Position> stored = stored_in(cell);
   facts.stored.reserve(stored.size());
   for (const Position position : stored) facts.stored.push_back(row_of(position, unit));
@@ -264,7 +240,7 @@ void SpecCaches::report_state(std::size_t unit, UnitFacts& facts) const {
 
 Facts SpecCaches::look() const {
   Facts facts;
-  facts.units.resize(units());
+  facts.units.resize(heads_.count());
   for (std::size_t unit = 0; unit < facts.units.size(); ++unit)
     report_state(unit, facts.units[unit]);
   return facts;

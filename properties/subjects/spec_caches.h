@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/subject.h"
 #include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/page_selection.h"
@@ -78,13 +79,7 @@ class SpecCaches {
   struct Bare {};
 
   SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
-      : spec_(spec), setup_(setup), draws_(std::move(draws)) {}
-
-  [[nodiscard]] std::size_t units_of_layer() const;
-  [[nodiscard]] std::size_t units() const;
-  [[nodiscard]] std::size_t cell_of(std::size_t unit) const;
-  [[nodiscard]] std::size_t units_per_cell() const;
-  [[nodiscard]] Place place_of(std::size_t unit) const;
+      : spec_(spec), setup_(setup), heads_{setup, spec.unit}, draws_(std::move(draws)) {}
 
   [[nodiscard]] Cell fresh(std::size_t cell) const;
   [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
@@ -106,6 +101,7 @@ class SpecCaches {
 
   Spec spec_;
   Setup setup_;
+  Heads heads_;
   DrawsOf draws_;
   std::vector<Cell> cells_;
   std::vector<Token> tokens_;  // fed so far, by position; the same for every sequence

@@ -9,7 +9,7 @@ namespace kv::properties {
 // The keys of tokens that came since; after a restore, of all. A cell is one unit: a query head.
 void SpecCaches::meet_keys(std::size_t index, const Feed& feed) {
   PageChoice& pages = *cells_[index].pages;
-  const Place own = place_of(index);
+  const Place own = heads_.place_of(index);
   for (std::size_t position = pages.tokens(); position < tokens_.size(); ++position) {
     Place place = own;
     if (!origins_.empty()) place.sequence = origins_[own.sequence][position];
@@ -25,7 +25,7 @@ Visible SpecCaches::select(std::size_t index,
                            CellFacts& facts) {
   PageChoice& pages = *cells_[index].pages;
   const std::uint32_t page = spec_.top_pages.page;
-  const InputUnit unit = input_unit(place_of(index), spec_.unit, setup_);
+  const InputUnit unit = input_unit(heads_.place_of(index), spec_.unit, setup_);
   const TokenInputs own = token_inputs(feed.stream, {&unit, 1}, feed.tokens[query]);
   const auto position = static_cast<Position>(feed.tokens[query].position);
   facts.page_width = (tokens_.size() - 1) / page;

@@ -81,7 +81,7 @@ SpecCaches SpecCaches::fork() const {
 }
 
 SpecCaches::Cell SpecCaches::copy_of(std::size_t from, std::size_t to) const {
-  auto draws = draws_(static_cast<std::uint32_t>(to * units_per_cell()));
+  auto draws = draws_(static_cast<std::uint32_t>(to * heads_.sharing()));
   const Cell& cell = cells_[from];
   return {cell.cache.fork(std::move(draws)), cell.unfreed, cell.masked, cell.pages};
 }

@@ -9,31 +9,21 @@ namespace kv::properties {
 void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   options_ = parts.options;
   setup_ = parts.setup;
+  heads_ = {parts.setup, parts.options.unit};
   contract_ = parts.contract;
   spec_ = parts.spec;
   rule_ = rule_of(spec_);
   draws_of_ = parts.draws;
   fresh_ = std::move(fresh);
-  state_.units.resize(heads() / heads_per_unit());
+  state_.units.resize(heads_.count() / heads_.sharing());
   for (std::size_t unit = 0; unit < state_.units.size(); ++unit) {
-    draws_.push_back(draws_of_(static_cast<std::uint32_t>(unit * heads_per_unit())));
+    draws_.push_back(draws_of_(static_cast<std::uint32_t>(unit * heads_.sharing())));
   }
-}
-
-std::size_t TaggedCache::heads() const {
-  const std::size_t heads = options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
-  return heads * setup_.layers * setup_.sequences;
-}
-
-std::size_t TaggedCache::heads_per_unit() const {
-  if (options_.unit == Unit::layer) return setup_.kv_heads;
-  if (options_.unit == Unit::model) return std::size_t{setup_.kv_heads} * setup_.layers;
-  return 1;
 }
 
 std::size_t TaggedCache::sharers() const {
   if (!shares_budget()) return 1;
-  return options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
+  return heads_.in_layer();
 }
 
 std::size_t TaggedCache::index_of(const CacheUnit& unit) const {
@@ -41,14 +31,7 @@ std::size_t TaggedCache::index_of(const CacheUnit& unit) const {
 }
 
 std::size_t TaggedCache::first_head(const CacheUnit& unit) const {
-  return index_of(unit) * heads_per_unit();
-}
-
-Place TaggedCache::place_of(std::size_t head) const {
-  const std::size_t heads = options_.unit == Unit::head ? setup_.query_heads() : setup_.kv_heads;
-  return {static_cast<std::uint32_t>(head / (heads * setup_.layers)),
-          static_cast<std::uint32_t>(head / heads % setup_.layers),
-          static_cast<std::uint32_t>(head % heads)};
+  return index_of(unit) * heads_.sharing();
 }
 
 TokenInputs TaggedCache::inputs_of(const CacheUnit& unit, Token token) {
@@ -77,7 +60,7 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
   chunk_ = chunk;
   stream_ = feed.stream;
   facts_ = {};
-  facts_.units.resize(heads());
+  facts_.units.resize(heads_.count());
   returned_.assign(state_.units.size(), {});
   bounds_.assign(state_.units.size(), {});
   for (std::size_t first = 0; first < state_.units.size(); first += sharers()) {
@@ -92,7 +75,7 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
 void TaggedCache::begin_attention(CacheUnit& unit) {
   Rows& returned = returned_[index_of(unit)];
   returned = returned_rows(unit, chunk_);
-  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
     UnitFacts& facts = facts_.units[first_head(unit) + cell];
     facts.returned.reserve(returned.size());
     for (const std::size_t row : returned) {
@@ -133,7 +116,7 @@ void TaggedCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::siz
   const bool ranked = rule_->wants_mass();
   Masses weights;
   const std::vector<float> mass = ranked ? weigh(unit, asked, weights) : std::vector<float>();
-  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
     UnitFacts& facts = facts_.units[first_head(unit) + cell];
     facts.mask_width = mask.size();
     facts.visible.insert(facts.visible.end(), mask.begin(), mask.end());
@@ -188,9 +171,9 @@ std::vector<double> TaggedCache::key_positions(const std::vector<std::size_t>& r
 }
 
 std::vector<float> TaggedCache::weigh(const CacheUnit& unit, const Query& query, Masses& per_head) {
-  const std::uint32_t group = options_.unit == Unit::head ? 1 : setup_.group;
+  const std::uint32_t group = heads_.group();
   std::vector<float> sum(query.visible.size());
-  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
     const Place place = place_of(first_head(unit) + cell);
     std::vector<float> mean(query.visible.size());
     for (std::uint32_t head = 0; head < group; ++head) {
@@ -203,7 +186,7 @@ std::vector<float> TaggedCache::weigh(const CacheUnit& unit, const Query& query,
     }
     per_head.push_back(mean);
   }
-  for (float& x : sum) x /= static_cast<float>(heads_per_unit() * group);
+  for (float& x : sum) x /= static_cast<float>(heads_.sharing() * group);
   return sum;
 }
 
@@ -220,7 +203,7 @@ std::vector<float> TaggedCache::mass_of(const CacheUnit& unit,
 
 void TaggedCache::report_state(CacheUnit& unit, Facts& facts) {
   const Rows rows = stored_rows(unit);
-  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
     UnitFacts& out = facts.units[first_head(unit) + cell];
     out.stored.reserve(rows.size());
     for (const std::size_t row : rows)
@@ -236,7 +219,7 @@ std::uint64_t TaggedCache::reported(const CacheUnit& unit) {
 
 Facts TaggedCache::look() {
   Facts facts;
-  facts.units.resize(heads());
+  facts.units.resize(heads_.count());
   for (CacheUnit& unit : state_.units) report_state(unit, facts);
   return facts;
 }

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/reference/cache_steps.h"
 #include "kvcheck/properties/subject.h"
 #include "kvcheck/properties/tagged/tagged_state.h"
@@ -119,11 +120,10 @@ class TaggedCache : public Subject, protected CacheSteps {
   virtual void shift_rows(CacheUnit& unit, std::int64_t begin, double delta);
 
   // Helpers.
-  [[nodiscard]] std::size_t heads() const;
-  [[nodiscard]] std::size_t heads_per_unit() const;
   [[nodiscard]] std::size_t index_of(const CacheUnit& unit) const;
   [[nodiscard]] std::size_t first_head(const CacheUnit& unit) const;
-  [[nodiscard]] Place place_of(std::size_t head) const;
+
+  [[nodiscard]] Place place_of(std::size_t head) const { return heads_.place_of(head); }
 
   [[nodiscard]] Place place_of(const CacheUnit& unit) const { return place_of(first_head(unit)); }
 
@@ -150,6 +150,7 @@ class TaggedCache : public Subject, protected CacheSteps {
 
   TaggedOptions options_;
   Setup setup_;
+  Heads heads_;
   Contract contract_;
   TaggedState state_;
 

@@ -44,7 +44,7 @@ void TaggedCache::roll_back(std::uint64_t length) {
 
 Answer<Done> TaggedCache::reset() {
   state_ = {};
-  state_.units.resize(heads() / heads_per_unit());
+  state_.units.resize(heads_.count() / heads_.sharing());
   return Done{};
 }
 
@@ -97,7 +97,7 @@ Answer<std::vector<std::uint8_t>> TaggedCache::snapshot() {
 }
 
 Answer<Done> TaggedCache::restore(std::span<const std::uint8_t> bytes) {
-  if (!load_state(bytes, heads_per_unit(), state_)) return Refused{"these bytes are no snapshot"};
+  if (!load_state(bytes, heads_.sharing(), state_)) return Refused{"these bytes are no snapshot"};
   return Done{};
 }
 

@@ -11,7 +11,7 @@ StoredRow TaggedCache::make_row(CacheUnit& unit, Token token) {
   StoredRow row = CacheSteps::make_row(unit, token);
   row.slot = slot_for(unit, token);
   row.position = append_position(unit, token);
-  for (std::size_t cell = 0; cell < heads_per_unit(); ++cell) {
+  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
     row.cells.push_back(make_cell(token, first_head(unit) + cell, row.position));
   }
   return row;

@@ -9,18 +9,6 @@
 namespace kv::properties {
 namespace {
 
-std::size_t units_per_cell(const Setup& setup, Unit unit) {
-  if (unit == Unit::layer) return setup.kv_heads;
-  if (unit == Unit::model) return std::size_t{setup.layers} * setup.kv_heads;
-  return 1;
-}
-
-// Units of one layer.
-std::size_t heads_of(const History& history) {
-  const Setup& setup = history.what.setup;
-  return history.contract.unit == Unit::head ? setup.query_heads() : setup.kv_heads;
-}
-
 Tokens tokens_at(const std::vector<Position>& positions, const std::vector<Token>& branch) {
   Tokens tokens;
   for (const Position position : positions) tokens.push_back(branch[position]);
@@ -34,8 +22,9 @@ Referee::Referee(const History& history, const Spec& spec, Compared compare, std
       spec_(spec),
       compare_(compare),
       name_(std::move(name)),
-      per_cell_(units_per_cell(history.what.setup, history.contract.unit)),
-      together_(units_in_pool(spec, heads_of(history))) {
+      heads_{history.what.setup, history.contract.unit},
+      per_cell_(heads_.sharing()),
+      together_(units_in_pool(spec, heads_.in_layer())) {
   branches_.push_back(fresh());
 }
 
@@ -114,8 +103,7 @@ std::vector<float> Referee::mass_of(const Event& event,
                                     std::size_t cell,
                                     const std::vector<Position>& visible,
                                     Position query) const {
-  const bool own = history_.contract.unit == Unit::head;
-  const std::uint32_t heads = own ? 1 : history_.what.setup.group;
+  const std::uint32_t heads = heads_.group();
   const Tokens keys = tokens_at(visible, event.branch);
   std::vector<float> mass(keys.size());
   std::vector<float> sum(keys.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/reference/reference_cache.h"
 
@@ -54,6 +55,7 @@ class Referee {
   Spec spec_;
   Compared compare_;
   std::string name_;
+  Heads heads_;
   std::size_t per_cell_ = 1;  // units that share residents
   std::size_t together_ = 1;  // cells that share a budget
   std::vector<Branch> branches_;
