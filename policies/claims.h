@@ -1,4 +1,4 @@
-// Claims: the words in which a policy says what it promises, and what each of them means.
+// Claims: the words by which a policy declares its promises, and the meaning of each.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@ struct Claim {
   std::string_view meaning;  // for help, after a colon
 };
 
-// All that laws ask for. A wrong implementation does not keep them: `kvcheck check` tells.
+// All claims that laws test. `kvcheck check` reports an implementation that breaks its claims.
 std::span<const Claim> known_claims();
 
 // Null if there is no such claim.
 const Claim* find_claim(std::string_view name);
 
-// "unknown claim 'uniformm'; did you mean 'uniform'?": it would promise nothing, silently. Empty if
-// the claim is known.
+// An error text such as "unknown claim 'uniformm'; did you mean 'uniform'?", since a misspelt claim
+// would promise nothing without a sign. Empty if the claim is known.
 std::string wrong_claim(std::string_view claim);
 
-// Whether the policy draws: it does not claim to be deterministic.
+// Whether the policy makes random draws: true unless it claims to be deterministic.
 bool draws(const PolicyEntry& policy);
 
 }  // namespace kv

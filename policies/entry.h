@@ -17,12 +17,12 @@ class Policy;
 
 // A parameter beyond sinks, recent and budget: `name=value` in a spec.
 struct Parameter {
-  // The numbers that a value may be.
+  // The numbers that are legal values.
   struct Range {
     enum class Of { names, counts, reals };  // whole numbers, or decimals
 
     Of of = Of::names;
-    double least = 0;  // of counts a whole number below 2^53
+    double least = 0;  // for counts: a whole number below 2^53
     double most = 0;
   };
 
@@ -58,7 +58,7 @@ class Options {
   // Requires `name` to be a parameter.
   [[nodiscard]] const std::string& at(std::string_view name) const;
 
-  // The number. Requires `name` to be a parameter of counts, or of numbers.
+  // The value as a number. Requires `name` to be a parameter of counts, or of reals.
   [[nodiscard]] std::size_t count(std::string_view name) const;
   [[nodiscard]] double real(std::string_view name) const;
 
@@ -88,19 +88,20 @@ struct Protection {
 
 // One policy as help, laws and reports see it.
 //
-// `claims` are what its source promises; `kvcheck check` holds it to them. A wrong one does not:
-//   constant-size     a decision names exactly n - capacity victims, so a full middle stays full
+// `claims` are what its source promises. `kvcheck check` tests the policy against them:
+//   constant-size     a decision names exactly n - capacity victims, so a full middle remains full
 //   chunk-invariant   the residents after n tokens do not depend on how the n were chunked
 //   uniform           each token that ever left the recent window is in the middle with the same
 //                     probability, and so is each pair
-//   age-geometric     fed token by token, each decision's victim is uniform among the tokens that
-//                     may go, whatever their age: a token survives one with k/(k+1), k = capacity
-//   admits-newcomers  a newcomer is never the victim of its own decision; beside age-geometric the
-//                     k older tokens may go, and one survives each later decision with (k-1)/k
-//   deterministic     no draws
+//   age-geometric     fed token by token, each decision draws its victim uniformly from all
+//                     candidates, whatever their age: each survives with k/(k+1), k = capacity
+//   admits-newcomers  a newcomer is never the victim of its own decision; with age-geometric, the
+//                     victim is one of the k older tokens, each of which survives with (k-1)/k
+//   deterministic     the policy makes no random draws
 //   score-driven      decisions depend on attention
-//   ageing            tokens lose rank as time goes by: a younger one may stay with less attention
-//   pooled            a token is scored with its neighbours: one of them may stay in its place
+//   ageing            older tokens lose rank with time, so a younger one may be kept with less
+//                     attention
+//   pooled            a token is scored with its neighbours, so one of them may be kept instead
 struct PolicyEntry {
   std::string_view name;
   std::string_view summary;  // one sentence, its verb first and with a capital

@@ -6,8 +6,8 @@
 //
 //   kvcheck --load ./libmine.so replay TRACE --policy mine:budget=64
 //
-// The library has to be compiled by the same compiler against the same headers: what they say of
-// the interface is compared before anything of the library is read.
+// The library must be compiled with the same compiler and against the same headers. kvcheck
+// compares policy_interface before it reads anything else from the library.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace kv {
 
-// Changes when the headers that a policy is compiled against do: a number that we count up when
-// virtual functions change, and the sizes of what passes between.
+// A fingerprint of the headers that a policy is compiled against: a number that we increase when
+// virtual functions change, mixed with the sizes of the types that cross the interface.
 inline constexpr std::uint64_t policy_interface = [] {
   std::uint64_t mixed = 4;
   for (const std::size_t size :
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t policy_interface = [] {
 
 }  // namespace kv
 
-// Exports the entries. Once in a library, outside of any namespace.
+// Exports the entries. Use it once in a library, outside of any namespace.
 #define KVCHECK_POLICIES(...)                                                \
   extern "C" std::uint64_t kvcheck_policy_interface() {                      \
     return ::kv::policy_interface;                                           \

@@ -1,14 +1,14 @@
-// What a policy declares and is told before it observes anything: small enough for headers that
-// name a policy without calling it.
+// What a policy declares, and what the cache reports to it, before the first observation. Headers
+// that name a policy without calling it need only this one.
 #pragma once
 
 #include <cstddef>
 
 namespace kv {
 
-// What a policy must see to decide. A replay computes no more than the policies ask for.
+// The inputs that a policy needs to decide. A replay computes no more than the policies ask for.
 struct Needs {
-  bool attention = false;      // the row of attention over what the query saw
+  bool attention = false;      // the row of attention over the visible set
   bool keys = false;           // the token's keys, before rotation
   bool values = false;         // the token's values
   bool queries = false;        // the token's queries, before rotation
@@ -24,12 +24,12 @@ struct Needs {
 
 // How tokens that leave the recent window reach evict().
 enum class Leaving {
-  one_by_one,  // each with a call of its own: the rule
-  in_bulk,     // all that a trim releases in one call: for rankings, whose answer is the same
-  // either way (policies/parts/by_rank.h), and for what resamples the cache at every trim
+  one_by_one,  // each with a call of its own; the default
+  in_bulk,     // all tokens that a trim releases in one call: for rankings, which give the same
+  // answer either way (policies/parts/by_rank.h), and for policies that resample at every trim
 };
 
-// One of a model's layers, the first nearest the embedding.
+// One of a model's layers. Layer 0 is next to the embedding.
 struct LayerOf {
   std::size_t index = 0;  // < layers
   std::size_t layers = 1;

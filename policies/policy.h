@@ -1,26 +1,26 @@
-// A policy: decides which tokens of one unit's cache are evicted. Nothing else.
+// A policy decides which tokens of one unit's cache are evicted, and nothing else.
 //
 // The cache (sim/cache/unit_cache.h) owns protection, budget, timing, visibility, positions and
-// order, so that one piece of code holds every policy to the same budget. A policy knows no
-// tensors' storage, no mask and no clock; chance comes in through Draws.
+// order, so that one piece of code holds every policy to the same budget. A policy does not see
+// the storage of tensors, the mask or a clock. All its random numbers come from Draws.
 //
 // Residents are numbered by rank, their index in stream order: first the sinks, then the middle,
 // then the recent tokens. Only the middle may be evicted. A token becomes a candidate when it
-// leaves the recent window, and tokens leave it one at a time, in stream order, however the stream
-// was cut into chunks: that is what makes a reservoir's law independent of chunking.
+// leaves the recent window. Tokens leave it one at a time, in stream order, however the stream was
+// cut into chunks. The distribution of a reservoir therefore does not depend on chunking.
 //
-// Before anything else the cache tells the policy its layer and how places rotate vectors, and asks
-// what it needs. Then it calls, in this order:
-//   observe   once per query, with the attention that the query paid and what its own token
-//             brought, as far as needs() asks; never if it asks for nothing
-//   evict     when the middle holds more than its capacity: names the victims
-//   forget    after every eviction, also of tokens that no decision was needed for (capacity 0)
+// First the cache calls set_layer, needs and rotate_by. Then it calls, in this order:
+//   observe   once per query, with the query's attention and its own token's inputs, as far as
+//             needs() asks for them; never if needs() asks for nothing
+//   evict     when the middle holds more than its capacity, to select the victims
+//   forget    after every eviction, also of tokens that needed no decision (capacity 0)
 //
 // Where the units of a layer share their budget (sim/cache/budget_pool.h), scores() is called in
-// place of evict: of every unit's policy at every decision, and the lowest of all are evicted.
+// place of evict: every unit's policy is called at every decision, and the lowest scores of all
+// units are evicted.
 //
-// All that a policy can be asked is a virtual function of Policy, so that a policy that wraps
-// another forwards it all.
+// The whole interface consists of virtual functions of Policy, so that a policy that wraps another
+// can forward every call.
 //
 // One object serves one unit and is not thread-safe. Breaking a requirement fails a KV_CHECK.
 #pragma once
@@ -54,8 +54,8 @@ struct HeadVectors {
   }
 };
 
-// One query: what it paid to the residents that it could see, and what its own token brought, which
-// is now the last of them. What needs() does not ask for is left empty.
+// One query: the attention that it paid to the residents that it could see, and the inputs of its
+// own token, which is now the last of them. What needs() does not ask for is empty.
 struct Observation {
   Position query = 0;
 
@@ -69,21 +69,21 @@ struct Observation {
 
   TokenClass token_class = TokenClass::content;
 
-  // For chance on behalf of the query's token; set whenever a cache calls.
+  // Random numbers on behalf of the query's token; never null when a cache calls.
   Draws* draws = nullptr;
 };
 
 // The middle at a decision.
 struct Candidates {
   std::span<const Position> positions;  // [n], strictly increasing; the newcomers come last
-  std::size_t newcomers = 0;            // how many have just left the recent window; >= 1
-  std::size_t capacity = 0;             // how many may stay; 1 <= capacity < n
+  std::size_t newcomers = 0;            // how many of them have just left the recent window; >= 1
+  std::size_t capacity = 0;             // how many may be kept; 1 <= capacity < n
   std::size_t first_rank = 0;           // the rank of positions[0]
   std::uint64_t entered = 0;  // tokens that ever left the recent window, newcomers included
 };
 
 // The middle of one unit when the units of its layer compete for their shared budget. What a unit
-// may keep depends on the scores of all, so there is no capacity; the middle may even be empty.
+// may keep depends on the scores of all units, so there is no capacity. The middle may be empty.
 struct PooledCandidates {
   std::span<const Position> positions;  // [n], strictly increasing; the newcomers come last
   std::size_t newcomers = 0;            // how many of them have just left the recent window
@@ -103,21 +103,23 @@ class Policy {
 
   [[nodiscard]] virtual Leaving leaving() const { return Leaving::one_by_one; }
 
-  // In a cache with so many sinks, victims below this position are masked instead of freed: evicted
-  // like all others and never seen again, but their rows remain stored beside the budget.
+  // In a cache with `sinks` sinks, victims below this position are masked instead of freed. They
+  // are evicted like all others and never seen again, but their rows remain stored beside the
+  // budget.
   [[nodiscard]] virtual std::uint64_t masked_below(std::size_t /*sinks*/) const { return 0; }
 
-  // Which layer the unit is in; units of a whole model are in one layer of one. At most once, first
-  // of all.
+  // Reports the layer of the unit. A unit of a whole model is in layer 0 of 1. Called at most once,
+  // before every other call.
   virtual void set_layer(const LayerOf& /*layer*/) {}
 
-  // How places rotate keys and queries (base/rotation.h), for policies that need the vectors after
-  // rotation. Places are ranks where `at_ranks`, else positions. Null: nothing rotates, as without
-  // the call. What it points to outlives the policy and its clones. Before any observation.
+  // Reports how places rotate keys and queries (base/rotation.h), for policies that need the
+  // vectors after rotation. Places are ranks if `at_ranks`, else positions. Null means that nothing
+  // rotates, as without the call. The rotation outlives the policy and its clones. Called before
+  // any observation.
   virtual void rotate_by(const Rotation* /*rotation*/, bool /*at_ranks*/) {}
 
-  // Learns from one query. The ranks that it sees are those of the query before it, but for what
-  // was forgotten since, and one more: its own token's.
+  // Learns from one query. Its ranks are those of the previous query, without the residents that
+  // were forgotten since, and with one more rank for its own token.
   virtual void observe(const Observation& /*observation*/) {}
 
   // Selects `victims`: empty on entry, it receives indices into candidates.positions, strictly
@@ -126,24 +128,26 @@ class Policy {
                      Draws& draws,
                      std::vector<std::size_t>& victims) = 0;
 
-  // The residents of these ranks are gone: strictly increasing, as numbered before the eviction.
+  // Removes the residents of these ranks, which were evicted: strictly increasing, numbered as
+  // before the eviction.
   virtual void forget(std::span<const std::size_t> /*ranks*/) {}
 
   // An independent copy in the same state, for forks and beams.
   [[nodiscard]] virtual std::unique_ptr<Policy> clone() const = 0;
 
-  // The whole state as bytes, and back. What load reads was written by save of the same policy with
-  // the same options; anything else is reported by ByteReader::finished.
+  // Writes the whole state as bytes and reads it back. load expects bytes that the same policy
+  // wrote with the same options; ByteReader::finished reports anything else.
   virtual void save(ByteWriter& /*writer*/) const {}
 
   virtual void load(ByteReader& /*reader*/) {}
 
-  // Whether scores() of one unit may be compared with those of another: shares of attention may,
+  // Whether the scores() of different units may be compared. Shares of attention may be compared;
   // ages and lengths of keys may not.
   [[nodiscard]] virtual bool scores_compare() const { return false; }
 
-  // What each candidate is worth, [n], none NaN; the view holds until the next call. Only if
-  // scores_compare(). Not const: being asked is a decision, and some policies decide only once.
+  // One score per candidate, [n], none NaN; the lowest are evicted. The view holds until the next
+  // call. Called only if scores_compare(). Not const: each call is a decision, and some policies
+  // decide only once.
   [[nodiscard]] virtual std::span<const double> scores(const PooledCandidates& /*candidates*/) {
     return {};
   }

@@ -1,12 +1,14 @@
-// chunkkv: tokens stay or go in chunks; the chunks that the last queries attend to least go.
+// chunkkv: keeps or evicts tokens in chunks; it evicts the chunks that the last queries attend to
+// least.
 //
-// When the middle is over its capacity it is cut, oldest first, into chunks of `length` residents.
-// A chunk's score is the mass that the last `window` queries paid its tokens, summed and not
-// pooled. As many of the best chunks stay as fit, in stream order; among equals the older goes.
-// Since chunks leave whole, those that stay are runs of `length` tokens of the stream. The ragged
-// rest, fewer than `length` tokens next to the recent ones, is a chunk that is still being filled:
-// it stays, and is judged once it is whole. Only a capacity below `length` leaves no room for it:
-// then its tokens are chosen one by one, as snapkv chooses without neighbours.
+// When the middle is over its capacity, it is cut into chunks of `length` residents, from the
+// oldest on. A chunk's score is the mass that the last `window` queries paid its tokens, summed and
+// not pooled. The best chunks are kept, as many as fit, in stream order; among equal scores the
+// older chunk is evicted. Since chunks are evicted whole, the remaining ones are runs of `length`
+// tokens of the stream. Fewer than `length` tokens may be left over next to the recent tokens. They
+// are a chunk that is still being filled: they are kept, and scored once the chunk is whole. Only a
+// capacity below `length` leaves no room for a chunk. Tokens are then selected one by one, as in
+// snapkv without neighbours.
 #pragma once
 
 #include <cstddef>

@@ -1,18 +1,18 @@
-// expected-attention: a token is worth the attention that queries like the past ones would pay it,
-// times the length of its value; the lowest goes.
+// expected-attention: scores a token by the attention that it can expect from queries like the past
+// ones, times the norm of its value, and evicts the token with the lowest score.
 //
-// Queries are taken to be normal, with the mean mu and the covariance S that they have had so far
-// before rotation, and to stand at the next `future` positions: mu and S are turned by the mean
-// rotation R of these, to R mu and R S R^T. A key k, turned by its own position, then expects
-// exp(k.mu / sqrt(d) + k.S.k / 2d), normalised over the residents. Here the key is turned back by
-// R^T instead, which is the same. In a cache that closes gaps positions are the ranks that
-// residents have now, and the queries come after the last. With future=0, or where a model has no
-// rotary positions, nothing is turned, and distance counts for nothing. With the unit's query heads
-// these are averaged after they were multiplied with the norm of the value that the head reads.
-// Among equals the older goes.
+// Queries are assumed to be normally distributed, with the mean mu and the covariance S of the past
+// queries before rotation, and to stand at the next `future` positions. R is the mean rotation of
+// these positions; it takes mu and S to R mu and R S R^T. A key k, rotated to its own position,
+// then expects exp(k.mu / sqrt(d) + k.S.k / 2d), normalised over the residents. The code rotates
+// the key by R^T instead, which gives the same value. In a cache that closes gaps, positions are
+// the current ranks of the residents, and the queries follow the last rank. With future=0, or in a
+// model without rotary positions, nothing is rotated and distance has no effect. The scores of the
+// unit's query heads are averaged after each is multiplied by the norm of the value that the head
+// reads. Among equal scores the older token is evicted.
 //
-// Expectations are normalised over all residents, as attention is: a head of a unit that attends to
-// the sinks has less of a say.
+// Expectations are normalised over all residents, as attention is. A head that attends mainly to
+// the sinks therefore has less influence on the average.
 #pragma once
 
 #include <cstddef>

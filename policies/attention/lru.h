@@ -1,10 +1,10 @@
-// lru: least recently used; the token that has gone longest without its share of attention goes.
+// lru: least recently used; evicts the token that has gone longest without its share of attention.
 //
-// A query uses the tokens that it pays at least the mean, 1 / visible, and its own. Among tokens
-// last used by the same query the older goes.
+// A query uses its own token and every token that it pays at least the mean, 1 / visible. Among
+// tokens that the same query used last, the older is evicted.
 //
-// The mean is compared with a tolerance of 10^-4 of it, so that even attention uses every token
-// however it was rounded.
+// The comparison with the mean has a relative tolerance of 10^-4, so that even attention uses every
+// token despite rounding.
 #pragma once
 
 #include <memory>

@@ -1,16 +1,18 @@
-// rkv: what repeats what newer tokens say goes, unless the last queries attend to it.
+// rkv: evicts tokens whose keys repeat those of newer tokens, unless the last queries attend to
+// them.
 //
 // A token's score is lambda * importance - (1 - lambda) * redundancy. Importance is the mean mass
-// that the last `window` queries paid it, and the largest of that over `kernel` neighbours in the
-// middle. Redundancy is the softmax, over all residents, of a token's mean cosine with the keys of
-// the others; but the newest token whose cosine with a key is above `threshold` is not charged for
-// that key: of two tokens alike neither goes for it, of three the oldest first, the newest never.
-// The lowest score goes; among equals the older. Redundancy is told head by head and averaged over
-// the unit's kv-heads.
+// that the last `window` queries paid the token, or the largest such mean among `kernel` neighbours
+// in the middle. Redundancy is the softmax, over all residents, of the token's mean cosine with the
+// keys of the others. For each key, the newest token whose cosine with it is above `threshold` is
+// exempt: this cosine is left out of the exempt token's mean. Two tokens that are alike are
+// therefore both exempt; of three, only the oldest is charged in full and the newest never is. The
+// token with the lowest score is evicted, among equals the older. Redundancy is computed for each
+// kv-head and averaged over the unit's kv-heads.
 //
-// All sums of cosines are one product with the sum of all unit keys. When a token is evicted, each
-// resident whose newest look-alike it was looks for the next: none or few as a rule, since the
-// newest alike are spared, but all where all keys are alike.
+// One product with the sum of all unit keys gives all sums of cosines. When a token is evicted,
+// each resident whose newest look-alike it was searches for the next one. Usually no or few
+// residents have to, because the newest look-alikes are exempt; all have to if all keys are alike.
 #pragma once
 
 #include <cstddef>

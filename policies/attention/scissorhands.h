@@ -1,11 +1,12 @@
-// scissorhands: tokens that mattered stay; those most often paid less than the mean go.
+// scissorhands: evicts the tokens that the last queries most often paid less than the mean.
 //
-// Of the last `history` queries it counts, for each token, those that paid it less than
-// 1 / visible. When the middle is over its capacity, the tokens with the highest counts go: `drop`
-// percent of the middle at once, so that decisions are rare. Among equal counts the older goes.
+// For each token the policy counts how many of the last `history` queries paid the token less than
+// 1 / visible. When the middle is over its capacity, the tokens with the highest counts are
+// evicted: `drop` percent of the middle at once, so that decisions are rare. Among equal counts the
+// older token is evicted.
 //
-// The count runs over the queries that saw the token and is not divided by their number; the mean
-// is compared with a tolerance (policies/attention/lru.h).
+// The count covers only the queries that saw the token and is not divided by their number. The mean
+// is compared with a tolerance (policies/parts/fair_share.h).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// tova: a token is worth the attention that the last query paid it; the lowest goes.
+// tova: scores a token by the attention that the last query paid it, and evicts the lowest.
 //
-// Nothing is protected by default: even the newest token may go at once. Among equal scores the
-// older goes.
+// Nothing is protected by default: even the newest token may be evicted at once. Among equal scores
+// the older token is evicted.
 #pragma once
 
 #include <memory>

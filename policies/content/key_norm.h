@@ -1,8 +1,8 @@
-// key-norm: the token with the longest key goes.
+// key-norm: evicts the token with the longest key.
 //
-// Short keys draw much attention in trained models, sinks above all. A token's score is the norm of
-// its key before rotation (which keeps norms), the mean over the unit's kv-heads. Among equals the
-// older goes.
+// In trained models short keys draw much attention, above all those of the sinks. A token's score
+// is the norm of its key, averaged over the unit's kv-heads. The key is taken before rotation,
+// which does not change norms. Among equal scores the older token is evicted.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
-// keydiff: the token whose key is most like the others goes.
+// keydiff: evicts the token whose key is most similar to the others.
 //
-// Keys are made unit vectors; their mean over all residents, sinks and recent tokens among them, is
-// the anchor. A token's score is the cosine between its key and the anchor, the mean over the
-// unit's kv-heads; the highest goes, among equals the older.
+// Keys are scaled to unit length. Their mean over all residents, sinks and recent tokens included,
+// is the anchor. A token's score is the cosine between its key and the anchor, averaged over the
+// unit's kv-heads. The token with the highest score is evicted, among equals the older.
 //
-// A key of length 0 is similar to nothing.
+// The cosine of a key of length 0 is 0.
 #pragma once
 
 #include <memory>

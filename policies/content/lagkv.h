@@ -1,23 +1,26 @@
-// lagkv: a token is measured against those that came after it; the plainest goes.
+// lagkv: compares a token with the tokens that follow it and evicts the one that stands out least.
 //
-// The next `lag` tokens after a token are its reference: every channel of its key and of its value
-// is placed between the least and the largest that the reference has there (0 to 1, and beyond).
-// The token's score is the standard deviation of its placed channels, of keys and of values added,
-// the mean over the unit's kv-heads. It is taken once, when the token first may go, from as many of
-// the tokens after it as there are by then. The lowest goes, among equals the older.
+// The next `lag` tokens after a token are its reference. Every channel of the token's key and value
+// is normalised by the range of the reference in that channel: its minimum becomes 0 and its
+// maximum 1, and values outside the range lie beyond. The token's score is the standard deviation
+// of its normalised channels, those of keys and of values added, averaged over the unit's kv-heads.
+// The score is computed once, when the token first becomes a candidate, from as many of the
+// following tokens as there are by then. The token with the lowest score is evicted, among equals
+// the older.
 //
-// That is partitions=none. With the paper's partitions what follows the sinks is cut into pieces of
-// `lag` tokens. A piece is scored once the next one, its reference, is complete: the deviations of
-// its tokens go through a softmax over the piece, per head, of keys and of values.
+// This is partitions=none. With the paper's partitions the stream after the sinks is cut into
+// pieces of `lag` tokens. A piece is scored once the next piece, its reference, is complete: a
+// softmax over the piece is taken of the deviations of its tokens, per head, for keys and for
+// values.
 //
-//   ranked   a token's score is its place among the tokens of its piece, so that every piece keeps
+//   ranked   a token's score is its rank among the tokens of its piece, so that every piece keeps
 //            the same share: the paper's selection within each partition, under a budget
 //   scored   the softmaxes themselves are compared, over all pieces
 //
-// Who has no score yet stays while others can go, and goes oldest first. So a cache should hold
-// three pieces: choose lag by the budget.
+// A token without a score is kept while another candidate can be evicted; tokens without a score
+// are evicted oldest first. A cache should therefore hold three pieces: select `lag` by the budget.
 //
-// A channel in which the reference does not vary says nothing.
+// A channel in which the reference does not vary adds nothing to the score.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,14 @@
-// semantic-blocks: the middle in blocks; those least like what is asked now go, each as a whole.
+// semantic-blocks: cuts the middle into blocks and evicts whole blocks, those least similar to the
+// last query.
 //
-// When the middle is over its capacity it is cut, oldest first, into blocks of `block` residents;
-// the rest, fewer than a block and next to the recent tokens, stays. A block is scored by how like
-// the mean of its keys is to the last query: the cosine (or inner product) of each query head with
-// the kv-head that it reads, averaged. As many of the best blocks stay as fit, in stream order.
-// Among equals the older goes. With scores=raw keys and queries are those before rotation, so that
-// likeness is of content and not of distance; with scores=rotated, as published, they are turned by
-// their positions first (in a cache that closes gaps, by ranks).
+// When the middle is over its capacity, it is cut into blocks of `block` residents, from the oldest
+// on. Tokens that are left over next to the recent tokens, fewer than a block, are kept. A block's
+// score is the similarity of the mean of its keys to the last query: the cosine (or inner product)
+// of each query head with the kv-head that it reads, averaged. The best blocks are kept, as many as
+// fit, in stream order. Among equal scores the older block is evicted. With scores=raw the keys and
+// queries are those before rotation, so that the similarity is of content and not of distance. With
+// scores=rotated, as published, they are first rotated to their positions (to their ranks in a
+// cache that closes gaps).
 #pragma once
 
 #include <cstddef>

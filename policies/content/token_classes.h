@@ -1,9 +1,9 @@
-// token-classes and separators: what kind of word a token is decides.
+// token-classes and separators: select victims by the kind of word that a token is.
 //
-// One class of words is kept before all others: content words for token-classes, punctuation and
-// line ends for separators. While a token of another class is in the middle, the oldest of these
-// goes. When only kept words are left, the oldest of them goes (order=newest), or the newcomer
-// does (order=oldest), so that the first ones stay for good.
+// Tokens of one class are kept before all others: content words for token-classes, punctuation and
+// line ends for separators. While the middle holds tokens of other classes, the oldest of these is
+// evicted. When only tokens of the kept class are left, the oldest of them is evicted
+// (order=newest) or the newcomer is (order=oldest), so that the first ones are kept for good.
 #pragma once
 
 #include <memory>

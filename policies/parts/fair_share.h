@@ -1,11 +1,12 @@
-// Whether a query paid a token its fair share: the mean over what it saw.
+// Whether a query paid a token its fair share, which is the mean over the visible set.
 #pragma once
 
 #include <cstddef>
 
 namespace kv {
 
-// At least 1 / visible, less 10^-4 of it: even attention is fair to all, however it was rounded.
+// True for at least 1 / visible, less a relative tolerance of 10^-4. Even attention is therefore
+// fair to all tokens despite rounding.
 inline bool fair_share(float mass, std::size_t visible) {
   return static_cast<double>(mass) * static_cast<double>(visible) >= 1 - 1e-4;
 }

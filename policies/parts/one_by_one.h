@@ -1,7 +1,7 @@
-// Samplers that meet each newcomer alone: of the k + 1 middle tokens exactly one goes.
+// Base of policies that take newcomers one at a time: of k + 1 candidates exactly one is evicted.
 //
-// The whole evict protocol of such a policy is one question, so its file holds nothing but its law.
-// Requires what Leaving::one_by_one promises: one newcomer, and a middle that was full before it.
+// Such a policy overrides only select(), which names the one victim. Requires what
+// Leaving::one_by_one promises: one newcomer, and a middle that was full before it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ class OneByOne : public Policy {
   }
 
  protected:
-  // The victim's index; the newcomer's is candidates.capacity, the older ones' are below.
+  // The index of the victim. The newcomer has index candidates.capacity; older tokens have lower
+  // indices.
   [[nodiscard]] virtual std::size_t select(const Candidates& candidates, Draws& draws) = 0;
 };
 

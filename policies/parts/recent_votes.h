@@ -1,4 +1,4 @@
-// What the last queries paid each resident: what policies with a window of voting queries keep.
+// The mass that the last queries paid each resident, for policies with a window of voting queries.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace kv {
 
-// State: 4 bytes per resident and query of the window, of as many queries as there were so far.
+// State: 4 bytes per resident and slot. There are 32 slots at first, and up to `window` later.
 class RecentVotes {
  public:
   // Requires window >= 1.
   explicit RecentVotes(std::size_t window) : window_(window) { KV_CHECK(window >= 1); }
 
-  // The next query's attention: [residents], by rank, its own token last. Cost: O(residents).
+  // Adds the next query's attention: [residents], by rank, its own token last. Cost: O(residents).
   void add(std::span<const float> mass) {
     KV_CHECK(mass.size() >= residents());
     if (queries_ >= width_ && width_ < window_) widen();
@@ -30,8 +30,9 @@ class RecentVotes {
     }
   }
 
-  // What the window's queries paid each of the `count` residents from a rank on. The view holds
-  // until the next call. Requires first + count <= residents(). Cost: O(count window).
+  // For each of `count` residents from rank `first` on, the sum of the mass that the window's
+  // queries paid it. The view holds until the next call. Requires first + count <= residents().
+  // Cost: O(count * window).
   std::span<const double> sums(std::size_t first, std::size_t count) {
     KV_CHECK(first + count <= residents());
     sums_.assign(count, 0);
@@ -48,7 +49,7 @@ class RecentVotes {
 
   [[nodiscard]] std::size_t residents() const { return votes_.size() / width_; }
 
-  // Queries that the window holds.
+  // The number of queries that the window holds.
   [[nodiscard]] std::size_t voters() const {
     return static_cast<std::size_t>(std::min<std::uint64_t>(queries_, window_));
   }
@@ -66,7 +67,7 @@ class RecentVotes {
   }
 
  private:
-  // Makes room for twice as many queries. A short stream need not pay for a long window.
+  // Doubles the number of slots, so that a short stream does not pay for a long window.
   void widen() {
     const std::size_t wider = std::min(window_, 2 * width_);
     std::vector<float> votes(residents() * wider);
@@ -78,13 +79,13 @@ class RecentVotes {
   }
 
   std::size_t window_;
-  std::size_t width_ = std::min<std::size_t>(window_, 32);  // slots that there are
+  std::size_t width_ = std::min<std::size_t>(window_, 32);  // allocated slots
   std::uint64_t queries_ = 0;                               // observed so far
-  std::vector<float> votes_;  // [residents, width], by rank: of query q in slot q % window
+  std::vector<float> votes_;  // [residents, width], by rank; query q has slot q % window
   std::vector<double> sums_;  // scratch
 };
 
-// pooled[i]: the largest, or the sum, of the values within `reach` of i.
+// pooled[i] becomes the largest, or the sum, of the values within `reach` of i.
 inline void pool_neighbours(std::span<const double> values,
                             std::size_t reach,
                             bool largest,

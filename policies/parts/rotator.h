@@ -1,5 +1,5 @@
-// Rotator: what a policy keeps of Policy::rotate_by, for policies that compare keys and queries as
-// they are after rotation although observations bring them before it.
+// Rotator: the arguments of Policy::rotate_by, stored by policies that compare keys and queries
+// after rotation. Observations hold these vectors before rotation.
 //
 // A place is a token's position in the stream or, in a cache that closes the gaps of evictions, its
 // rank (base/rotation.h).
@@ -20,7 +20,7 @@ class Rotator {
 
   Rotator(const Rotation* rotation, bool at_ranks) : rotation_(rotation), at_ranks_(at_ranks) {}
 
-  // Null where nothing rotates.
+  // Null if nothing rotates.
   [[nodiscard]] const Rotation* rotation() const { return rotation_; }
 
   // Whether places are ranks, which change with every eviction, instead of positions.

@@ -1,4 +1,4 @@
-// What policies keep of each resident beyond one number: rows of a fixed width, by rank.
+// Rows of a fixed width per resident, by rank, for policies that keep more than one number each.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kv {
 
 // Removes the rows at `ranks` (strictly increasing), keeping the order of the rest. Ranks beyond
-// the end are tokens that were never observed and have no row. Requires whole rows.
+// the end belong to tokens that were never observed and have no row. Requires whole rows.
 template <typename T>
 void erase_rows(std::vector<T>& values, std::span<const std::size_t> ranks, std::size_t width) {
   if (width == 0) return;
@@ -30,7 +30,7 @@ void erase_rows(std::vector<T>& values, std::span<const std::size_t> ranks, std:
   values.resize(kept * width);
 }
 
-// The 2-norm and the inner product, in double.
+// The inner product and the 2-norm, in double.
 inline double dot_of(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

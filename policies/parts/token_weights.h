@@ -1,4 +1,4 @@
-// What a token weighs to a weighted reservoir.
+// The weights of tokens in a weighted reservoir.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 namespace kv {
 
 enum class Weight {
-  attention,   // the mean of what the queries since its arrival paid it, its own included
-  value_norm,  // the length of its value, the mean over the unit's kv-heads
+  attention,   // mean mass from the queries since its arrival, its own included
+  value_norm,  // the norm of its value, averaged over the unit's kv-heads
   equal,
 };
 
@@ -24,7 +24,7 @@ class TokenWeights {
   void observe(const Observation& observation);
   void forget(std::span<const std::size_t> ranks);
 
-  // The weight now: positive and finite, as samplers want it.
+  // The current weight: positive and finite, as samplers require.
   [[nodiscard]] double at(std::size_t rank) const;
 
   void save(ByteWriter& writer) const;
@@ -34,10 +34,10 @@ class TokenWeights {
   Weight weight_;
   double queries_ = 0;        // observed so far
   std::vector<double> sums_;  // [residents]: mass since arrival, or the norm
-  std::vector<double> born_;  // [residents]: queries_ at arrival; only of attention
+  std::vector<double> born_;  // [residents]: queries_ at arrival; only for attention
 };
 
-// The parameter `weight`, which every weighted reservoir has, and what the options say of it.
+// The parameter `weight`, which every weighted reservoir has, and its value in the options.
 std::span<const Parameter> weight_parameters();
 Weight weight_of(const Options& options);
 

@@ -1,7 +1,7 @@
-// fifo: first in, first out; the oldest token of the middle goes.
+// fifo: first in, first out; evicts the oldest token of the middle.
 //
-// With sinks it keeps what streaming keeps with the whole middle as recent tokens; without sinks it
-// is a window. It stands beside the others to show what the order of arrival alone is worth.
+// With sinks it keeps the same tokens as streaming whose recent window includes the whole middle.
+// Without sinks it is a window. It serves as a baseline that uses the order of arrival alone.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,8 @@
-// dense, window and streaming: which tokens stay follows from the cache's sizes alone.
+// dense, window and streaming: the cache's sizes alone determine which tokens are kept.
 //
-// dense keeps everything, window the last `recent` tokens, streaming the first `sinks` besides.
-// None leaves a middle to choose from, so all three share one policy that is never asked.
+// dense keeps everything, window keeps the last `recent` tokens, and streaming also keeps the first
+// `sinks`. None of them has a middle to select from, so all three share one policy, whose evict is
+// never called.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace kv {
 
-// The policy's evict fails a KV_CHECK: a cache that asks it has kept a middle it should not have.
+// The policy's evict fails a KV_CHECK: a cache that calls it has kept a middle by mistake.
 std::unique_ptr<Policy> make_keep_recent();
 
 PolicyEntry dense_policy();

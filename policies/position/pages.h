@@ -1,14 +1,15 @@
-// pages: tokens go by whole pages, the oldest page first, but for the first of all.
+// pages: evicts whole pages, the oldest first, with special rules for the first page of the stream.
 //
-// Page i holds the positions i * page to (i + 1) * page - 1. When the middle is over its capacity
-// all that is left of its oldest page goes at once. With first-page=pinned page 0 is spared as long
-// as another page can go: the sinks' page stays whole, and all of its tokens are seen. With
-// first-page=freed only the cache's sinks of it stay. With first-page=masked queries see the same,
-// but the rest of a page that holds sinks is hidden instead of freed: page - sinks rows more stay
-// stored, as where such a page cannot be given back.
+// Page i holds the positions i * page to (i + 1) * page - 1. When the middle is over its capacity,
+// all remaining tokens of its oldest page are evicted at once. With first-page=pinned, page 0 is
+// kept as long as another page can be evicted: the page of the sinks remains whole, and queries see
+// all of its tokens. With first-page=freed, only the cache's sinks remain of page 0. With
+// first-page=masked queries see the same tokens, but the rest of a page that holds sinks is masked
+// instead of freed. page - sinks more rows then remain stored, as in a system that cannot free part
+// of a page.
 //
-// Of what is pinned only so much can stay as sinks and middle have room for; where they hold less
-// than a page, its newest tokens go. Without a middle the cache is a window, and no page is known.
+// Pinned tokens must fit into the sinks and the middle. If these hold less than a page, the newest
+// tokens of the page are evicted. Without a middle the cache is a window, and pages have no effect.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The registry: every policy with its parameters, defaults, claims and source, in one table.
 //
 // The command line, the laws, the benchmarks and the reports iterate it, so adding a policy touches
-// its two files, one line of registry.cpp and one test.
+// its two files, two lines of registry.cpp and one test.
 #pragma once
 
 #include <span>
@@ -15,9 +15,10 @@ namespace kv {
 // All policies, in the order that help and reports show them.
 std::span<const PolicyEntry> policy_registry();
 
-// Adds entries after those that are there; their texts outlive the process's specs. An error, and
-// nothing is added, if a name is no word of a-z, 0-9 and '-', or taken. Requires that no spec was
-// parsed yet: specs point into the registry. One thread only.
+// Adds entries after the existing ones. Their texts must outlive all specs. Returns an error, and
+// adds nothing, if a name is already taken or is not a word of a-z, 0-9 and '-', or if an entry has
+// an illegal parameter, claim, text or maker. Requires that no spec was parsed yet, because specs
+// point into the registry. Not thread-safe.
 Result<void> register_policies(std::span<const PolicyEntry> more);
 
 // The entry of that name, or null.

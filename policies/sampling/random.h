@@ -1,7 +1,8 @@
-// random: every newcomer enters, and a uniformly drawn older token makes room.
+// random: every newcomer enters, and an older token that is drawn uniformly is evicted.
 //
-// With k = the middle's size, a token survives each later decision with probability (k - 1)/k, so
-// its chance of being there after `a` of them is (1 - 1/k)^a: geometric in age, not uniform.
+// With k = the size of the middle, a token survives each later decision with probability (k - 1)/k.
+// It is still there after `a` decisions with probability (1 - 1/k)^a: geometric in age, not
+// uniform.
 #pragma once
 
 #include <memory>

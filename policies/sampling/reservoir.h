@@ -1,13 +1,13 @@
-// reservoir: a uniform random sample of everything that ever left the recent window.
+// reservoir: a uniform random sample of all tokens that ever left the recent window.
 //
-// With M tokens entered so far and room for k, each of the M is in the middle with probability k/M
-// and each set of k is as likely as any other. Three algorithms have this one law:
+// With M tokens entered so far and room for k, each of the M is in the middle with probability k/M,
+// and each set of k is as likely as any other. Three algorithms have this distribution:
 //
 //   r         Algorithm R in the words of the method's formulas. The newcomer enters with
-//             p = sample_size / (total_num - start_size - recent_size) = k/M, total_num counting
-//             the token being processed; then each old sample is replaced with q = 1/k.
+//             p = sample_size / (total_num - start_size - recent_size) = k/M, where total_num
+//             counts the token being processed; then each old sample is replaced with q = 1/k.
 //   l         Algorithm L: draws how many newcomers to refuse until the next one enters.
-//   bottom-k  every token has a random key of its own; the k smallest stay.
+//   bottom-k  gives every token a random key; the tokens with the k smallest keys are kept.
 //
 // They draw differently, so for one seed they keep different samples.
 #pragma once

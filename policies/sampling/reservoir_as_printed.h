@@ -1,15 +1,16 @@
-// reservoir-as-printed: the reservoir as its paper's listing runs it. Kept because it is wrong.
+// reservoir-as-printed: the reservoir exactly as the listing in its paper computes it. The listing
+// is wrong; the policy exists to show the difference.
 //
-// Each trim treats the middle as if it were the whole stream and samples it anew: the first k
-// candidates are taken, candidate i >= k draws j uniform on {0, ..., i} and replaces sample j if
-// j < k. Nothing remembers how many tokens there have been, so:
+// Each trim treats the middle as if it were the whole stream and samples it anew. It takes the
+// first k candidates; then candidate i >= k draws j uniformly from {0, ..., i} and replaces sample
+// j if j < k. The listing does not count earlier tokens, so:
 //
-//   token by token   one of k + 1 goes each time; a token is there after its a-th decision with
-//                    probability (k/(k+1))^a: geometric in age, half of it gone after 0.69 k
-//   in bulk of m     one decision leaves k of k + m: the law depends on the chunk size
+//   token by token   one of k + 1 is evicted each time; a token survives its first a decisions
+//                    with probability (k/(k+1))^a: geometric in age, one half after 0.69 k
+//   in bulk of m     one decision leaves k of k + m: the distribution depends on the chunk size
 //
-// Only a single bulk is uniform. The formulas of the same paper (policies/sampling/reservoir.h)
-// are.
+// The sample is uniform only after a single bulk. The formulas of the same paper give a uniform
+// sample in every case (policies/sampling/reservoir.h).
 #pragma once
 
 #include <memory>

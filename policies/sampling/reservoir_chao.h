@@ -1,11 +1,12 @@
-// reservoir-chao: a random sample in which a token's chance is in proportion to its weight.
+// reservoir-chao: a random sample in which a token's probability is proportional to its weight.
 //
-// After M tokens of weights w, with room for k, each is in the middle with probability
-// min(1, c w), where c makes these sum to k. A token whose share would be above 1 is overweight and
-// stays for sure. A newcomer enters with its probability; then whoever has just stopped being
-// overweight goes with what its probability fell by, and the rest of the chance is shared evenly by
-// those that were not overweight before. With equal weights it is a uniform reservoir. A weight is
-// fixed when its token first may go.
+// After M tokens with weights w, with room for k, each token is in the middle with probability
+// min(1, c w), where c makes these probabilities sum to k. A token whose share would be above 1 is
+// overweight and is kept with certainty. A newcomer enters with its own probability, and then one
+// older token is evicted. A token that has just stopped being overweight is evicted with the
+// probability by which its share fell. The remaining probability is shared evenly by the tokens
+// that were not overweight before. With equal weights the policy is a uniform reservoir. A token's
+// weight is fixed when the token first becomes a candidate.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,10 @@
-// reservoir-es: a weighted random sample of all that left the recent window, by random keys.
+// reservoir-es: a weighted random sample of all tokens that left the recent window, by random keys.
 //
-// Each token draws a key ln(u) / weight when it first may go; the k largest stay. That is drawing
-// without replacement, one after another, each time in proportion to the weights: heavy tokens are
-// favoured, but inclusion is not in proportion to weight (policies/sampling/reservoir_chao.h is).
-// With equal weights it is a uniform reservoir. A weight is fixed together with the key.
+// Each token draws a key ln(u) / weight when it first becomes a candidate, and the tokens with the
+// k largest keys are kept. This is sampling without replacement: tokens are drawn one after
+// another, each in proportion to its weight. Heavy tokens are favoured, but the probability of
+// inclusion is not proportional to the weight (in policies/sampling/reservoir_chao.h it is). With
+// equal weights the policy is a uniform reservoir. A token's weight is fixed together with its key.
 #pragma once
 
 #include <memory>
