@@ -1,11 +1,11 @@
-// The caches whose units share one budget, and that therefore decide together: those of one layer
-// under budgets=adaptive. Any other cache is a pool of one.
+// A budget pool: the caches whose units share one budget and therefore decide together. These are
+// the caches of one layer under budgets=adaptive. Any other cache is a pool of one.
 //
-// Only the moment of a decision differs from that of a cache alone. All caches of the pool first
-// release what their timing says; then the lowest scores of all middles together are evicted
-// (sim/cache/pooled_scores.h); then rows are freed. After that each is a cache like any other, with
-// a middle of its own size. Nothing is shared between decisions, so a pool has no state: it may be
-// made anew whenever caches have moved.
+// Only decisions differ from those of a single cache. All caches of the pool first release the
+// tokens that their timing requires. Then the lowest scores of all middles together are evicted
+// (sim/cache/pooled_scores.h), and then rows are freed. After that each is a cache like any other,
+// with a middle of its own size. A pool has no state between decisions: it may be made again
+// whenever caches have moved.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,19 @@ namespace kv {
 
 class BudgetPool {
  public:
-  // The caches outlive the pool and do not move. Those of one layer, in the order of their heads,
-  // if the cache shares; else one. Requires that all were made of one spec.
+  // Adds a cache, which outlives the pool and does not move. A pool holds all caches of one layer,
+  // in the order of their heads, if they share a budget, and one cache otherwise. Requires that all
+  // were made from one spec.
   void add(UnitCache& cache);
 
-  // UnitCache::begin_chunk of all.
+  // UnitCache::begin_chunk for all caches.
   void begin_chunk(std::size_t tokens);
 
-  // Before next_query of each: where every query has a window of its own, decides for the next.
+  // To be called before next_query of each cache. If every query has a window of its own, it
+  // decides for the next query.
   void before_query();
 
-  // UnitCache::end_chunk of all.
+  // UnitCache::end_chunk for all caches.
   void end_chunk();
 
  private:
@@ -38,7 +40,7 @@ class BudgetPool {
   void decide();
 
   std::vector<UnitCache*> caches_;
-  std::vector<UnitCache::Trim> trims_;  // one per cache, where they share
+  std::vector<UnitCache::Trim> trims_;  // one per cache, if they share
 };
 
 // A cache and its unit's layer.
@@ -47,11 +49,11 @@ struct LayerCache {
   UnitCache* cache = nullptr;
 };
 
-// The pools of these caches, which come layer by layer: the caches of a layer that shares its
-// budget are one pool, and every other cache is one by itself.
+// The pools of these caches, which must be ordered by layer. The caches of a layer that shares its
+// budget form one pool; every other cache is a pool by itself.
 std::vector<BudgetPool> budget_pools(std::span<const LayerCache> caches);
 
-// How many units decide together in a layer that has so many.
+// The number of units that decide together in a layer of `units_of_layer` units.
 std::size_t units_in_pool(const Spec& spec, std::size_t units_of_layer);
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// Which candidates of several units are evicted: the part of budgets=adaptive that is arithmetic.
+// The arithmetic of budgets=adaptive: which candidates of several units are evicted.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,17 @@
 
 namespace kv {
 
-// What one unit puts into the pool.
+// The candidates of one unit.
 struct PooledUnit {
   std::span<const double> scores;       // [n], none NaN; the lowest are evicted
   std::span<const Position> positions;  // [n], strictly increasing
 };
 
-// For each unit the indices of its victims, increasing, so that mean * units.size() candidates stay
-// in all, or all where there are no more. A unit's `floor` highest are never victims; of the others
-// the lowest are; among equals the older (of the lower position), and of those equally old the one
-// of the last unit. Requires floor <= mean. Cost: O(n) over all units.
+// For each unit the indices of its victims, increasing. mean * units.size() candidates are kept in
+// all, or all of them if there are no more. The `floor` highest scores of a unit are never victims;
+// among the others, those with the lowest scores are. Among equal scores the older token (of the
+// lower position) is a victim first, and among equally old tokens the one of the last unit.
+// Requires floor <= mean. Cost: O(n) over all units.
 std::vector<std::vector<std::size_t>> lowest_of_pool(std::span<const PooledUnit> units,
                                                      std::size_t mean,
                                                      std::size_t floor);

@@ -1,8 +1,9 @@
-// Rotary position embedding: pairs of a head's dimensions turn by an angle proportional to
+// Rotary position embedding rotates pairs of a head's dimensions by an angle proportional to the
 // position.
 //
-// Source: Su et al., "RoFormer", arXiv:2104.09864, section 3.4.2. Both layouts in use are built:
-// pairs of neighbours (the paper, llama2.c) and of halves (GPT-NeoX and Hugging Face's Llama).
+// Source: Su et al., "RoFormer", arXiv:2104.09864, section 3.4.2. Both common layouts are
+// implemented: pairs of neighbours (the paper, llama2.c) and of halves (GPT-NeoX and Hugging Face's
+// Llama).
 #pragma once
 
 #include <cstddef>
@@ -14,17 +15,17 @@
 
 namespace kv {
 
-// How many pairs of a head's dimensions turn.
+// The number of pairs of a head's dimensions that are rotated.
 std::size_t pairs_of(const Rope& rope);
 
-// The turns per position, in radians, one per pair.
+// The frequency of each pair: its angle per position, in radians.
 std::vector<double> plain_frequencies(const Rope& rope);
 
-// The angle of one pair, given its turn per position; computed in double, rounded to f32.
+// The cosine and sine of one pair's angle; computed in double, rounded to f32.
 void rope_angle(double frequency, Position position, float& cosine, float& sine);
 
-// Turns the vector of one head by one angle per pair: in and out [head_dim], out of place. What has
-// no pair is copied.
+// Rotates the vector of one head by one angle per pair: in and out [head_dim], not overlapping.
+// Dimensions without a pair are copied.
 void rotate_pairs(const Rope& rope,
                   std::span<const float> cosines,
                   const float* sines,
@@ -32,19 +33,19 @@ void rotate_pairs(const Rope& rope,
                   std::size_t head_dim,
                   float* out);
 
-// Cosines and sines for positions 0 ... positions - 1.
+// Cosines and sines for the positions 0 to positions - 1.
 class RopeTable {
  public:
   RopeTable(const Rope& rope, std::size_t positions);
 
-  // The same with turns per position, in radians, of the caller's: one per pair of `rope`.
+  // The same with frequencies of the caller, in radians per position: one per pair of `rope`.
   RopeTable(const Rope& rope, std::vector<double> frequencies, std::size_t positions);
 
-  // Makes the table serve at least that many positions.
+  // Extends the table to at least that many positions.
   void grow(std::size_t positions);
 
-  // Turns the vector of one head as if it stood at `position`: in and out [head_dim], out of place.
-  // Without rotation (RopeLayout::none) it copies. Requires position < positions.
+  // Rotates the vector of one head to `position`: in and out [head_dim], not overlapping. Without
+  // rotation (RopeLayout::none) it copies. Requires position < positions.
   void rotate(const float* in, std::size_t head_dim, Position position, float* out) const;
 
  private:

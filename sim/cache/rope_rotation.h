@@ -1,5 +1,4 @@
-// What positions turn under rotary position embedding, for policies: base/rotation.h over
-// sim/cache/rope.h.
+// Rotary position embedding as policies see it: base/rotation.h implemented with sim/cache/rope.h.
 #pragma once
 
 #include <vector>
@@ -11,13 +10,13 @@ namespace kv {
 
 class RopeRotation final : public Rotation {
  public:
-  // Turns per position as the embedding has them by itself.
+  // With the plain frequencies of the embedding.
   explicit RopeRotation(const Rope& rope);
 
-  // The same with turns per position, in radians, of the caller's: one per pair of `rope`.
+  // With frequencies of the caller, in radians per position: one per pair of `rope`.
   RopeRotation(const Rope& rope, std::vector<double> frequencies);
 
-  // In double precision. The mean of many turns is a finite sum of a geometric series, so that its
+  // Computed in double. The mean of many rotations is a geometric series with a closed form, so the
   // cost does not grow with their number.
   void mean_rotations(Position first,
                       std::size_t count,

@@ -1,8 +1,8 @@
-// Slots: which physical row each resident's key and value live in.
+// Slots: the physical row in which each resident's key and value are stored.
 //
-// Rows are named by slot. A new resident takes a freed slot if there is one, the next unused one
-// else; it keeps the slot until it is evicted and its row is freed. So nothing is ever moved, and
-// the number of slots ever used is the peak of stored rows.
+// A slot is the number of a row. A new resident takes a freed slot if there is one, else the next
+// unused slot, and keeps it until it is evicted and its row is freed. Rows are therefore never
+// moved, and the number of slots ever used is the peak of stored rows.
 #pragma once
 
 #include <cstddef>
@@ -18,41 +18,41 @@ using Slot = std::uint32_t;
 
 class Slots {
  public:
-  // A new resident arrives, as a sink or at the end of the tail.
+  // Adds a new resident as a sink or at the end of the tail.
   void append_sink() { sinks_.push_back(take()); }
 
   void append_tail() { tail_.push_back(take()); }
 
-  // The oldest resident of the tail becomes the newest of the middle.
+  // Moves the oldest resident of the tail to the end of the middle.
   void tail_to_middle();
 
-  // The oldest resident of the tail, or the middle resident of that index, is evicted.
+  // Evicts the oldest resident of the tail, or the middle resident of that index.
   void evict_tail();
   void evict_middle(std::size_t index);
 
-  // The same, but its row is never freed.
+  // The same, but the row is never freed.
   void mask_tail();
   void mask_middle(std::size_t index);
 
-  // Rows that are never freed.
+  // The number of rows that are never freed.
   [[nodiscard]] std::size_t masked() const { return masked_.size(); }
 
-  // The rows of evicted residents may be used again.
+  // Frees the rows of evicted residents, so that new residents may take them.
   void free_evicted();
 
-  // Evicted residents whose rows are not free yet.
+  // The number of evicted residents whose rows are not free yet.
   [[nodiscard]] std::size_t unfreed() const { return evicted_.size(); }
 
-  // The slot of the resident of a rank: sinks, then middle, then tail.
+  // The slot of the resident of that rank. Ranks count the sinks, then the middle, then the tail.
   [[nodiscard]] Slot slot_of(std::size_t rank) const;
 
   // The slots of the residents of ranks 0 to count - 1, in order. Cost: O(count).
   void list(std::size_t count, std::vector<Slot>& into) const;
 
-  // Slots ever used; every slot is below it.
+  // The number of slots ever used; every slot is below it.
   [[nodiscard]] std::size_t used() const { return used_; }
 
-  // The whole state as bytes, and back; mistakes show in ByteReader::finished.
+  // Writes the whole state as bytes and reads it back. ByteReader::finished reports wrong bytes.
   void save(ByteWriter& writer) const;
   void load(ByteReader& reader);
 

@@ -1,4 +1,4 @@
-// What one token brings to a unit's policy, gathered head by head.
+// The vectors of one token that a unit's policy receives, gathered head by head.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace kv {
 
 class TokenVectors {
  public:
-  // Forgets what it holds. Vectors added from now on have `dim` numbers.
+  // Removes all vectors. Vectors added from now on have `dim` numbers.
   void clear(std::size_t dim) {
     dim_ = dim;
     keys_.clear();
@@ -18,14 +18,14 @@ class TokenVectors {
     queries_.clear();
   }
 
-  // Vectors of the next heads, one after another; keys and queries before rotation.
+  // Add the vectors of the next heads, one after another; keys and queries before rotation.
   void add_keys(const float* numbers, std::size_t heads) { add(keys_, numbers, heads); }
 
   void add_values(const float* numbers, std::size_t heads) { add(values_, numbers, heads); }
 
   void add_queries(const float* numbers, std::size_t heads) { add(queries_, numbers, heads); }
 
-  // Adds those that are asked for to what is shown; they hold until this is changed.
+  // Sets the vectors of `shown` that `needs` asks for. They are valid until this object changes.
   void show(const Needs& needs, Observation& shown) const {
     if (needs.keys) shown.keys = {keys_, dim_};
     if (needs.values) shown.values = {values_, dim_};

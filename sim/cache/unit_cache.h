@@ -1,15 +1,15 @@
-// The one cache that every policy runs in: which tokens are resident, which each query sees, and
-// what is stored.
+// The one cache that every policy runs in. It determines which tokens are resident, which of them
+// each query sees, and which rows are stored.
 //
 // A unit holds the residents that some heads share. The cache owns protection, budget, timing and
-// visibility, all from the Spec; the policy only names victims among the middle. Mask, ranks and
-// rotary positions are derived from the residents here and nowhere else.
+// visibility, all from the Spec. The policy only names victims among the middle. The mask, the
+// ranks and the rotary positions are derived from the residents here and nowhere else.
 //
-// Residents are always
+// The residents are always
 //     [0, sinks)  +  middle (a strictly increasing list)  +  [tail, tokens seen)
-// because sinks and recent tokens never leave. A token that drops out of the last `recent` is
-// *released*: it joins the middle, and if the middle then exceeds its capacity the policy is asked.
-// When tokens are released is the whole difference between timings:
+// because sinks and recent tokens are never evicted. A token that leaves the last `recent` tokens
+// is *released*: it joins the middle, and the policy is called if the middle then exceeds its
+// capacity. Timings differ only in when tokens are released:
 //
 //     trim-then-attend   before a chunk, all but the last recent - c
 //     attend-then-trim   after a chunk, all but the last recent
@@ -17,17 +17,17 @@
 //     visibility=window  before each query, all but the last recent (its own key included);
 //                        the timing then only says when evicted rows are freed
 //
-// A policy may have evicted rows below a position masked instead of freed: they are no residents
-// any more, but remain stored beside the budget (Policy::masked_below).
+// A policy may require that evicted rows below a position are masked instead of freed. Their tokens
+// are no longer residents, but the rows remain stored beside the budget (Policy::masked_below).
 //
-// Policies may be a user's own, so an answer that breaks their interface is no bug of this program:
-// the cache records it (broken_promise()), evicts the oldest candidates instead so that it remains
-// a cache, and leaves it to the caller to throw the results away.
+// Users may add policies, so an answer that breaks the interface is not a bug of this program. The
+// cache records the error (broken_promise()) and evicts the oldest candidates instead, so that its
+// own rules still hold. The caller has to discard the results.
 //
-// The life of a chunk: begin_chunk, then for each token next_query and (if the policy wants it)
-// observe, then end_chunk. Cost a token: O(1) without a middle, plus the policy's own cost.
+// The calls for a chunk are begin_chunk, then for each token next_query and (if the policy needs
+// it) observe, then end_chunk. Cost per token: O(1) without a middle, plus the policy's own cost.
 //
-// Caches whose layer shares a budget (budgets=adaptive) decide together: a BudgetPool
+// Caches whose layer shares a budget (budgets=adaptive) decide together. A BudgetPool
 // (sim/cache/budget_pool.h) begins and ends their chunks, through Trim.
 #pragma once
 
@@ -52,12 +52,12 @@ namespace kv {
 
 struct Spec;
 
-// What trimming has cost so far.
+// The cost of all trims so far.
 struct TrimCounts {
-  std::uint64_t trims = 0;    // times at which at least one row was freed
+  std::uint64_t trims = 0;    // the number of times that at least one row was freed
   std::uint64_t evicted = 0;  // rows freed
-  std::uint64_t moved = 0;    // rows that storage kept contiguous and in stream order would have
-                              // moved to close the gaps; slot-mapped storage moves none
+  std::uint64_t moved = 0;    // rows that contiguous storage in stream order would have had to move
+                              // to close the gaps; storage by slots moves none
 
   bool operator==(const TrimCounts&) const = default;
 };
@@ -66,56 +66,57 @@ class UnitCache {
  public:
   class Trim;
 
-  // Draws come through `draws`, which the cache owns; nothing is drawn for a deterministic policy.
+  // All random numbers come from `draws`. A deterministic policy draws none.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
-  // Tells the policy how places rotate keys and queries (Policy::rotate_by). `rotation` is to
-  // outlive the cache and its forks. Before the first chunk.
+  // Reports to the policy how places rotate keys and queries (Policy::rotate_by). `rotation` must
+  // outlive the cache and its forks. Call it before the first chunk.
   void rotate_by(const Rotation* rotation);
 
-  // Whether it decides together with the others of its layer. Then a BudgetPool begins and ends its
-  // chunks, and is called before each next_query.
+  // Whether the cache decides together with the others of its layer. If so, a BudgetPool begins and
+  // ends its chunks and must be called before each next_query.
   [[nodiscard]] bool shares() const { return rules_.shares; }
 
   // The first answer of the policy that its interface forbids, as one sentence that names the
-  // policy; empty if there was none. What the cache holds afterwards is not what the policy chose.
+  // policy; empty if there was none. After such an answer the residents are not those that the
+  // policy selected.
   [[nodiscard]] const std::string& broken_promise() const { return state_.broken_promise; }
 
-  // Makes room if the timing says so, then stores `tokens` new rows. Requires tokens > 0 and the
-  // last chunk ended.
+  // Makes room if the timing requires it, then stores `tokens` new rows. Requires tokens > 0 and
+  // that the last chunk has ended.
   void begin_chunk(std::size_t tokens);
 
-  // What the chunk's next query sees. It holds until the next call that is not const.
+  // The visible set of the chunk's next query. It is valid until the next call that is not const.
   const Visible& next_query();
 
-  // What the query at that position of the chunk under way sees, before it is asked: for units that
-  // span layers, which meet every query of a chunk once per layer. Requires causal visibility:
-  // windows depend on decisions that are still to come.
+  // The visible set of the query at that position of the current chunk, in advance of next_query.
+  // Units that span layers need it, because they process every query of a chunk once per layer.
+  // Requires causal visibility, because windows depend on decisions that are not made yet.
   [[nodiscard]] Visible visible_to(Position query) const;
 
-  // Shows the policy what it asks for of the query just asked, whose position and draws are filled
-  // in. Only if needs().any().
+  // Passes the inputs that the policy needs for the last query of next_query. The cache sets the
+  // query's position and draws. Call it only if needs().any().
   void observe(Observation shown);
 
-  // Trims if the timing says so. Requires every query of the chunk asked.
+  // Trims if the timing requires it. Requires that next_query was called for the whole chunk.
   void end_chunk();
 
-  // What the policy asks for.
+  // The inputs that the policy needs.
   [[nodiscard]] const Needs& needs() const { return rules_.needs; }
 
   [[nodiscard]] bool wants_rows() const { return rules_.needs.attention; }
 
-  // Tokens begun so far; the next chunk starts at this position.
+  // The number of tokens in all chunks so far; the next chunk starts at this position.
   [[nodiscard]] Position seen() const { return state_.seen; }
 
-  // Rows in memory now: residents, evicted ones whose rows the timing has not freed yet, and those
-  // that are masked for good.
+  // The rows in memory now: those of residents, those of evicted tokens that the timing has not
+  // freed yet, and those that are masked for good.
   [[nodiscard]] std::size_t stored() const { return trimmable() + state_.slots.masked(); }
 
   // Evicted rows below this position are masked.
   [[nodiscard]] std::uint64_t masked_below() const { return rules_.masked_below; }
 
-  // Residents now: rows that a later query may still see.
+  // The number of residents: tokens that a later query may still see.
   [[nodiscard]] std::size_t residents() const {
     return sinks_held() + state_.middle.size() + tail_size();
   }
@@ -123,28 +124,28 @@ class UnitCache {
   // All residents, in stream order, as the three runs.
   [[nodiscard]] Visible all() const;
 
-  // The rows' places: slot_of(rank) for the residents of all(), stable until evicted.
+  // The slots of rows: slot_of(rank) for the residents of all(), unchanged until evicted.
   [[nodiscard]] const Slots& slots() const { return state_.slots; }
 
-  // Positions evicted since the last clear_evicted(), in the order of the decisions.
+  // The positions evicted since the last clear_evicted(), in the order of the decisions.
   [[nodiscard]] std::span<const Position> evicted() const { return state_.evicted; }
 
   void clear_evicted() { state_.evicted.clear(); }
 
   [[nodiscard]] const TrimCounts& counts() const { return state_.counts; }
 
-  // An independent copy; `draws` serves the copy. Requires no chunk under way.
+  // An independent copy, which draws from `draws`. Requires that the last chunk has ended.
   [[nodiscard]] UnitCache fork(std::unique_ptr<Draws> draws) const;
 
-  // The whole state as bytes, the policy's with it. Requires no chunk under way.
+  // Writes the whole state as bytes, with the policy's. Requires that the last chunk has ended.
   void save(ByteWriter& writer) const;
 
-  // Back again, into a cache of the same spec. Mistakes show in ByteReader::finished; the cache is
-  // then to be thrown away.
+  // Reads the state back into a cache of the same spec. ByteReader::finished reports wrong bytes;
+  // the cache must then be discarded.
   void load(ByteReader& reader);
 
  private:
-  // What the spec and its policy fix; it never changes.
+  // The constants that the spec and its policy fix.
   struct Rules {
     Rules(const Spec& spec, const Policy& policy);
 
@@ -154,21 +155,21 @@ class UnitCache {
     Visibility visibility;
     bool in_bulk;
     bool shares;
-    std::uint32_t floor;  // of a shared budget: what of the middle is not at stake
+    std::uint32_t floor;  // of a shared budget: tokens that a unit keeps in any case
     bool at_ranks;
     std::uint64_t masked_below;
     Position sinks;
     std::size_t recent;
-    std::size_t capacity;  // of the middle; on average, where it shares
+    std::size_t capacity;  // of the middle; on average if the budget is shared
     std::size_t budget;
     std::size_t slack;
     Needs needs;
   };
 
-  // What the stream has made of it; copies are independent.
+  // The state that the stream changes; copies are independent.
   struct State {
     Position seen = 0;
-    Position query = 0;            // the next query to be asked
+    Position query = 0;            // the position of the next query
     Position tail = 0;             // first position of the tail; >= sinks always
     std::vector<Position> middle;  // strictly increasing, all in [sinks, tail)
     std::uint64_t entered = 0;     // tokens ever released
@@ -179,25 +180,25 @@ class UnitCache {
     std::string broken_promise;
   };
 
-  // What one call leaves for the next to overwrite, or for the caller to read.
+  // Buffers that calls overwrite or that the caller reads after a call.
   struct Scratch {
-    Visible visible;                   // of the query just asked
-    std::size_t newcomers = 0;         // tokens that the last release released
+    Visible visible;                   // of the last query
+    std::size_t newcomers = 0;         // tokens that were released last
     std::vector<std::size_t> victims;  // the policy's answer
     std::vector<std::size_t> ranks;    // for forget()
-    std::vector<double> no_scores;     // in place of scores that break the interface
+    std::vector<double> no_scores;     // zeros, in place of scores that break the interface
   };
 
   UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws);
 
-  // The two halves of begin_chunk: a shared decision falls between them.
+  // The two halves of begin_chunk. A shared decision is made between them.
   void make_room(std::size_t tokens);
   void store(std::size_t tokens);
 
-  // Before the next query: releases what it must not see.
+  // Releases the tokens that the next query must not see.
   void release_for_query();
 
-  // How many rows are stored beyond what the end of a chunk allows; 0 or less: no trim.
+  // The number of rows above the size that the end of a chunk allows; no trim if 0 or less.
   [[nodiscard]] std::int64_t over_budget() const;
 
   [[nodiscard]] std::size_t sinks_held() const {
@@ -208,29 +209,29 @@ class UnitCache {
     return state_.seen > state_.tail ? state_.seen - state_.tail : 0;
   }
 
-  // Rows that count against the budget.
+  // The number of rows that count against the budget.
   [[nodiscard]] std::size_t trimmable() const { return residents() + state_.slots.unfreed(); }
 
   // Releases every token that is not among the last `recent` of the first `end` positions.
   void release_all_but(std::size_t recent, std::size_t end);
 
-  // Moves the oldest tail token to the middle; or evicts it at once where there is no middle.
+  // Moves the oldest tail token to the middle, or evicts it if there is no middle.
   void release_next();
   void evict_next();
 
-  // Asks the policy for victims, now that the middle is over its capacity.
+  // Asks the policy for victims and evicts them. Requires a middle above its capacity.
   void decide(std::size_t newcomers);
 
-  // What the policy says that each of the middle is worth, for a shared decision.
+  // The policy's scores of the middle, for a shared decision.
   std::span<const double> scores_of_middle();
 
   // Evicts the victims from the middle.
   void drop_victims();
 
-  // What is wrong with the policy's victims, as one sentence; empty if nothing is.
+  // The error in the policy's victims, as one sentence; empty if there is none.
   [[nodiscard]] std::string wrong_victims() const;
 
-  // Frees the rows of evicted residents and counts what that cost.
+  // Frees the rows of evicted residents and counts the cost.
   void free_rows();
 
   std::unique_ptr<Policy> policy_;
@@ -240,43 +241,44 @@ class UnitCache {
   Scratch scratch_;
 };
 
-// The steps of a trim, one by one, for caches that decide together. Between them another decides,
-// so each of begin_chunk, next_query and end_chunk is cut where its decision falls.
+// The single steps of a trim, for caches that decide together. The pool makes the decision between
+// these steps, so each of begin_chunk, next_query and end_chunk is split at its decision.
 class UnitCache::Trim {
  public:
   // The cache outlives it. Requires cache.shares().
   explicit Trim(UnitCache& cache);
 
-  // Releases what a chunk of so many tokens, the next query, or the end of a chunk calls for.
+  // Release the tokens that must leave the recent window before a chunk of `tokens` tokens, before
+  // the next query, and at the end of a chunk.
   void release_for_chunk(std::size_t tokens) { cache_->make_room(tokens); }
 
   void release_for_query() { cache_->release_for_query(); }
 
   void release_at_end();
 
-  // The middle, its capacity on average over the layer's units, and how many of its highest scores
-  // are not at stake.
+  // The middle, its average capacity over the layer's units, and how many of its highest scores the
+  // unit keeps in any case.
   [[nodiscard]] std::span<const Position> middle() const { return cache_->state_.middle; }
 
   [[nodiscard]] std::size_t capacity() const { return cache_->rules_.capacity; }
 
   [[nodiscard]] std::size_t floor() const { return cache_->rules_.floor; }
 
-  // Of the middle; the view holds until the policy's next call.
+  // The scores of the middle. The view is valid until the policy's next call.
   [[nodiscard]] std::span<const double> scores() { return cache_->scores_of_middle(); }
 
-  // Whether decisions fall before each query, which then has a window of its own.
+  // Whether there is a decision before each query, which then has a window of its own.
   [[nodiscard]] bool decides_before_query() const {
     return cache_->rules_.visibility != Visibility::causal;
   }
 
-  // Evicts these of the middle: indices, strictly increasing.
+  // Evicts tokens of the middle by index, strictly increasing.
   void drop(std::vector<std::size_t> victims);
 
   // Stores the chunk's new rows, after its decision.
   void store(std::size_t tokens) { cache_->store(tokens); }
 
-  // How many rows are stored beyond what the end of a chunk allows; 0 or less: no trim.
+  // The number of rows above the size that the end of a chunk allows; no trim if 0 or less.
   [[nodiscard]] std::int64_t over_budget() const { return cache_->over_budget(); }
 
   // Frees the rows of evicted residents.

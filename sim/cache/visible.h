@@ -9,7 +9,8 @@
 
 namespace kv {
 
-// In stream order, the query's own position last. A position's rank is its index in that order.
+// Three runs in stream order, the query's own position last. A position's rank is its index in that
+// order.
 struct Visible {
   Run sinks;
   std::span<const Position> middle;  // strictly increasing
@@ -34,7 +35,7 @@ struct Visible {
   }
 };
 
-// Calls visit(position) for all of them, in stream order.
+// Calls visit(position) for each visible position, in stream order.
 template <typename Visit>
 void for_each_position(const Visible& visible, const Visit& visit) {
   for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) visit(p);
@@ -44,8 +45,8 @@ void for_each_position(const Visible& visible, const Visit& visit) {
 
 // Calls visit(first, count, rank) for each run of consecutive positions among the sinks and the
 // middle: `count` positions from `first` on, whose ranks begin at `rank`. Within a run the distance
-// between position and rank is constant. The recent run is left to the caller: there the query's
-// own position has the last rank, so nothing differs from attention without evictions.
+// between position and rank is constant. The recent run is not visited: the query is its last
+// position, so distances within it are those of attention without evictions.
 template <typename Visit>
 void for_each_run_before_recent(const Visible& visible, const Visit& visit) {
   const std::size_t sinks = visible.sinks.size();

@@ -1,4 +1,4 @@
-// Future masses: what each token of one unit will still be attended with, at every moment.
+// Future masses: the attention that each token of one unit will still receive, at every query.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ class FutureMass {
  public:
   explicit FutureMass(std::size_t tokens);
 
-  // What the query pays to each token: [query + 1], none negative.
+  // Sets the mass that the query pays to each token: [query + 1], none negative.
   void set_row(Position query, std::span<const double> mass);
 
-  // Turns rows into sums over all queries from one on. Call once, after the last row.
+  // Replaces each row by the sum of itself and all later rows. Call it once, after the last row.
   void close();
 
   [[nodiscard]] std::size_t tokens() const { return tokens_; }
 
-  // [query + 1]: for each token the sum of what this query and all later ones pay to it. Requires
-  // close(). Never increases with the query.
+  // [query + 1]: for each token the sum of the mass that this query and all later ones pay to it.
+  // It never increases with the query. Requires close().
   [[nodiscard]] std::span<const double> from(std::size_t query) const {
     return {sums_.data() + query * (query + 1) / 2, query + 1};
   }
 
-  // What all queries pay to all tokens. Requires close().
+  // The sum over all queries and tokens. Requires close().
   [[nodiscard]] double total() const { return total_; }
 
  private:

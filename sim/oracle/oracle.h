@@ -1,23 +1,24 @@
 // The oracle: the most attention that any cache of a given size could have retained on a recorded
 // stream, had it known the future.
 //
-// One unit. Query t sees a set V_t of tokens. What every cache here does, whatever its policy:
+// Consider one unit, in which query t sees a set V_t of tokens. For every cache, whatever its
+// policy:
 //     t is in V_t                   a query sees its own key
-//     V_t - {t} is within V_{t-1}   what was evicted never comes back
+//     V_t - {t} is within V_{t-1}   evicted tokens never come back
 //     |V_t| <= limits[t]            sim/cache/visible_limits.h: budget, timing, visibility, chunk
 // The optimum is the largest sum over t of the mass that query t pays to V_t, over all such sets.
-// It knows no sinks, recent window or policy, so it bounds every policy with the same limits.
+// It has no sinks, recent window or policy, so it bounds every policy with the same limits.
 //
-// Structure. Dropping more than the limits force never helps, so before query t exactly
-// limits[t-1] + 1 - limits[t] tokens leave, and a token that leaves before t costs what queries
-// from t on pay to it. So evictions are matched with tokens, at the least cost, and an eviction
-// before t may take any token below t: an assignment problem. Solved by shortest augmenting paths
-// (Jonker and Volgenant 1987), one eviction after another.
+// Structure: it never helps to evict more tokens than the limits force. Before query t exactly
+// limits[t-1] + 1 - limits[t] tokens are therefore evicted. A token that is evicted before t costs
+// the mass that the queries from t on pay to it. The problem is to match evictions with tokens at
+// the least cost, where an eviction before t may take any token below t: an assignment problem. It
+// is solved by shortest augmenting paths (Jonker and Volgenant 1987), one eviction after another.
 //
-// Certificate. Whatever prices p <= 0 the tokens have, no matching costs less than
-//     sum over evictions of min over tokens of (cost - p)  +  sum over tokens of p,
-// so the bound is computed anew from the prices that the search ends with. It does not depend on
-// the search being right; a wrong search could only give a larger, still true bound.
+// Certificate: for all prices p <= 0 of the tokens, no matching costs less than
+//     sum over evictions of min over tokens of (cost - p)  +  sum over tokens of p.
+// The bound is computed from the prices at the end of the search and does not rely on the search
+// itself: an error in the search could only give a larger bound, which would still be valid.
 #pragma once
 
 #include <cstdint>
@@ -32,44 +33,45 @@
 namespace kv {
 
 struct Optimum {
-  double bound = 0;    // no irrevocable cache within the limits retains more; summed over queries
-  double reached = 0;  // what the schedule below retains; at most `bound`, up to rounding
+  double bound = 0;    // no cache that keeps the rules above retains more; summed over queries
+  double reached = 0;  // the mass that evicted_at retains; at most `bound`, up to rounding
 
-  // [tokens]: tokens seen when the position is evicted, tokens + 1 if it never is, as in
-  // Residency::evicted_at.
+  // [tokens]: the number of tokens seen when the position is evicted, or tokens + 1 if it never is,
+  // as in Residency::evicted_at.
   std::vector<Position> evicted_at;
 };
 
-// How far `bound` may be above `reached`, as a share of the total mass: rounding of double sums.
-// irrevocable_optimum checks it.
+// The largest difference of `bound` and `reached`, as a share of the total mass. It allows for
+// rounding of double sums, and irrevocable_optimum checks it.
 inline constexpr double oracle_gap = 1e-9;
 
-// The optimum under `limits`: [tokens], each at least 1. Nothing only if `go_on`, asked before each
-// eviction, says no. Cost: O(evictions^2 * tokens) at worst, usually a third of that;
-// bench/README.md has times. Memory beside the masses: O(tokens).
+// The optimum under `limits`: [tokens], each at least 1. `go_on` is called before each eviction; if
+// it returns false, there is no result. Cost: O(evictions^2 * tokens) at worst, usually a third of
+// that; bench/README.md has times. Memory beside the masses: O(tokens).
 std::optional<Optimum> irrevocable_optimum(const FutureMass& masses,
                                            std::span<const std::uint32_t> limits,
                                            const std::function<bool()>& go_on = {});
 
-// The looser bound, which re-admission would have to be free for: each query sees its own key and
-// the heaviest others. One row after another, in any order.
+// A looser bound, under which evicted tokens may come back: each query sees its own key and the
+// heaviest others. Rows may be given in any order.
 class PerStepTop {
  public:
-  // What a query that may see `limit` rows retains of `mass`: [query + 1].
+  // The mass that a query retains of `mass` ([query + 1]) if it may see `limit` rows.
   double retained(std::span<const double> mass, std::uint32_t limit);
 
  private:
   std::vector<double> others_;
 };
 
-// A cache that knows the future and drops, whenever it must, what will be attended to least. No
-// bound: between a tenth of a percent and a seventh below the optimum in our tests. Linear memory.
+// A cache that knows the future and evicts, whenever it must, the token with the least future mass.
+// It is not a bound: in our tests it is between a tenth of a percent and a seventh below the
+// optimum. Memory: O(tokens).
 class GreedyCache {
  public:
-  // `future`: [tokens], what all queries pay to each token. `limits` as above.
+  // `future`: [tokens], the mass that all queries pay to each token. `limits` as above.
   GreedyCache(std::vector<double> future, std::span<const std::uint32_t> limits);
 
-  // What the next query, with this row, retains.
+  // The mass that the next query retains of its row `mass`.
   double next(std::span<const double> mass);
 
  private:

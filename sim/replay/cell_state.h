@@ -1,8 +1,8 @@
 // One cell's caches and sums over one group of heads, while a replay runs.
 //
-// A group is a set of query heads that are replayed together because some cell shares residents
-// over them, or their budget: a (layer, kv-head), a layer, or the whole model. Lanes are the
-// group's query heads.
+// A group is a set of query heads that are replayed together because some cell shares residents or
+// a budget over them: the heads of a (layer, kv-head), of a layer, or of the whole model. Lanes are
+// the query heads of the group.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Lane {
   bool operator==(const Lane&) const = default;
 };
 
-// How one cell cuts the group's lanes into units.
+// One unit of a cell, as a part of the group's lanes.
 struct UnitShape {
   std::vector<std::size_t> lanes;  // indices into the group's lanes
   std::size_t kv_heads = 0;        // how many kv-heads' rows one resident holds
@@ -39,13 +39,13 @@ struct UnitShape {
 // The units that `unit` makes of these lanes, in order of their first lane.
 std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& lanes, Unit unit);
 
-// The layers and kv-heads that a spec's budgets are dealt to, and the lane's place among them.
+// The layers and kv-heads over which budgets are distributed, and the lane's place among them.
 HeadGrid grid_of(const TraceInfo& info);
 KvHead kv_head_of(const TraceInfo& info, const Lane& lane);
 
-// Whose draws the unit of this lane makes: keyed by the model's number of its layer and by its head
-// or kv-head, so they do not depend on which layers were recorded. Wider units take the number past
-// all heads.
+// The stream of random numbers of this lane's unit. It is keyed by the layer's number in the model
+// and by the head or kv-head, so that draws do not depend on which layers were recorded. Wider
+// units use a number beyond all heads.
 std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit);
 
 // Running sums of one SeriesPoint.
@@ -63,19 +63,19 @@ struct SeriesSums {
   SeriesSums& operator+=(const SeriesSums& other);
 };
 
-// What a group's replay leaves of one cell, to be joined over the groups.
+// The results of one cell for one group, to be joined over the groups.
 struct CellPart {
   std::vector<HeadResult> heads;  // in lane order
   std::vector<UnitResult> units;
-  // Per kv-head of the group, then per point: sums over wider sets would depend on what else is
-  // replayed with the cell, since that decides the groups.
+  // Per kv-head of the group, then per point. Sums over wider sets would depend on the other cells
+  // of the replay, because these determine the groups.
   std::vector<std::vector<SeriesSums>> series;
   std::vector<std::uint32_t> kept;
   std::vector<std::uint64_t> lifetimes;
-  std::vector<Residency> residency;  // of the first units, as many as are kept
+  std::vector<Residency> residency;  // of the first units, as many as are recorded
 };
 
-// What a cell is replayed on. All that is referred to outlives the CellState.
+// The inputs of a cell's replay. All references must outlive the CellState.
 struct CellInputs {
   const Trace& trace;
   const std::vector<Lane>& lanes;
@@ -83,55 +83,56 @@ struct CellInputs {
   std::span<const TokenClass> classes;  // the tokens'; empty if the policy does not ask for them
   const Rotation& rotation;             // how positions rotate vectors
   std::size_t series_width = 1;         // queries per SeriesPoint
-  std::size_t residencies = 0;          // of how many units, from the first on, residency is kept
+  std::size_t residencies = 0;          // the number of first units whose residency is recorded
 };
 
 class CellState {
  public:
   explicit CellState(const CellInputs& inputs);
 
-  // Before the rows of `query`: begins a chunk where one starts and derives the visible sets.
+  // Call it before the rows of `query`: begins a chunk if one starts here, and derives the visible
+  // sets.
   void begin_query(Position query);
 
-  // The row of one lane.
+  // Adds the row of one lane.
   void add_row(std::size_t lane, const DenseRow& row, const DenseRows& source, SeenRows& seen);
 
-  // After the rows of `query`: policies observe, and a chunk that is complete ends.
+  // Call it after the rows of `query`: policies observe, and a complete chunk ends.
   void end_query(Position query);
 
-  // An error if the policy broke its interface in some unit: the numbers mean nothing then.
+  // An error if the policy broke its interface in some unit; the results are then invalid.
   [[nodiscard]] Result<void> check_promises() const;
 
-  // Closes the books. Call once, after the last query.
+  // Computes the means and returns the results. Call it once, after the last query.
   CellPart finish();
 
  private:
   struct UnitState {
     UnitState(UnitShape its_shape, UnitCache its_cache, std::size_t tokens, Positions positions)
         : shape(std::move(its_shape)), cache(std::move(its_cache)), gone(tokens) {
-      view.gone = gone;  // where they stand does not change when the unit moves
+      view.gone = gone;  // the bytes do not move when the unit does
       view.positions = positions;
       view.wants_row = cache.wants_rows();
     }
 
-    // What the policy is shown of the query at hand.
+    // The observation of the current query for the policy.
     [[nodiscard]] Observation shown(std::span<const float> mass) const;
 
-    // Makes room for what the policy asks to see of the query at hand, over `visible` residents.
+    // Prepares the inputs of the policy for the current query, over `visible` residents.
     void begin_observation(std::size_t visible, std::size_t head_dim, TokenClass its_class);
 
-    // Counts what is stored and visible at the query at hand.
+    // Counts the stored and visible rows of the current query.
     void count(std::size_t visible);
 
-    // Whether several query heads vote together.
+    // Whether several query heads share the unit.
     [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
 
     UnitShape shape;
     UnitCache cache;
-    View view;                       // of the query at hand
+    View view;                       // of the current query
     std::vector<std::uint8_t> gone;  // [tokens]
-    std::vector<float> mass;         // the sum of its lanes' rows for the query at hand
-    TokenVectors vectors;            // of the query at hand, if the policy asks for any
+    std::vector<float> mass;         // the sum of its lanes' rows for the current query
+    TokenVectors vectors;            // of the current query, if the policy needs any
     TokenClass token_class = TokenClass::content;
     double stored = 0;  // sums over queries
     double seen = 0;
@@ -140,7 +141,7 @@ class CellState {
     double lifetimes = 0;
     std::uint64_t evicted = 0;
     std::size_t stored_now = 0;
-    Visible selected{};  // by the head at hand, where queries choose
+    Visible selected{};  // of the current head, if queries select tokens
   };
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
@@ -164,8 +165,8 @@ class CellState {
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
   std::vector<HeadMetrics> sums_;            // per lane
-  std::vector<PageChoice> pages_;            // where queries choose: per kv-head, as part_.series
-  std::vector<float> vector_;                // scratch: one head's
+  std::vector<PageChoice> pages_;            // per kv-head, if queries select tokens
+  std::vector<float> vector_;                // scratch: one head's vector
   CellPart part_;
 };
 

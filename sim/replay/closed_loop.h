@@ -1,5 +1,6 @@
-// The closed loop: how well a model predicts a text from what each policy left of it. The
-// counterpart of ReplayResult where keys and values come from a model that saw only what was kept.
+// The closed loop: how well a model predicts a text when it attends only to the tokens that each
+// policy keeps. The counterpart of ReplayResult, with keys and values of a model that saw only
+// these tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +12,43 @@
 
 namespace kv {
 
-// How surprised the model was by consecutive targets, summed over the streams.
+// The loss of the model on consecutive targets, summed over the streams.
 struct LossPoint {
-  std::size_t first = 0;    // the number of the first target, 0 being a stream's second token
+  std::size_t first = 0;    // the index of the first target; target 0 is a stream's second token
   std::size_t targets = 0;  // over all streams
   double nats = 0;          // sum of -ln of their probabilities
 
   bool operator==(const LossPoint&) const = default;
 };
 
-// Answers of the recall task whose fact was last mentioned `first` to `last` - 1 tokens before.
+// Answers of the recall task whose fact was last mentioned `first` to `last` - 1 tokens earlier.
 struct RecallBin {
   std::size_t first = 0;
   std::size_t last = 0;
   std::size_t asked = 0;
-  std::size_t right = 0;  // where the likeliest token was the answer
+  std::size_t right = 0;  // answers that were the likeliest token
 
   // "16-32"
   [[nodiscard]] std::string label() const;
 
-  // right / asked; NaN where nothing was asked.
+  // right / asked; NaN if nothing was asked.
   [[nodiscard]] double share() const;
 
   bool operator==(const RecallBin&) const = default;
 };
 
-// Bins with nothing in them: 1-16, 16-32, 32-64, 64-96, 96-128, 128-256, 256-65536.
+// Empty bins: 1-16, 16-32, 32-64, 64-96, 96-128, 128-256, 256-65536.
 std::vector<RecallBin> recall_bins();
 
 // One spec and seed.
 struct ClosedLoopCell {
   Cell cell;
   std::size_t kv_bytes = 0;  // of keys and values at their peak, the largest of the streams
-  // Of attention, by a replay of the model's own dense run over each stream (open loop): the mean
-  // over streams by their length, then heads. NaN unless it was asked for.
+  // The retained mass of attention, by a replay of the model's own dense run over each stream (open
+  // loop): the mean over heads and over streams, weighted by length. NaN unless it was requested.
   double retained_mass = not_measured;
   std::vector<LossPoint> series;  // all targets, in steps of ClosedLoopResult::series_width
-  std::vector<RecallBin> recall;  // empty where the text asks nothing
+  std::vector<RecallBin> recall;  // empty if the text asks nothing
 
   [[nodiscard]] std::size_t targets() const;
   [[nodiscard]] double perplexity() const;
@@ -56,15 +57,15 @@ struct ClosedLoopCell {
   [[nodiscard]] RecallBin recall_in_all() const;
 };
 
-// One text under all specs, either as streams of any length or cut into windows.
+// The results of all specs on one text, as streams of any length or cut into windows.
 struct ClosedLoopResult {
   std::string model;         // its path, as given
-  std::string architecture;  // llama, gpt_neox or gpt2, and what else must be said of it
+  std::string architecture;  // llama, gpt_neox or gpt2, and further properties
   std::size_t weight_bytes = 0;
   std::size_t context = 0;       // the length that it was trained on
   std::string text;              // the file's path, as given
   std::uint64_t checksum = 0;    // XXH3-64 of the file's bytes
-  std::string storage;           // of keys and values, as --storage and --keys say it
+  std::string storage;           // of keys and values, as in --storage and --keys
   std::size_t window = 0;        // tokens of a window, each with an empty cache; 0: not cut
   std::size_t streams = 0;       // or windows
   std::size_t tokens = 0;        // of all streams
@@ -77,7 +78,7 @@ struct ClosedLoopResult {
   [[nodiscard]] bool asks() const;
 };
 
-// The targets number [first, last) of their streams.
+// The targets with indices [first, last) in their streams.
 struct Segment {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -87,11 +88,11 @@ struct Segment {
   [[nodiscard]] double perplexity() const;
 };
 
-// [0, width), [width, 2 width), [2 width, 4 width), ... as far as there are targets. Requires that
+// [0, width), [width, 2 width), [2 width, 4 width), ..., up to the last target. Requires that
 // the points' width divides `width`.
 std::vector<Segment> segments_of(std::span<const LossPoint> series, std::size_t width);
 
-// exp of the mean; 1 where there are no targets.
+// exp of the mean loss; 1 if there are no targets.
 double perplexity_of(double nats, std::size_t targets);
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// What a trace's attention looks like before anything is evicted.
+// Statistics of a trace's attention without evictions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace kv {
 // Gathers the DenseFacts of one query head, row by row.
 class DenseFactsSums {
  public:
-  // `tokens` is the trace's; entropy is taken at 32 evenly spaced queries (a logarithm per key).
+  // `tokens` is the length of the trace. Entropy is computed for about 32 evenly spaced queries
+  // only, because it takes a logarithm per key.
   explicit DenseFactsSums(std::size_t tokens);
 
   void add(const DenseRow& row);
@@ -31,7 +32,7 @@ class DenseFactsSums {
 // The head above layer 0 with the most mass on position 0; any head if only layer 0 was recorded.
 const DenseFacts& most_sink(std::span<const DenseFacts> facts);
 
-// The map of one head, at most `side` blocks a side. `rows` is that head's.
+// The map of one head, with at most `side` blocks per axis. `rows` are those of the head.
 Result<AttentionMap> attention_map(DenseRows& rows, std::size_t tokens, std::size_t side);
 
 }  // namespace kv

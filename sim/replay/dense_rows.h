@@ -1,5 +1,5 @@
-// Dense rows: what each query attended to when nothing was evicted, read or computed once for all
-// cells of a replay.
+// Dense rows: the attention of each query without evictions, read or computed once for all cells of
+// a replay.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace kv {
 
-// One query's dense attention. The spans hold until the next row is loaded.
+// One query's dense attention. The spans are valid until the next row is loaded.
 struct DenseRow {
   Position query = 0;
   std::span<const float> mass;    // [query + 1], sums to one
@@ -45,8 +45,8 @@ class KeyValues {
 // The rows of one query head of one layer.
 class DenseRows {
  public:
-  // `layer` counts into trace.info().layers. For q/k/v traces `shared` holds the head's keys and
-  // values; for attention traces it is null.
+  // `layer` is an index into trace.info().layers. For q/k/v traces `shared` holds the head's keys
+  // and values; for attention traces it is null.
   DenseRows(const Trace& trace,
             std::size_t layer,
             std::size_t head,
@@ -54,15 +54,15 @@ class DenseRows {
             std::shared_ptr<const KeyValues> shared,
             const RopeTable& rope);
 
-  // The row of query `query`. Errors name layer, head and row: a sum that is not one, a negative
-  // entry, a NaN, mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
+  // The row of `query`. An error names the layer, head and row of a sum that is not one, a negative
+  // entry, a NaN, or mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
   // q/k/v.
   Result<DenseRow> load(Position query);
 
-  // The query's vector turned to `position`: [head_dim]. Only for q/k/v; out has head_dim floats.
+  // Writes the query's vector, rotated to `position`, to out: [head_dim]. Only for q/k/v traces.
   void rotated_query(Position query, Position position, float* out) const;
 
-  // As recorded, before rotation: [head_dim]. Only for q/k/v; out has head_dim floats.
+  // Vectors as recorded, before rotation: [head_dim]. Only for q/k/v traces.
   [[nodiscard]] std::span<const float> raw_query(Position query) const {
     return std::span(queries_).subspan(query * shared_->dim(), shared_->dim());
   }
@@ -72,7 +72,7 @@ class DenseRows {
 
   [[nodiscard]] const KeyValues* key_values() const { return shared_.get(); }
 
-  // 1 / sqrt(head_dim), by which dot products are scaled.
+  // 1 / sqrt(head_dim), the scale of dot products.
   [[nodiscard]] float logit_scale() const { return logit_scale_; }
 
  private:

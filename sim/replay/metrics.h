@@ -1,4 +1,4 @@
-// What a replay measures, per query head and per unit.
+// The quantities that a replay measures, per query head and per unit.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@ inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 // Means over all queries of one query head.
 //
-// p is the dense row at absolute positions; q the row over the visible set V at the spec's
+// p is the dense row at absolute positions. q is the row over the visible set V at the spec's
 // positions.
 struct HeadMetrics {
-  // The sum of p over V: the share of dense attention whose keys were still there. In [0, 1].
+  // The sum of p over V: the share of dense attention whose keys are visible. In [0, 1].
   double retained_mass = 0;
 
   // KL(q || p) in nats: sum over V of q ln(q / p). With absolute positions this is -ln(retained
   // mass).
   double kl_to_dense = 0;
 
-  // |top-k of q, intersected with top-k of p| / k, k the smaller of ReplayOptions::top_k and the
-  // number of keys that have any mass in the dense row; ties go to the older key.
+  // |top-k of q, intersected with top-k of p| / k. k is the smaller of ReplayOptions::top_k and the
+  // number of keys with any mass in the dense row. Among equals the older key is in the top k.
   double topk_overlap = 0;
 
-  // |o_q - o_p| / |o_p| (2-norms), o the attention output sum of q v. Only with values (q/k/v
-  // traces).
+  // |o_q - o_p| / |o_p| (2-norms), where o_q and o_p are the attention outputs: the sums of q v and
+  // of p v. Only with values (q/k/v traces).
   double output_error = not_measured;
 
   bool operator==(const HeadMetrics&) const = default;
@@ -57,27 +57,27 @@ struct UnitResult {
   double lifetime_mean = not_measured;  // tokens between arrival and eviction, over evicted tokens
 };
 
-// What caches of one unit could have retained: means over queries of the mean over the unit's query
-// heads, as retained_mass. sim/oracle/oracle.h says of which caches. They hold for absolute and
-// in-cache positions alike, since retained_mass does not depend on them.
+// The mass that caches of one unit could have retained, averaged over queries and over the unit's
+// query heads like retained_mass. sim/oracle/oracle.h defines these caches. The bounds hold for
+// absolute and in-cache positions alike, since retained_mass does not depend on positions.
 struct UnitBounds {
   std::size_t layer = 0;  // of its first head
   std::size_t head = 0;   // its first query head
   std::size_t heads = 0;  // query heads that share its residents
 
-  // The most that any irrevocable cache can retain; not measured in streams that are too long.
+  // The most that any cache without re-admission can retain; not measured for long streams.
   double optimum = not_measured;
 
-  // A looser bound: every query sees its heaviest keys, whatever was evicted before.
+  // A looser bound: every query sees its heaviest keys, even if they were evicted before.
   double per_step = not_measured;
 
-  // What a cache retains that knows the future and drops what will weigh least. No bound.
+  // The result of a cache that evicts the token with the least future mass. It is not a bound.
   double greedy = not_measured;
 
   bool operator==(const UnitBounds&) const = default;
 };
 
-// Means over all heads (or units) and over the queries first_step ... first_step + width - 1.
+// Means over all heads (or units) and over the queries first_step to first_step + width - 1.
 struct SeriesPoint {
   Position first_step = 0;
   double retained_mass = 0;
@@ -89,12 +89,12 @@ struct SeriesPoint {
   double visible = 0;  // rows seen
 };
 
-// Who was resident when, in one unit.
+// When each token of one unit was resident.
 struct Residency {
   std::size_t layer = 0;
   std::size_t head = 0;
-  // [tokens]: tokens seen when the position was evicted; tokens + 1 if it never was. Position p was
-  // a resident of the queries p ... evicted_at[p] - 1.
+  // [tokens]: the number of tokens seen when the position was evicted; tokens + 1 if it never was.
+  // Position p was resident for the queries p to evicted_at[p] - 1.
   std::vector<Position> evicted_at;
 };
 

@@ -1,8 +1,8 @@
 // Replay: one pass over a trace feeds every cell of a sweep.
 //
 // A cell is a spec (with its budget) and a seed. Each row of attention is read or computed once and
-// handed to every cell. Open loop: what was recorded does not react to what a cell evicts, so the
-// numbers are exact for layer 0 and first order above it.
+// passed to every cell. A replay is an open loop: recorded attention does not react to evictions,
+// so the numbers are exact for layer 0 and a first-order approximation above it.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct CellResult {
   std::vector<std::uint32_t>
       kept;  // [tokens]: in how many units the position was resident at the end
   std::vector<std::uint64_t> lifetimes;  // [tokens + 1]: how many evicted tokens lived that long
-  std::vector<Residency> residency;      // of the units that were asked for
-  std::vector<UnitBounds> bounds;        // by unit; empty unless asked for
+  std::vector<Residency> residency;      // of the units that the options select
+  std::vector<UnitBounds> bounds;        // by unit; empty without ReplayOptions::oracle
   std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
 };
 
@@ -47,7 +47,7 @@ struct AttentionMap {
   std::vector<float> mass;  // [side, side]: mean over the block's queries of the sum over its keys
 };
 
-// What the trace itself looks like, per query head.
+// Statistics of the trace's attention without evictions, per query head.
 struct DenseFacts {
   std::size_t layer = 0;
   std::size_t head = 0;
@@ -71,17 +71,19 @@ struct ReplayOptions {
   std::size_t top_k = 16;
   std::size_t series_points = 1024;  // at most so many points per series
 
-  // Residency is kept for the first seed of each (spec, budget), in units up to this many entries
-  // (tokens times units) per cell; beyond it in the last layer's first unit only.
+  // Residency is recorded for the first seed of each (spec, budget). It covers all units if they
+  // have at most this many entries (tokens times query heads of all layers), else the last layer's
+  // first unit only.
   std::size_t residency_entries = std::size_t{1} << 20;
 
-  // Whether to compute what caches of the cells' sizes could have retained at most. The optimum of
-  // streams of up to oracle_tokens tokens; it takes seconds a unit and 4 * tokens^2 bytes a thread.
+  // Whether to compute the most that caches of the cells' sizes could have retained. The optimum is
+  // computed only for streams of up to oracle_tokens tokens. It takes seconds per unit and
+  // 4 * tokens^2 bytes per thread.
   bool oracle = false;
   std::size_t oracle_tokens = 2048;
 
-  // Called now and then, from any thread but never from two at once, with the share that is done;
-  // false stops the replay, which then returns an Error that says so. May be empty.
+  // Called repeatedly with the share that is done, from any thread but never from two at once. If
+  // it returns false, the replay stops and returns an Error. May be empty.
   std::function<bool(double done)> progress;
 };
 

@@ -1,4 +1,4 @@
-// Joins the parts of a replay as they come. Private to sim/.
+// Joins the parts of a replay as they are finished. Private to sim/.
 #pragma once
 
 #include <mutex>
@@ -8,17 +8,17 @@
 
 namespace kv {
 
-// Takes finished tasks from any thread and joins them in the order of the tasks, which no thread
-// decides. A task that is early waits; since tasks are begun in order, few do, and what was joined
-// is freed: a sweep holds the parts of about as many tasks as there are threads.
+// Accepts finished tasks from any thread and joins them in the order of the tasks, so that results
+// do not depend on threads. A task that is early waits. Since tasks begin in order, few tasks wait,
+// and joined parts are freed: a sweep holds the parts of about as many tasks as there are threads.
 class Joiner {
  public:
   Joiner(const Plan& plan, std::vector<Task>& tasks);
 
-  // The task of that index is finished.
+  // Reports that the task with that index is finished. Thread-safe.
   void finished(std::size_t task);
 
-  // The whole result, once every task is finished.
+  // The whole result. Requires that every task is finished.
   ReplayResult result();
 
  private:

@@ -12,13 +12,13 @@
 
 namespace kv {
 
-// One unit under all the limits that cells set it. Cells that differ only in their policy or seed
-// have the same limits, and the same bounds.
+// One unit under the limits of all cells. Cells that differ only in their policy or seed have the
+// same limits and the same bounds.
 struct OracleTask {
   struct Limited {
     std::shared_ptr<const std::vector<std::uint32_t>> limits;  // [tokens], for all units
-    std::vector<std::size_t> cells;                            // whose bounds these are
-    bool selects = false;  // queries choose anew: only the per-step bound holds for them
+    std::vector<std::size_t> cells;                            // the cells with these limits
+    bool selects = false;  // queries select tokens: only the per-step bound holds
     UnitBounds bounds;
   };
 
@@ -26,11 +26,11 @@ struct OracleTask {
   std::vector<Limited> limited;
 };
 
-// One per unit, for each way in which cells cut the heads into units; none if the plan's options do
-// not ask for the oracle.
+// One task per unit, for each way in which cells divide the heads into units; none if the plan's
+// options do not ask for the oracle.
 std::vector<OracleTask> make_oracle_tasks(const Plan& plan);
 
-// What they will advance the progress by.
+// The total by which the tasks will advance the progress.
 std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks);
 
 // Computes the task's bounds; not all of them if it is stopped.

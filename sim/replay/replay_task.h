@@ -1,4 +1,4 @@
-// One piece of a replay: some heads fed to some cells, on one thread. Private to sim/.
+// One task of a replay: the rows of some heads, fed to some cells on one thread. Private to sim/.
 #pragma once
 
 #include <atomic>
@@ -19,36 +19,37 @@
 
 namespace kv {
 
-// Everything that the groups of one replay share.
+// The inputs that all tasks of one replay share.
 struct Plan {
   const Trace& trace;
   std::span<const Cell> cells;
   const ReplayOptions& options;
   RopeTable rope;
-  RopeRotation rotation;              // what policies are told of it
-  std::vector<TokenClass> classes{};  // the tokens'; empty if no cell's policy asks for them
+  RopeRotation rotation;              // the same, as policies see it
+  std::vector<TokenClass> classes{};  // of the tokens; empty if no cell's policy needs them
   std::size_t series_width = 1;
   std::vector<bool> keep_residency{};  // per cell
-  bool all_residency = true;           // of all units; else of the last layer's first only
+  bool all_residency = true;           // of all units; else of the last layer's first unit
 };
 
-// One piece of work: some heads, some cells; and what came of it.
+// Some heads and some cells, and the results.
 struct Task {
   std::vector<Lane> lanes;
   std::size_t first_cell = 0;
   std::size_t last_cell = 0;
-  bool first_of_group = false;  // gathers the dense facts
+  bool first_of_group = false;  // whether the task gathers the dense facts
   std::vector<CellPart> parts;
   std::vector<DenseFacts> facts;
 };
 
-// Counts finished queries over all tasks, tells the caller, and carries the wish to stop.
+// Counts finished queries over all tasks, reports them, and passes a request to stop to all
+// threads.
 class Progress {
  public:
   Progress(const std::function<bool(double)>& report, std::uint64_t total)
       : report_(report), total_(total) {}
 
-  // True if the replay should go on.
+  // Adds finished queries. Returns false if the replay should stop.
   bool advance(std::uint64_t queries) {
     const std::uint64_t done = done_.fetch_add(queries) + queries;
     if (report_ && !stopped_) {

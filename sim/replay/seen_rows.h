@@ -1,5 +1,5 @@
-// Seen rows: what a query attends to when only some residents are visible, and how that differs
-// from the dense row. One object serves one thread.
+// Seen rows: the attention of a query over its visible set, and how it differs from the dense row.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace kv {
 
-// What one query of a cell may see, and what is asked of its row.
+// The visible set of one query of a cell, and which parts of its row are needed.
 struct View {
   const Visible* visible = nullptr;
   std::span<const std::uint8_t> gone;  // [tokens]: 1 where the position was evicted
   Positions positions = Positions::absolute;
-  bool wants_row = false;  // whether mass() is asked for afterwards
-  bool selected = false;   // queries choose: what is not visible need not be gone
+  bool wants_row = false;  // whether mass() is called afterwards
+  bool selected = false;   // queries select tokens: what is not visible may still be stored
 };
 
 class SeenRows {
  public:
   explicit SeenRows(std::size_t top_k);
 
-  // The metrics of the row of `dense`'s query over what `view` shows. Cost: O(visible) for
+  // The metrics of the row of `dense`'s query over the visible set of `view`. Cost: O(visible) for
   // attention rows, O(visible * head_dim) with q/k/v.
   HeadMetrics measure(const DenseRow& dense, const DenseRows& source, const View& view);
 
-  // The row just measured, if it was wanted: [visible], by rank, sums to one.
+  // The row measured last: [visible], by rank, sums to one. Requires that its view needed the row.
   [[nodiscard]] std::span<const float> mass() const { return {mass_.data(), size_}; }
 
  private:

@@ -1,4 +1,4 @@
-// Whether a trace has what a spec asks for.
+// Whether a trace has the inputs that a spec needs.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,13 @@ namespace kv {
 
 struct Spec;
 
-// Nothing, or an error that names the spec, what it asks for and what the trace has: in-cache
-// positions, queries, keys or values of a trace of attention rows; token classes of a trace without
-// its text; heads to retrieve that the trace has not.
+// An error if the trace lacks an input; it names the spec, the input and what the trace has. Traces
+// of attention rows cannot serve in-cache positions, selected pages, queries, keys or values.
+// Traces without text cannot serve token classes. The heads of budgets=retrieval and some layer
+// that is not dense must be in the trace.
 Result<void> check_serves(const Trace& trace, const Spec& spec);
 
-// The class of every token, by its part of the trace's text; empty if the trace has no text.
+// The class of every token, from its part of the trace's text; empty if the trace has no text.
 std::vector<TokenClass> token_classes(const Trace& trace);
 
 }  // namespace kv

@@ -1,5 +1,5 @@
-// How fast a model goes on what each policy leaves, over growing lengths: what `kvcheck speed`
-// measures. Times depend on the machine and on what else it does.
+// How fast a model runs with each policy, over growing lengths: the results of `kvcheck speed`.
+// Times depend on the machine and on its load.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct TimedCell {
   double token_s = 0;          // median time of a token after it
   double attention_s = 0;      // median time that such a token spends in attention
   std::size_t kv_bytes = 0;    // of keys and values at their peak
-  std::size_t peak_bytes = 0;  // of the process while it ran; 0 where the system does not say
+  std::size_t peak_bytes = 0;  // of the process while it ran; 0 if the system does not report it
 };
 
 struct TimingResult {

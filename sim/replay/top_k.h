@@ -10,19 +10,20 @@
 
 namespace kv {
 
-// Finds the indices of the k largest values above 0; of equals, the lower index is taken. Nobody is
-// among the heaviest who weighs nothing, though that leave fewer than k. Rows that follow each
-// other look alike, so the smallest of this row's values at the last answer's indices is a lower
-// bound that few entries reach: one vector scan, and a selection among a few dozen. Where many
-// reach it, the k-th largest of the maxima of 32 interleaved parts of the row is tried too. The
-// answer never depends on what came before.
+// Finds the indices of the k largest values above 0; among equal values the lower index is taken.
+// Values of 0 are never included, even if fewer than k are left.
+//
+// Consecutive rows are similar. The smallest of this row's values at the previous answer's indices
+// is therefore a lower bound that few entries reach, so one vector scan and a selection among a few
+// dozen entries suffice. If many entries reach it, the k-th largest of the maxima of 32 interleaved
+// parts of the row is tried as a bound too. The answer never depends on previous rows.
 class TopK {
  public:
   // Requires k > 0.
   explicit TopK(std::size_t k) : k_(k) {}
 
-  // Strictly increasing indices, as many as there are values above 0, at most k. The span holds
-  // until the next call. Requires values >= 0 without NaN.
+  // Strictly increasing indices: k, or as many as there are values above 0. The span is valid until
+  // the next call. Requires values >= 0 without NaN.
   std::span<const Position> find(std::span<const float> values);
 
  private:

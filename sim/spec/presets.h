@@ -8,12 +8,12 @@ namespace kv {
 
 struct Preset {
   std::string_view name;       // without the @
-  std::string_view spec;       // what it stands for
+  std::string_view spec;       // the spec that the name abbreviates
   std::string_view source;     // paper or code
   std::string_view differs;    // known differences from the source's code
-  std::string_view numbers{};  // what the source published, and where; empty if nothing comparable
-  std::string_view storage{};  // --storage as the source has it; empty: any. It is no part of a
-                               // spec, and so is to be given beside the preset
+  std::string_view numbers{};  // published results and their place; empty if none is comparable
+  std::string_view storage{};  // the source's --storage; empty: any. It is no part of a spec, so
+                               // users have to give it beside the preset
 };
 
 // All presets, in the order that help shows them.

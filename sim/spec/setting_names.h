@@ -1,4 +1,4 @@
-// The words of a spec's settings, in the order of their enumerators.
+// The words of a spec's settings, in the order of their enumerators (sim/spec/settings.h).
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// The settings of a spec: the questions that have few answers, and their names.
+// The settings of a spec, which have few possible values, and the names of these values.
 //
-// Apart from spec.h because most of what asks for a setting, as contracts and laws do, needs no
-// policy and no parser.
+// They are apart from spec.h because most users of a setting, such as contracts and laws, need
+// neither a policy nor a parser.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ enum class Timing {
 // What a query inside a chunk may attend to.
 enum class Visibility {
   causal,  // everything stored up to itself
-  window,  // exactly what it would see were the chunk fed token by token, making room: never more
-           // than the budget, its own key included
-  top_pages,  // of everything stored up to itself few pages, chosen anew by each query and head
+  window,  // exactly what it would see if the chunk were fed token by token with
+           // trim_then_attend: never more than the budget, its own key included
+  top_pages,  // a few pages of everything stored up to itself; each query and head selects its own
 };
 
-// Of visibility=top-pages: how much a query attends to.
+// How much a query attends to under visibility=top-pages.
 struct TopPages {
   std::uint32_t attended = 1024;   // tokens at most; a multiple of `page`, at least one page
-  std::uint32_t page = 16;         // tokens that are attended to or not together
-  std::uint32_t dense_layers = 2;  // the first so many layers attend to everything
+  std::uint32_t page = 16;         // tokens that are selected together
+  std::uint32_t dense_layers = 2;  // this many first layers attend to everything
 
   // How many pages a query attends to, its own among them.
   [[nodiscard]] std::uint32_t pages() const { return attended / page; }
@@ -38,29 +38,29 @@ struct TopPages {
 
 // At which rotary positions attention is computed.
 enum class Positions {
-  absolute,  // a token's index in the stream; gaps stay
+  absolute,  // a token's index in the stream; gaps remain
   in_cache,  // a resident's rank among the visible; the query has the last rank
-  shifted,   // the same ranks, held by rotating the stored keys whenever a gap closes: what
-             // ring buffers do. Equal to in_cache but for rounding, which only a model shows
+  shifted,   // the same ranks, maintained by rotating the stored keys whenever a gap closes, as
+             // ring buffers do. Differs from in_cache by rounding, which only a model shows
 };
 
-// Whether positions are ranks, so that they close the gaps that evictions leave.
+// Whether positions are ranks, which close the gaps that evictions leave.
 constexpr bool are_ranks(Positions positions) {
   return positions != Positions::absolute;
 }
 
-// Which keys and values the residents have once others were evicted. A replay always shows the
-// recorded ones; a model runs again over the residents where the spec says so.
+// Which keys and values the residents have after others were evicted. A replay always uses the
+// recorded ones. A model runs again over the residents if the spec says so.
 enum class Vectors {
-  kept,          // those of the pass that fed them; they still reflect what was evicted since
+  kept,          // those of the pass that fed them, which still reflect tokens evicted since
   re_evaluated,  // those of a fresh pass over the residents, made after every trim
 };
 
 // Which heads share one set of residents.
 enum class Unit { head, kv_head, layer, model };
 
-// What the words of a spec may leave open, given beside it (a sweep's --budget and --chunk). 0: not
-// given.
+// Values given beside a spec for fields that it leaves open (a sweep's --budget and --chunk). 0
+// means not given.
 struct SpecDefaults {
   std::uint32_t budget = 0;
   std::uint32_t chunk = 0;

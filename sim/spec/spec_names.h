@@ -9,18 +9,18 @@
 
 namespace kv {
 
-// What stands before a spec's fields and settings: a policy, or a preset with its @.
+// The name before a spec's fields and settings: a policy, or a preset with its @.
 std::string_view name_in(std::string_view spec);
 
-// The policy of that name. An unknown one is answered with the nearest policy or preset, or, when
-// nothing is near, with all policies.
+// The policy of that name. For an unknown name the error suggests the nearest policy or preset, or
+// lists all policies if none is near.
 Result<const PolicyEntry*> policy_named(std::string_view name);
 
-// The preset of that name, which is written without its @. Errors as above, the other way round.
+// The preset of that name, given without its @. Errors as above, with presets listed.
 Result<const Preset*> preset_named(std::string_view name);
 
-// An error if a known name is followed by a comma or a space, where a ':' or ';' belongs; it spells
-// the spec as it was meant.
+// An error if a comma or a space follows a known name where a ':' or ';' belongs. The message
+// spells the spec correctly.
 Result<void> check_after_name(std::string_view spec);
 
 }  // namespace kv

@@ -1,4 +1,4 @@
-// A spec as it was written: which words stand where, before they mean sizes or choices.
+// A spec as text: its fields and settings as words, before they are interpreted.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct SpecText {
   const PolicyEntry* policy = nullptr;
   std::string preset;  // its name without the @, or empty
   Values fields;       // after the ':', each one that the policy takes
-  Values settings;     // after a ';', by name; their values are not looked at
+  Values settings;     // after a ';', by name; values are not checked here
 
   // The field's or the setting's value, or null.
   [[nodiscard]] const Value* field(std::string_view name) const { return value(fields, name); }
@@ -36,11 +36,12 @@ struct SpecText {
   }
 };
 
-// Takes the text apart; what is written after a preset replaces the preset's. Errors: unknown
-// policy, preset, field or setting, a field the policy does not take, no value, one given twice.
+// Splits the text into fields and settings. Those written after a preset replace the preset's.
+// Errors: an unknown policy, preset, field or setting, a field that the policy does not take, a
+// missing value, a name that is given twice.
 Result<SpecText> read_spec_text(std::string_view text);
 
-// What was typed as one short line, whatever bytes it holds, for messages.
+// The typed text as one short line for messages, whatever bytes it holds.
 std::string one_line(std::string_view typed);
 
 // The names of the settings, in the order of the canonical text.
