@@ -11,8 +11,9 @@
 namespace kv {
 namespace {
 
-// "did you mean '3' or '5'?": the closest below and above where a number is wanted and all legal
-// words are numbers; empty otherwise.
+// "did you mean '3' or '5'?": the closest numbers below and above, if the value is a number and all
+// legal words are numbers; empty otherwise. Spelling distance, used for words, misleads for
+// numbers.
 std::string nearest_numbers(const Parameter& parameter, std::string_view value) {
   constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   const auto requested = parse_count(value, parameter.name, 0, most);
@@ -51,7 +52,7 @@ Result<std::string> legal_value(const Parameter& parameter, std::string_view val
   }
   const auto number = parse_real(value, parameter.name, range.least, range.most);
   if (!number) return number.error();
-  return shortest(*number == 0 ? 0.0 : *number);  // no -0
+  return shortest(*number == 0 ? 0.0 : *number);  // -0 would be a second text of the same value
 }
 
 Options::Options(std::span<const Parameter> parameters) : parameters_(parameters) {

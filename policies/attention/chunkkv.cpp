@@ -38,6 +38,7 @@ class Chunkkv final : public Policy {
     }
     append_lowest_blocks(scores, length_, rest, capacity, victims);
     if (rest <= capacity) return;
+    // Reached only if every whole chunk is evicted: the tokens of the rest then compete one by one.
     std::vector<std::size_t> leaving;
     append_lowest(votes.last(rest), rest - capacity, leaving);
     for (const std::size_t i : leaving) victims.push_back(n - rest + i);
@@ -58,7 +59,7 @@ class Chunkkv final : public Policy {
   RecentVotes votes_;
 };
 
-// Not of constant size: a chunk that goes leaves room for the next one to fill.
+// Not of constant size: an evicted chunk leaves room that the next tokens fill.
 constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-driven", "pooled"};
 
 constexpr auto parameters = std::array<Parameter, 2>{{

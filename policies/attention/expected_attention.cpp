@@ -37,6 +37,8 @@ class ExpectedAttention final : public Policy {
     ++queries_;
     next_ = observation.query + 1;
     keys_.insert(keys_.end(), observation.keys.numbers.begin(), observation.keys.numbers.end());
+    // A position never changes, so its rotation is done once; ranks change and are applied at a
+    // trim.
     if (rotates() && !rotator_.at_ranks()) {
       rotator_.rotate_to(observation.query, dim_, std::span(keys_).last(kv_heads_ * dim_));
     }
@@ -101,8 +103,8 @@ class ExpectedAttention final : public Policy {
 
   [[nodiscard]] bool rotates() const { return future_ > 0 && rotator_.rotation() != nullptr; }
 
-  // The residents' keys as the queries to come will meet them: rotated by their places, and back by
-  // the mean rotation of the next ones.
+  // The residents' keys as the next queries will meet them: rotated to their places, and back by
+  // the mean rotation of the next places. One rotation per key replaces a rotation of mu and of S.
   void rotate_keys(std::size_t residents) {
     rotated_ = keys_;
     if (!rotates()) return;
@@ -118,13 +120,13 @@ class ExpectedAttention final : public Policy {
     }
   }
 
-  // With how many channels each channel's products are summed.
+  // The number of channels with which each channel's products are summed.
   [[nodiscard]] std::size_t partners() const {
     if (covariance_ == Covariance::none) return 0;
     return covariance_ == Covariance::diagonal ? 1 : dim_;
   }
 
-  // The channel that is the `partner`-th of a channel's.
+  // The partner with that index of a channel.
   [[nodiscard]] std::size_t channel_of(std::size_t channel, std::size_t partner) const {
     return covariance_ == Covariance::full ? partner : channel;
   }
@@ -141,7 +143,8 @@ class ExpectedAttention final : public Policy {
     }
   }
 
-  // Adds what every resident expects of one query head.
+  // Adds the expected attention of one query head to the score of every resident. Shifting
+  // exponents by their maximum avoids overflow and cancels in the normalisation.
   void add_head(std::size_t head, std::size_t residents) {
     const std::size_t kv_head = head / (heads_ / kv_heads_);
     expected_.resize(residents);
@@ -173,6 +176,7 @@ class ExpectedAttention final : public Policy {
       towards += static_cast<double>(key[i]) * mean;
       for (std::size_t j = 0; j < partners(); ++j) {
         const std::size_t other = channel_of(i, j);
+        // E[xy] - E[x]E[y], from plain sums in double: queries need not be stored.
         const double shared =
             products_[at * partners() + j] / count - mean * sums_[head * dim_ + other] / count;
         spread += static_cast<double>(key[i]) * shared * static_cast<double>(key[other]);
@@ -192,7 +196,7 @@ class ExpectedAttention final : public Policy {
   Position next_ = 0;           // of the next query
   std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; rotated by their positions,
                                 // unless places are ranks, which change
-  std::vector<float> rotated_;  // scratch: the same, rotated by and against places
+  std::vector<float> rotated_;  // scratch: the same, rotated to and against places
   std::vector<PairRotation> ahead_;  // scratch
   std::vector<double> norms_;        // [residents, kv_heads]: of values, or 1
   std::vector<double> sums_;         // [heads, dim]: of queries

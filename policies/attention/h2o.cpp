@@ -34,13 +34,13 @@ class H2o final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
-    const std::size_t not_applicable =
-        form_ == H2oForm::flexgen && candidates.newcomers == 1 ? 1 : 0;
-    append_lowest(scores_of(candidates.first_rank, n - not_applicable), n - candidates.capacity,
-                  victims);
+    // flexgen's generation loop admits the newcomer unranked. After its prompt several tokens leave
+    // the window at once, and it ranks them all.
+    const std::size_t admitted = form_ == H2oForm::flexgen && candidates.newcomers == 1 ? 1 : 0;
+    append_lowest(scores_of(candidates.first_rank, n - admitted), n - candidates.capacity, victims);
   }
 
-  // Not of flexgen, whose newcomers stay whatever they are worth.
+  // Not for flexgen, which keeps newcomers whatever their score.
   [[nodiscard]] bool scores_compare() const override { return form_ != H2oForm::flexgen; }
 
   std::span<const double> scores(const PooledCandidates& candidates) override {

@@ -13,7 +13,8 @@
 namespace kv {
 namespace {
 
-// A probability that a float rounds to 0 still has a logarithm; below this one none matters.
+// The least mass of which a logarithm is taken: a float may have rounded a probability to 0. Below
+// this value the logit no longer matters.
 constexpr double least_mass = 1e-38;
 
 class Keyformer final : public Policy {
@@ -32,6 +33,8 @@ class Keyformer final : public Policy {
     gathered_.resize(n);
     positions_.resize(n, observation.query);
     const double tau = tau_of(queries_++);
+    // The softmax of the logarithms is then the row itself; adding it directly makes this h2o bit
+    // by bit and avoids the logarithms.
     if (!options_.noise && tau == 1) return add_mass(gathered_, observation.mass);
     add_noisy(observation, tau);
   }
@@ -40,6 +43,7 @@ class Keyformer final : public Policy {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
     if (options_.once && selected_ != 0) {
+      // The older candidates fill the capacity since the first trim, so the rest are newcomers.
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
@@ -50,7 +54,7 @@ class Keyformer final : public Policy {
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
-  // Who was chosen for good is worth more than any newcomer.
+  // With select=once, tokens that the first trim kept score higher than any newcomer.
   std::span<const double> scores(const PooledCandidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= gathered_.size());
@@ -87,7 +91,7 @@ class Keyformer final : public Policy {
   }
 
  private:
-  // Of a query, counted from 0; the prompt's are one iteration.
+  // The tau of a query, counted from 0. The whole prompt is one iteration of the source.
   [[nodiscard]] double tau_of(std::uint64_t query) const {
     if (query < options_.prompt) return 1;
     const auto iterations = static_cast<double>(query - options_.prompt + 1);
@@ -101,7 +105,8 @@ class Keyformer final : public Policy {
     for (std::size_t rank = 0; rank < n; ++rank) {
       double logit = std::log(std::max(static_cast<double>(observation.mass[rank]), least_mass));
       if (options_.noise) {
-        // A draw for a query and a token: indices are the tokens' positions.
+        // Keyed by the positions of query and token, so that the noise of a pair does not depend on
+        // evictions or chunks.
         KV_CHECK(observation.draws != nullptr);
         logit -=
             std::log(-std::log(observation.draws->uniform(observation.query, positions_[rank])));
@@ -111,7 +116,7 @@ class Keyformer final : public Policy {
     }
     double sum = 0;
     for (double& value : noisy_) {
-      value = std::exp(value - highest);
+      value = std::exp(value - highest);  // at most 1: no overflow for any noise
       sum += value;
     }
     for (std::size_t rank = 0; rank < n; ++rank) gathered_[rank] += noisy_[rank] / sum;
@@ -125,6 +130,7 @@ class Keyformer final : public Policy {
   std::vector<double> noisy_;        // scratch
 };
 
+// Not deterministic, because the default noise draws.
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "score-driven"};
 
 constexpr auto noises = std::array<std::string_view, 2>{"gumbel", "none"};

@@ -21,7 +21,7 @@ class Lru final : public Policy {
     const std::size_t n = observation.mass.size();
     KV_CHECK(n >= used_.size());
     ++queries_;
-    used_.resize(n, queries_);
+    used_.resize(n, queries_);  // a query uses its own token, whatever it pays it
     for (std::size_t rank = 0; rank < n; ++rank) {
       if (fair_share(observation.mass[rank], n)) used_[rank] = queries_;
     }

@@ -47,6 +47,7 @@ class Rkv final : public Policy {
     for (std::size_t head = 0; head < heads_; ++head) add_redundancy(head);
     const auto voters = static_cast<double>(votes_.voters());
     const auto heads = static_cast<double>(heads_);
+    // Divided by the voters, so that importance is a mean of masses also before the window is full.
     for (std::size_t i = 0; i < n; ++i) {
       const double redundancy = redundancy_[candidates.first_rank + i] / heads;
       scores_[i] = options_.lambda * scores_[i] / voters - (1 - options_.lambda) * redundancy;
@@ -64,6 +65,7 @@ class Rkv final : public Policy {
     erase_rows(shrinks_, ranks, heads_);
     erase_rows(newest_alike_, ranks, heads_);
     erase_ranks(numbers_, ranks);
+    // Only now: the search must not find tokens that are evicted by the same call.
     for (std::size_t at = 0; at < newest_alike_.size(); ++at) {
       if (std::ranges::binary_search(gone, newest_alike_[at])) {
         newest_alike_[at] = look_for_alike(at / heads_, at % heads_);
@@ -110,12 +112,14 @@ class Rkv final : public Policy {
     return shrinks_[rank * heads_ + head];
   }
 
-  // Symmetric to the last bit, and 0 for a key of length 0.
+  // Symmetric to the last bit, so that two alike tokens see each other alike; 0 for a key of length
+  // 0.
   [[nodiscard]] double cosine(std::size_t a, std::size_t b, std::size_t head) const {
     return dot_of(key(a, head), key(b, head)) * (shrink(a, head) * shrink(b, head));
   }
 
-  // The last resident is new: to whom is it alike?
+  // Updates the newest look-alikes for the last resident, which is new. Ranks rise in the loop, so
+  // the last one found is the newest.
   void meet(std::size_t head) {
     const std::size_t last = residents() - 1;
     for (std::size_t rank = 0; rank < last; ++rank) {
@@ -125,6 +129,7 @@ class Rkv final : public Policy {
     }
   }
 
+  // From the newest rank down, so that the first match is the newest look-alike.
   [[nodiscard]] std::uint64_t look_for_alike(std::size_t rank, std::size_t head) const {
     for (std::size_t other = residents(); other-- > 0;) {
       if (other != rank && cosine(rank, other, head) > options_.threshold) return numbers_[other];
@@ -132,8 +137,9 @@ class Rkv final : public Policy {
     return no_token;
   }
 
-  // Adds one head's softmax of mean cosines. Sums are cut at 2^-40, or rounding would decide
-  // between tokens that are charged the same, as any two are that are alone.
+  // Adds one head's softmax of mean cosines. Sums are rounded to multiples of 2^-40. Otherwise
+  // rounding errors, not age, would decide between tokens with equal sums, such as any two alike
+  // tokens.
   void add_redundancy(std::size_t head) {
     const std::size_t n = residents();
     sum_.assign(dim_, 0);
@@ -148,12 +154,14 @@ class Rkv final : public Policy {
       const auto own = key(rank, head);
       double all = 0;
       for (std::size_t i = 0; i < dim_; ++i) all += static_cast<double>(own[i]) * sum_[i];
+      // Without the cosine with itself. += because exemptions of earlier ranks are already
+      // subtracted.
       alike_[rank] += all * shrink(rank, head) - cosine(rank, rank, head);
       const std::uint64_t newest = newest_alike_[rank * heads_ + head];
       if (newest == no_token) continue;
-      const auto not_applicable =
+      const auto exempt =
           static_cast<std::size_t>(std::ranges::lower_bound(numbers_, newest) - numbers_.begin());
-      alike_[not_applicable] -= cosine(rank, not_applicable, head);
+      alike_[exempt] -= cosine(rank, exempt, head);
     }
     for (double& value : alike_) value = std::ldexp(std::round(std::ldexp(value, 40)), -40);
     const double most = *std::ranges::max_element(alike_);
@@ -174,7 +182,7 @@ class Rkv final : public Policy {
   std::vector<float> keys_;                  // [residents, heads, dim]
   std::vector<double> shrinks_;              // [residents, heads], 1 / length of a key, or 0
   std::vector<std::uint64_t> numbers_;       // [residents], by arrival, from 1; increasing
-  std::vector<std::uint64_t> newest_alike_;  // [residents, heads], a resident's number or nobody
+  std::vector<std::uint64_t> newest_alike_;  // [residents, heads]: a number or no_token
   std::vector<double> sum_, alike_, redundancy_, scores_;  // scratch
 };
 

@@ -29,6 +29,8 @@ class Scissorhands final : public Policy {
     KV_CHECK(n >= high_.size());
     low_bits_.resize(n * words_);
     high_.resize(n);
+    // One bit per query of the history, so that the count remains exact when a query leaves the
+    // window: the new bit replaces the one that is `history` queries old.
     const std::size_t slot = queries_++ % history_;
     const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
     for (std::size_t rank = 0; rank < n; ++rank) {
@@ -44,6 +46,7 @@ class Scissorhands final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= high_.size());
+    // Beyond what must be evicted, so that the next trims need no decision.
     const std::size_t dropped = candidates.capacity * drop_percent_ / 100;
     append_lowest(std::span<const double>(high_).subspan(candidates.first_rank, n),
                   n - candidates.capacity + dropped, victims);
@@ -76,10 +79,11 @@ class Scissorhands final : public Policy {
   std::size_t words_;  // of 64 queries each
   std::size_t drop_percent_;
   std::uint64_t queries_ = 0;            // observed so far
-  std::vector<std::uint64_t> low_bits_;  // [residents, words], by rank: one of query q % history
-  std::vector<double> high_;             // [residents]: minus how many bits are set
+  std::vector<std::uint64_t> low_bits_;  // [residents, words], by rank: bit q % history for query q
+  std::vector<double> high_;             // [residents]: minus the number of set bits
 };
 
+// Not of constant size, because a decision evicts more than it must.
 constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-driven", "ageing"};
 
 constexpr auto parameters = std::array<Parameter, 2>{{

@@ -28,6 +28,7 @@ class Snapkv final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     if (options_.once && selected_ != 0) {
+      // The older candidates fill the capacity since the first trim, so the rest are newcomers.
       for (std::size_t i = candidates.capacity; i < n; ++i) victims.push_back(i);
       return;
     }
@@ -36,7 +37,7 @@ class Snapkv final : public Policy {
 
   [[nodiscard]] bool scores_compare() const override { return true; }
 
-  // Who was chosen for good is worth more than any newcomer.
+  // With select=once, tokens that the first trim kept score higher than any newcomer.
   std::span<const double> scores(const PooledCandidates& candidates) override {
     const std::size_t n = candidates.positions.size();
     if (!options_.once || selected_ == 0) return select(candidates.first_rank, n);
@@ -61,9 +62,11 @@ class Snapkv final : public Policy {
   }
 
  private:
-  // The votes for each of n candidates and its neighbours, at a trim.
+  // The pooled votes of n candidates at a trim. Neighbours outside the middle do not count, as in
+  // the authors' code.
   std::span<const double> select(std::size_t first_rank, std::size_t n) {
     selected_ = 1;
+    // A mean would divide by `kernel` everywhere, so the sum has the same order.
     pool_neighbours(votes_.sums(first_rank, n), options_.kernel / 2, options_.largest, pooled_);
     return pooled_;
   }

@@ -34,6 +34,7 @@ class Tova final : public Policy {
     const std::size_t n = candidates.positions.size();
     KV_CHECK(candidates.first_rank + n <= mass_.size());
     const auto mass = std::span(mass_).subspan(candidates.first_rank, n);
+    // Floats and their doubles have the same order, so evict() and a shared decision agree.
     scores_.assign(mass.begin(), mass.end());
     return scores_;
   }
@@ -53,6 +54,7 @@ class Tova final : public Policy {
   std::vector<double> scores_;  // scratch
 };
 
+// Not independent of chunking: a trim uses only the last query, and chunks determine when it comes.
 constexpr auto claims =
     std::array<std::string_view, 3>{"constant-size", "deterministic", "score-driven"};
 

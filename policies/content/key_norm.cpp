@@ -19,6 +19,7 @@ class KeyNorm final : public OneByOne {
     const HeadVectors& keys = observation.keys;
     double sum = 0;
     for (std::size_t head = 0; head < keys.heads(); ++head) sum += norm_of(keys.head(head));
+    // Negated: append_lowest finds the lowest, and among equals the older.
     shortness_.push_back(-sum / static_cast<double>(keys.heads()));
   }
 

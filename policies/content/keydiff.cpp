@@ -25,6 +25,7 @@ class Keydiff final : public Policy {
     for (std::size_t head = 0; head < keys.heads(); ++head) {
       const double norm = norm_of(keys.head(head));
       for (const float number : keys.head(head)) {
+        // Stored as floats to halve the state; a key of length 0 becomes a zero vector.
         units_.push_back(norm > 0 ? static_cast<float>(static_cast<double>(number) / norm) : 0.0F);
       }
     }
@@ -58,8 +59,9 @@ class Keydiff final : public Policy {
   }
 
  private:
-  // The sum of all unit keys, head by head: its length does not matter to the order of cosines
-  // within a head, but it does to their mean, so every head's is made a unit vector.
+  // The sum of all unit keys, head by head. Its length does not change the order of cosines within
+  // a head. It would weight the heads in their mean, so each head's anchor is scaled to unit
+  // length.
   void find_anchor() {
     anchor_.assign(width_, 0);
     for (std::size_t i = 0; i < units_.size(); ++i) {
@@ -73,7 +75,7 @@ class Keydiff final : public Policy {
     }
   }
 
-  // The sum of the heads' cosines.
+  // The sum of the heads' cosines, which has the order of their mean.
   [[nodiscard]] double likeness(std::size_t rank) const {
     const float* const unit = units_.data() + rank * width_;
     double sum = 0;

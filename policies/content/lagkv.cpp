@@ -15,6 +15,8 @@
 namespace kv {
 namespace {
 
+// Infinite, so that tokens with a score are evicted first, and equal, so that the others are
+// evicted oldest first.
 constexpr double not_scored = std::numeric_limits<double>::infinity();
 
 class Lagkv final : public Policy {
@@ -39,8 +41,8 @@ class Lagkv final : public Policy {
     positions_.push_back(observation.query);
   }
 
-  // Whoever may go for the first time still has all that came after it beside it: it is evictions
-  // that make gaps, and they come after this.
+  // Scores are computed here and not in observe, because a new candidate still has all its
+  // following tokens beside it: only evictions make gaps, and they come after this.
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t first = candidates.first_rank;
     const std::size_t n = candidates.positions.size();
@@ -84,7 +86,7 @@ class Lagkv final : public Policy {
   }
 
  private:
-  // The sum over the vectors of a token; 0 for a token that nobody came after.
+  // The sum over the vectors of a token; 0 for a token that no other follows.
   [[nodiscard]] double score(std::size_t rank) const {
     const std::size_t last = std::min(scores_.size() - 1, rank + lag_);
     double sum = 0;
@@ -94,15 +96,15 @@ class Lagkv final : public Policy {
     return sum;
   }
 
-  // Scores the piece of the token of that rank, `sinks` tokens having come before the first piece,
-  // if the next piece is complete.
+  // Scores the piece of the token with that rank if the next piece is complete. The first piece
+  // begins after `sinks` tokens.
   void score_partition(std::size_t rank, std::size_t sinks) {
     const std::size_t begin = sinks + (positions_[rank] - sinks) / lag_ * lag_;
     if (positions_.back() + std::size_t{1} < begin + 2 * lag_) return;
     const std::size_t first = rank_from(begin);
     const std::size_t reference = rank_from(begin + lag_);
     const std::size_t after = rank_from(begin + 2 * lag_);
-    if (reference == after) return;  // its reference has been evicted
+    if (reference == after) return;  // all tokens of the reference have been evicted
     sums_.assign(reference - first, 0);
     for (std::size_t vector = 0; vector < width_; vector += dim_) {
       spreads_.clear();
@@ -121,8 +123,8 @@ class Lagkv final : public Policy {
     return static_cast<std::size_t>(found - positions_.begin());
   }
 
-  // Adds the softmax of spreads_ to sums_. The standard deviation that goes in is the one of a
-  // sample, as in the sources: divided by the number of channels less one.
+  // Adds the softmax of spreads_ to sums_. Its inputs are standard deviations of samples, as in the
+  // sources: variances are divided by the number of channels less one.
   void add_softmax() {
     const auto d = static_cast<double>(dim_);
     const double sample = dim_ > 1 ? std::sqrt(d / (d - 1)) : 1;
@@ -135,8 +137,8 @@ class Lagkv final : public Policy {
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += spreads_[i] / sum;
   }
 
-  // Each sum becomes its place among them, from below, as a share of the piece; of equals the older
-  // is lower.
+  // Replaces each sum by its rank from below, as a share of the piece. Among equal sums the older
+  // token has the lower rank, so that it is evicted first.
   void rank_sums() {
     std::vector<std::size_t> order(sums_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -163,6 +165,7 @@ class Lagkv final : public Policy {
       }
       const double range = static_cast<double>(most) - static_cast<double>(least);
       const double above = static_cast<double>(at(rank, channel)) - static_cast<double>(least);
+      // Differences are taken in double: close floats would lose digits, and a range may overflow.
       const double placed = range > 0 ? above / range : 0;
       sum += placed;
       squares += placed * placed;

@@ -50,7 +50,7 @@ class SemanticBlocks final : public Policy {
     std::vector<double> scores(blocks);
     for (std::size_t i = 0; i < blocks; ++i) scores[i] = score(candidates, i * block_);
     append_lowest_blocks(scores, block_, rest, capacity, victims);
-    // A rest that does not fit alone keeps its newest.
+    // A rest that does not fit alone keeps its newest tokens.
     for (std::size_t i = capacity; i < rest; ++i) victims.push_back(n - rest + i - capacity);
   }
 
@@ -75,7 +75,8 @@ class SemanticBlocks final : public Policy {
   }
 
  private:
-  // The mean key of the block that begins with that candidate.
+  // The mean key of the block that begins with that candidate. Keys are rotated here and not in
+  // observe, because ranks change with evictions.
   [[nodiscard]] std::vector<float> centre_of(const Candidates& candidates,
                                              std::size_t first) const {
     std::vector<double> sums(width_);
@@ -95,7 +96,8 @@ class SemanticBlocks final : public Policy {
     return key;
   }
 
-  // The sum over query heads of the likeness of the last query and that block.
+  // The similarity of the last query and that block, summed over query heads: all blocks have the
+  // same number of heads, so the sum has the order of the mean.
   [[nodiscard]] double score(const Candidates& candidates, std::size_t first) const {
     const std::vector<float> centre = centre_of(candidates, first);
     const std::size_t group = query_.size() / width_;  // query heads per kv-head
@@ -116,9 +118,10 @@ class SemanticBlocks final : public Policy {
   std::size_t dim_ = 0;       // of one head
   std::size_t width_ = 0;     // of a token's keys
   std::vector<float> keys_;   // [residents, width], by rank
-  std::vector<float> query_;  // [query heads, dim], the last; turned if rotated_
+  std::vector<float> query_;  // [query heads, dim], the last; rotated if rotated_
 };
 
+// Not of constant size, because whole blocks are evicted.
 constexpr auto claims = std::array<std::string_view, 1>{"deterministic"};
 
 constexpr auto scorings = std::array<std::string_view, 2>{"raw", "rotated"};

@@ -40,6 +40,7 @@ class TokenClasses final : public OneByOne {
     const auto kept = std::span<const std::uint8_t>(kept_).subspan(candidates.first_rank, n);
     const auto other = static_cast<std::size_t>(std::ranges::find(kept, 0) - kept.begin());
     if (other < n) return other;
+    // Only kept words are left. With order=oldest the newcomer, which is last, is evicted.
     return oldest_first_ ? n - 1 : 0;
   }
 

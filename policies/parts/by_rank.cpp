@@ -23,6 +23,7 @@ void append_lowest_of(std::span<const Score> scores,
                       std::vector<std::size_t>& victims) {
   KV_CHECK(count <= scores.size());
   if (count == 0) return;
+  // The usual case token by token. The kernel returns the first of equal values, the older token.
   if (count == 1) {
     victims.push_back(first_lowest(scores));
     KV_CHECK(victims.back() < scores.size());
@@ -30,6 +31,7 @@ void append_lowest_of(std::span<const Score> scores,
   }
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  // A strict order, so that nth_element gives the same victims with every library.
   const auto is_evicted_before = [scores](std::size_t a, std::size_t b) {
     return scores[a] < scores[b] || (scores[a] == scores[b] && a < b);
   };
@@ -58,6 +60,7 @@ void append_lowest_blocks(std::span<const double> scores,
                           std::size_t rest,
                           std::size_t capacity,
                           std::vector<std::size_t>& victims) {
+  // The rest is kept first, so only the remaining capacity is divided among blocks.
   const std::size_t fitting = rest < capacity ? (capacity - rest) / length : 0;
   std::vector<std::size_t> leaving;
   append_lowest(scores, scores.size() - std::min(scores.size(), fitting), leaving);

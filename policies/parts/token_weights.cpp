@@ -11,7 +11,7 @@
 namespace kv {
 namespace {
 
-// A weight of 0 would never be drawn, and a sum of such could not be divided by.
+// Samplers divide by weights and by sums of weights, so a weight of 0 is raised to this.
 constexpr double least_weight = 1e-12;
 
 constexpr auto weights = std::array<std::string_view, 3>{"attention", "value-norm", "equal"};
@@ -53,6 +53,8 @@ void TokenWeights::forget(std::span<const std::size_t> ranks) {
 double TokenWeights::at(std::size_t rank) const {
   if (weight_ == Weight::equal) return 1;
   KV_CHECK(rank < sums_.size());
+  // Divided by the queries that saw the token: older tokens would otherwise weigh more by age
+  // alone.
   const double weight =
       weight_ == Weight::attention ? sums_[rank] / (queries_ - born_[rank]) : sums_[rank];
   return std::max(weight, least_weight);

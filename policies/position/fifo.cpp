@@ -16,6 +16,7 @@ class Fifo final : public OneByOne {
   }
 
  protected:
+  // Candidates are in stream order, so the first is the oldest.
   std::size_t select(const Candidates&, Draws&) override { return 0; }
 };
 

@@ -37,11 +37,15 @@ class Ladder final : public OneByOne {
  protected:
   std::size_t select(const Candidates& candidates, Draws& /*draws*/) override {
     const std::size_t middle = candidates.positions.size();
+    // A middle smaller than a run is one run, of which at least one token is evicted.
     const std::size_t size = std::min(keep_ + drop_, middle);
     const std::size_t keep = std::min(keep_, size - 1);
     const std::size_t drop = size - keep;
+    // A new sweep begins only between runs: within a run, the middle has the run's tokens by
+    // design.
     if (dropped_ == 0 && run_ > middle - size) run_ = 0;
-    // Those before the kept ones go first; then the kept ones have moved to the run's beginning.
+    // Tokens before the kept ones are evicted first. After that the kept ones are at the beginning
+    // of the run, so the next victim follows them.
     const bool before = dropped_ < first_kept(drop);
     const std::size_t victim = std::min(run_ + (before ? 0 : keep), middle - 1);
     if (++dropped_ >= drop) {
@@ -52,7 +56,7 @@ class Ladder final : public OneByOne {
   }
 
  private:
-  // Which token of a run is the first that the layer keeps, of 0 to drop.
+  // The index in a run of the first token that the layer keeps, 0 to drop.
   [[nodiscard]] std::size_t first_kept(std::size_t drop) const {
     const auto [index, layers] = layer_;
     return order_ == LadderOrder::rising ? index * (drop + 1) / layers : index % (drop + 1);
@@ -62,7 +66,7 @@ class Ladder final : public OneByOne {
   std::size_t drop_;
   LadderOrder order_;
   LayerOf layer_;
-  std::uint64_t run_ = 0;      // where it begins in the middle; what is before has been swept
+  std::uint64_t run_ = 0;      // its beginning in the middle; earlier tokens have been swept
   std::uint64_t dropped_ = 0;  // of this run so far
 };
 

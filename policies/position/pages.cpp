@@ -13,7 +13,7 @@ class Pages final : public Policy {
  public:
   Pages(std::size_t page, FirstPage first) : page_(page), first_(first) { KV_CHECK(page >= 1); }
 
-  // The pages that hold sinks.
+  // The end of the last page that holds a sink.
   [[nodiscard]] std::uint64_t masked_below(std::size_t sinks) const override {
     return first_ == FirstPage::masked ? (sinks + page_ - 1) / page_ * page_ : 0;
   }
@@ -27,7 +27,7 @@ class Pages final : public Policy {
     const Position pinned = first_ == FirstPage::pinned ? static_cast<Position>(page_) : 0;
     while (first < at.size() && at[first] < pinned) ++first;
     if (first == at.size()) {
-      // Nothing but the pinned page is left: its newest goes.
+      // Only tokens of the pinned page are left, so its newest token is evicted.
       victims.push_back(at.size() - 1);
       return;
     }
@@ -44,6 +44,7 @@ class Pages final : public Policy {
   FirstPage first_;
 };
 
+// Not of constant size, because whole pages are evicted.
 constexpr auto claims = std::array<std::string_view, 2>{"chunk-invariant", "deterministic"};
 
 constexpr auto first_pages = std::array<std::string_view, 3>{"pinned", "masked", "freed"};

@@ -36,7 +36,8 @@ namespace kv {
 
 namespace {
 
-// Grows by register_policies() only.
+// A function-local static, so that the table exists before any static object that uses it. Only
+// register_policies() adds to it.
 std::vector<PolicyEntry>& entries() {
   // One line a policy, in the order that help and reports show them.
   static std::vector<PolicyEntry> table = {
@@ -98,7 +99,7 @@ Result<void> check_parameters(const PolicyEntry& entry) {
   return {};
 }
 
-// What help and reports show of it.
+// Checks the texts that help and reports show.
 Result<void> check_words(const PolicyEntry& entry) {
   const std::string name(entry.name);
   const std::array<std::pair<std::string_view, std::string_view>, 4> reported = {
@@ -123,6 +124,7 @@ std::span<const PolicyEntry> policy_registry() {
 }
 
 Result<void> register_policies(std::span<const PolicyEntry> more) {
+  // On a copy, so that an error leaves the registry as it was.
   std::vector<PolicyEntry> table = entries();
   for (const PolicyEntry& entry : more) {
     const std::string name(entry.name);

@@ -17,6 +17,7 @@ class Random final : public OneByOne {
 
  protected:
   std::size_t select(const Candidates& candidates, Draws& draws) override {
+    // Below the capacity are the older tokens; the newcomer itself is never drawn.
     return draws.below(candidates.capacity, candidates.positions.back(), 0);
   }
 };

@@ -21,7 +21,9 @@ class ReservoirAsPrinted final : public Policy {
     const std::size_t k = candidates.capacity;
     KV_CHECK(k >= 1 && k < n);
     if (n == k + 1) {
-      // One newcomer: slot j still holds candidate j, and j = k is the newcomer itself.
+      // With one newcomer, slot j still holds candidate j, and j = k is the newcomer itself. The
+      // draw is
+      // the one of the loop below, without its vectors.
       victims.push_back(draws.below(n, candidates.positions[k], 0));
       return;
     }

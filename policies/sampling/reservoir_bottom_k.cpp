@@ -31,7 +31,7 @@ class ReservoirBottomK final : public OneByOne {
     if (largest_ == unknown) find_largest();
 
     const std::uint64_t newcomer = key(candidates.positions.back(), draws);
-    if (newcomer >= keys_[largest_]) return k;
+    if (newcomer >= keys_[largest_]) return k;  // an equal newcomer is refused, as it is the newest
     const std::size_t victim = largest_;
     keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(victim));
     keys_.push_back(newcomer);
@@ -47,7 +47,7 @@ class ReservoirBottomK final : public OneByOne {
     return draws.below(std::uint64_t{1} << 63, position, 0);
   }
 
-  // Of equal keys the newest goes.
+  // Among equal keys the newest token is the victim, hence the search from the end.
   void find_largest() {
     const auto found = std::max_element(keys_.rbegin(), keys_.rend());
     largest_ = static_cast<std::size_t>(keys_.rend() - found) - 1;

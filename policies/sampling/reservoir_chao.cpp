@@ -45,7 +45,7 @@ class ReservoirChao final : public OneByOne {
  protected:
   std::size_t select(const Candidates& candidates, Draws& draws) override {
     const std::size_t k = candidates.capacity;
-    // The first k are all there: each for sure.
+    // The first k tokens were kept without a draw, so each was kept with certainty.
     for (std::size_t i = held_.size(); i <= k; ++i) {
       held_.push_back(weights_.at(candidates.first_rank + i));
       sure_.push_back(i < k ? 1 : 0);
@@ -60,9 +60,9 @@ class ReservoirChao final : public OneByOne {
   }
 
  private:
-  // Who is overweight now: the heaviest first, as long as its share of what is left of k, among
-  // what is left of the weight, is one or more. Whoever is not there any more was not overweight
-  // when it went, and only gets lighter beside a growing total.
+  // Finds the overweight tokens: the heaviest first, as long as a token's share of the remaining
+  // places is one or more. Only held tokens are searched: an evicted token was not overweight then,
+  // and its share only falls as the total grows.
   void find_overweight(std::size_t k) {
     order_.resize(held_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -98,8 +98,8 @@ class ReservoirChao final : public OneByOne {
     return draw_other(k, left, enters, others);
   }
 
-  // Of those that were not sure before, each as likely; `left` is what the others have left of a
-  // uniform number.
+  // Draws uniformly from the tokens that were not certain before. `left` is the rest of a uniform
+  // number after the shares of the formerly certain tokens are subtracted.
   [[nodiscard]] std::size_t draw_other(std::size_t k,
                                        double left,
                                        double enters,
@@ -110,7 +110,8 @@ class ReservoirChao final : public OneByOne {
     }
     std::size_t last = k;
     for (std::size_t i = 0; i < k; ++i) {
-      // Rounding may leave a crumb of chance where nobody is left to take it.
+      // If every token was certain before, rounding may still leave a positive `left`. The last
+      // token that is not certain now is then the victim.
       if (was_sure_[i] != 0 && (others > 0 || sure_[i] != 0)) continue;
       last = i;
       left -= others > 0 ? share / static_cast<double>(others) : 0;

@@ -38,6 +38,7 @@ class ReservoirEs final : public OneByOne {
  protected:
   std::size_t select(const Candidates& candidates, Draws& draws) override {
     for (std::size_t i = keys_.size(); i < candidates.positions.size(); ++i) {
+      // ln(u) / w has the order of the source's u^(1/w), which underflows to 0 for small weights.
       keys_.push_back(std::log(draws.uniform(candidates.positions[i], 0)) /
                       weights_.at(candidates.first_rank + i));
     }

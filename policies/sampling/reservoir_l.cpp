@@ -16,9 +16,9 @@ double log_of_one_minus_exp(double x) {
   return x > -std::numbers::ln2 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
 }
 
-// W is the k-th smallest of the M keys that Algorithm L pretends to have drawn; the next token to
-// enter is the next whose key falls below it, after a geometric number of refusals. W is kept as
-// its logarithm: after a long stream it is too small for 1 - W to differ from 1.
+// W is the k-th smallest of the M keys that Algorithm L implicitly draws. The next token to enter
+// is the next whose key is below W, after a geometric number of refusals. W is stored as its
+// logarithm: after a long stream it is too small for 1 - W to differ from 1.
 class ReservoirL final : public OneByOne {
  public:
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
@@ -36,7 +36,7 @@ class ReservoirL final : public OneByOne {
   }
 
  protected:
-  // A draw's index says what it is for, the same for every newcomer.
+  // The index of a draw is fixed by its purpose, so that draws for one purpose never shift others.
   std::size_t select(const Candidates& candidates, Draws& draws) override {
     const Position newcomer = candidates.positions.back();
     const std::size_t k = candidates.capacity;
@@ -55,6 +55,7 @@ class ReservoirL final : public OneByOne {
     log_w_ += std::log(draws.uniform(newcomer, index)) / static_cast<double>(k);
     const double skip =
         std::floor(std::log(draws.uniform(newcomer, index + 1)) / log_of_one_minus_exp(log_w_));
+    // Beyond 2^62 no stream has that token, and the conversion to an integer would be undefined.
     next_ = skip < 0x1p62 ? entered + static_cast<std::uint64_t>(skip) + 1
                           : std::numeric_limits<std::uint64_t>::max();
   }

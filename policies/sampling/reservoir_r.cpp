@@ -5,9 +5,9 @@
 namespace kv {
 namespace {
 
-// Two draws, as the method has them: whether the newcomer enters, then whom it replaces. The
-// textbook's single draw j below M (j < k replaces slot j) has the same law: given j < k, j is
-// uniform below k.
+// Two draws, as in the method: whether the newcomer enters, and then which token it replaces. The
+// textbook's single draw j below M (j < k replaces slot j) has the same distribution: given j < k,
+// j is uniform below k.
 class ReservoirR final : public OneByOne {
  public:
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
