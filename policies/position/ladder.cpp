@@ -41,8 +41,7 @@ class Ladder final : public OneByOne {
     const std::size_t size = std::min(keep_ + drop_, middle);
     const std::size_t keep = std::min(keep_, size - 1);
     const std::size_t drop = size - keep;
-    // A new sweep begins only between runs: within a run, the middle has the run's tokens by
-    // design.
+    // A sweep restarts only between runs: a run that has lost tokens is finished first.
     if (dropped_ == 0 && run_ > middle - size) run_ = 0;
     // Tokens before the kept ones are evicted first. After that the kept ones are at the beginning
     // of the run, so the next victim follows them.

@@ -27,6 +27,7 @@ void BudgetPool::before_query() {
 
 void BudgetPool::end_chunk() {
   if (!shares()) return caches_.front()->end_chunk();
+  // The sum over all units: one unit may be above the budget while the layer is not.
   std::int64_t over = 0;
   for (const UnitCache::Trim& trim : trims_) over += trim.over_budget();
   if (over <= 0) return;
@@ -42,6 +43,7 @@ void BudgetPool::decide() {
   if (all <= mean * trims_.size()) return;
   std::vector<PooledUnit> pool;
   for (UnitCache::Trim& trim : trims_) pool.push_back({trim.scores(), trim.middle()});
+  // All scores are read before any token is evicted: evictions change the views of scores.
   auto victims = lowest_of_pool(pool, mean, trims_.front().floor());
   for (std::size_t i = 0; i < trims_.size(); ++i) trims_[i].drop(std::move(victims[i]));
 }

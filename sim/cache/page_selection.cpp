@@ -33,15 +33,17 @@ void PageChoice::add(const float* key) {
   }
 }
 
-// The larger of the two products is that with the greatest number where q is positive, else that
-// with the least.
+// If q is positive, the product with the greatest number is the larger one, else the product with
+// the least number.
 float PageChoice::bound(std::size_t page, const float* query) {
   const float* const least = least_.data() + page * dim_;
   const float* const greatest = greatest_.data() + page * dim_;
   for (std::size_t d = 0; d < dim_; ++d) corner_[d] = query[d] > 0 ? greatest[d] : least[d];
+  // The kernel that computes logits adds in the same order, so rounding cannot lift a logit above
+  // the bound.
   float bound = 0;
   kernels().dot_rows(query, corner_.data(), 1, dim_, 1.0F, &bound);
-  // Overflow in both directions: the page may hold anything.
+  // NaN means overflow in both directions. The bound is then unknown, so the page ranks first.
   return bound == bound ? bound : std::numeric_limits<float>::infinity();
 }
 
@@ -51,6 +53,7 @@ Visible PageChoice::select(const float* query, Position position) {
   const std::size_t others = sizes_.pages() - 1;
   KV_CHECK(tokens_ >= own * page);
   selected_.clear();
+  // No page is left out, so nothing is ranked.
   if (own <= others) return {{0, 0}, selected_, {0, position + 1}};
   bounds_.resize(own);
   for (std::size_t i = 0; i < own; ++i) bounds_[i] = bound(i, query);

@@ -14,6 +14,7 @@ struct Candidate {
   std::size_t unit;
   std::size_t index;
 
+  // Units are compared the other way round: among equals the one of the last unit is evicted first.
   [[nodiscard]] bool is_evicted_before(const Candidate& other) const {
     return std::tuple(score, position, other.unit) < std::tuple(other.score, other.position, unit);
   }
@@ -23,7 +24,7 @@ bool is_evicted_before(const Candidate& a, const Candidate& b) {
   return a.is_evicted_before(b);
 }
 
-// The unit's candidates without its `floor` highest.
+// Adds the unit's candidates without its `floor` highest, which are never victims.
 void add_contested(const PooledUnit& unit,
                    std::size_t number,
                    std::size_t floor,
@@ -57,6 +58,7 @@ std::vector<std::vector<std::size_t>> lowest_of_pool(std::span<const PooledUnit>
   contested.reserve(all);
   for (std::size_t i = 0; i < units.size(); ++i) add_contested(units[i], i, floor, contested);
   const auto end = contested.begin() + static_cast<std::ptrdiff_t>(all - places);
+  // nth_element suffices: within a unit, victims are sorted by index below.
   if (end != contested.end()) {
     std::nth_element(contested.begin(), end, contested.end(), is_evicted_before);
   }

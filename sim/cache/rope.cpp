@@ -22,6 +22,7 @@ std::vector<double> plain_frequencies(const Rope& rope) {
 }
 
 void rope_angle(double frequency, Position position, float& cosine, float& sine) {
+  // In double: at large positions a float angle would be wrong by a visible part of a rotation.
   const double angle = static_cast<double>(position) * frequency;
   cosine = static_cast<float>(std::cos(angle));
   sine = static_cast<float>(std::sin(angle));
@@ -33,6 +34,7 @@ void rotate_pairs(const Rope& rope,
                   const float* in,
                   std::size_t head_dim,
                   float* out) {
+  // Models may rotate only a part of the dimensions; the others are copied.
   std::copy_n(in, head_dim, out);
   const std::size_t pairs = cosines.size();
   const bool interleaved = rope.layout == RopeLayout::interleaved;

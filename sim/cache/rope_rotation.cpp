@@ -8,11 +8,12 @@
 namespace kv {
 namespace {
 
-// By how much turns that lie `frequency` apart shorten each other in the mean of `count`.
+// The length of the mean of `count` unit vectors whose angles are `frequency` apart (a Dirichlet
+// kernel). Its direction is that of the middle angle.
 double shortening(double frequency, std::size_t count) {
   const double half = frequency / 2;
   const auto n = static_cast<double>(count);
-  if (count == 1 || std::sin(half) == 0) return 1;
+  if (count == 1 || std::sin(half) == 0) return 1;  // all vectors are equal
   return std::sin(n * half) / (n * std::sin(half));
 }
 

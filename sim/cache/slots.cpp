@@ -22,6 +22,7 @@ void Slots::evict_middle(std::size_t index) {
 }
 
 void Slots::mask_tail() {
+  // Moved on at once, so that free_evicted() never frees the slot.
   evict_tail();
   masked_.push_back(evicted_.back());
   evicted_.pop_back();
@@ -83,6 +84,7 @@ void Slots::list(std::size_t count, std::vector<Slot>& into) const {
 
 Slot Slots::take() {
   if (free_.empty()) return used_++;
+  // Any free slot would do; the last one is the cheapest to remove.
   const Slot slot = free_.back();
   free_.pop_back();
   return slot;

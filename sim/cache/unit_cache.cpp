@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
 
 std::unique_ptr<Policy> policy_of(const Spec& spec) {
+  // The layer is set before needs() and masked_below() are called.
   std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
   policy->set_layer(spec.layer);
   return policy;
@@ -69,6 +70,7 @@ void UnitCache::begin_chunk(std::size_t tokens) {
 void UnitCache::make_room(std::size_t tokens) {
   KV_CHECK(state_.query == state_.seen && tokens > 0);
   KV_CHECK(tokens <= std::numeric_limits<Position>::max() - state_.seen);
+  // With windows every query makes its own room, in next_query.
   const bool first = rules_.timing == Timing::trim_then_attend;
   if (first && rules_.visibility == Visibility::causal)
     release_all_but(rules_.recent, state_.seen + tokens);
@@ -90,7 +92,7 @@ const Visible& UnitCache::next_query() {
     KV_CHECK(!rules_.shares || state_.query <= rules_.recent ||
              state_.tail >= state_.query - rules_.recent);
   }
-  // In place: copying at once what has just been stored piece by piece would wait for the stores.
+  // Assigned in place: a copy of a whole Visible would wait for the stores of its parts.
   scratch_.visible.sinks = {0, std::min(rules_.sinks, state_.query)};
   scratch_.visible.middle = state_.middle;
   scratch_.visible.recent = {state_.tail, std::max(state_.tail, state_.query)};
@@ -107,6 +109,7 @@ Visible UnitCache::visible_to(Position query) const {
 
 void UnitCache::observe(Observation shown) {
   KV_CHECK(rules_.needs.any() && state_.query > 0);
+  // The cache numbers queries itself, so that no caller can attribute draws to another position.
   shown.query = state_.query - 1;
   shown.draws = draws_.get();
   policy_->observe(shown);
@@ -170,6 +173,7 @@ void UnitCache::evict_next() {
   state_.evicted.push_back(state_.tail++);
   masked ? state_.slots.mask_tail() : state_.slots.evict_tail();
   ++state_.entered;
+  // A masked row remains stored, so it leaves no gap to close.
   if (!masked) state_.first_gap = std::min(state_.first_gap, rank);
 }
 
@@ -195,6 +199,7 @@ void UnitCache::decide(std::size_t newcomers) {
   victims.clear();
   policy_->evict({state_.middle, newcomers, rules_.capacity, sinks_held(), state_.entered}, *draws_,
                  victims);
+  // Only the first error is recorded, because later ones may follow from it.
   if (std::string wrong = wrong_victims(); !wrong.empty()) {
     if (state_.broken_promise.empty()) state_.broken_promise = std::move(wrong);
     victims.resize(state_.middle.size() - rules_.capacity);
@@ -220,6 +225,7 @@ void UnitCache::drop_victims() {
   const std::size_t first_rank = sinks_held();
   scratch_.ranks.clear();
   for (const std::size_t victim : scratch_.victims) scratch_.ranks.push_back(first_rank + victim);
+  // Before the middle changes: ranks are those before the eviction.
   policy_->forget(scratch_.ranks);
   for (const std::size_t victim : scratch_.victims) {
     const Position position = state_.middle[victim];
@@ -227,6 +233,7 @@ void UnitCache::drop_victims() {
     if (position >= rules_.masked_below)
       state_.first_gap = std::min(state_.first_gap, first_rank + victim);
   }
+  // From the last victim on, so that the indices of the others remain valid.
   for (std::size_t i = scratch_.victims.size(); i-- > 0;) {
     const auto at = state_.middle.begin() + static_cast<std::ptrdiff_t>(scratch_.victims[i]);
     *at < rules_.masked_below ? state_.slots.mask_middle(scratch_.victims[i])

@@ -11,7 +11,7 @@
 namespace kv {
 namespace {
 
-// Drops the oldest of the middle, as few as it may.
+// Evicts the oldest tokens of the middle, and no more than it must.
 class DropOldest final : public Policy {
  public:
   void evict(const Candidates& candidates,
@@ -40,7 +40,7 @@ const PolicyEntry drop_oldest = {
     },
 };
 
-// Whether every trim leaves exactly the budget, so that trims come when they come for all.
+// Whether every trim leaves exactly the budget, so that all such policies trim at the same times.
 bool trims_with_all(const Spec& spec) {
   const PolicyEntry& policy = *spec.policy;
   if (spec.budgets.shared()) return false;
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> visible_limits(const Spec& spec, std::size_t tokens) 
   Spec plain = spec;
   plain.policy = &drop_oldest;
   plain.options = Options();
-  plain.budgets = Budgets();
+  plain.budgets = Budgets();  // a shared budget would need the other units of the layer
   UnitCache cache(plain, std::make_unique<CounterDraws>(Rng(0)));
   for (std::size_t query = 0; query < tokens; ++query) {
     const std::size_t in_chunk = query % spec.chunk;

@@ -21,6 +21,7 @@ void FutureMass::close() {
       const double* const later = from(query + 1).data();
       for (std::size_t token = 0; token <= query; ++token) row[token] += later[token];
     }
+    // The last entry now holds all that later queries and its own pay to this token.
     total_ += row[query];
   }
 }

@@ -27,7 +27,8 @@ std::vector<std::size_t> evictions_of(std::span<const std::uint32_t> limits) {
   return evictions;
 }
 
-// Evictions matched with tokens, kept at the least cost while evictions are added in order of time.
+// A matching of evictions with tokens, whose cost remains the least while evictions are added in
+// order of time.
 class Matching {
  public:
   Matching(const FutureMass& masses, const std::vector<std::size_t>& evictions)
@@ -38,10 +39,10 @@ class Matching {
         token_of_(evictions.size(), none),
         eviction_of_(masses.tokens(), none) {}
 
-  // Adds the next eviction: the shortest augmenting path from it to a token that is free.
+  // Adds the next eviction, by the shortest augmenting path from it to a token without an eviction.
   void add(std::size_t eviction);
 
-  // The least that evictions can cost, as the prices prove it.
+  // A lower bound on the cost of all matchings, by the prices alone.
   [[nodiscard]] double proven_cost();
 
   [[nodiscard]] double cost() const {
@@ -53,7 +54,7 @@ class Matching {
   [[nodiscard]] const std::vector<std::size_t>& token_of() const { return token_of_; }
 
  private:
-  // One eviction that the search has come to, and the matched token through which it came there.
+  // One eviction that the search has reached, and the matched token through which it was reached.
   struct Reached {
     std::size_t eviction = 0;
     double base = 0;  // a token's distance through it is base + (cost - price)
@@ -68,7 +69,8 @@ class Matching {
     return masses_.from(query).first(query);
   }
 
-  // Which reached eviction gave the token its distance. Exactly equal: the same operations.
+  // The reached eviction that gave the token its distance. The comparison is exact, because the
+  // kernel computes distances by the same operations; no predecessors need to be stored.
   [[nodiscard]] const Reached& origin(std::size_t token, double price, double distance) const;
   void augment(std::size_t token, double distance);
 
@@ -96,6 +98,7 @@ void Matching::add(std::size_t eviction) {
     if (owner == none) return augment(token, distance);
     const double base = distance - (costs(owner)[token] - prices_[token]);
     reached_.push_back({owner, base, token, distance, prices_[token]});
+    // Closes the token: its distance is infinite from now on, and no relaxation can lower it.
     prices_[token] = -infinite;
     distances_[token] = infinite;
   }
@@ -110,7 +113,7 @@ const Matching::Reached& Matching::origin(std::size_t token, double price, doubl
 }
 
 void Matching::augment(std::size_t token, double distance) {
-  // The path back first: it reads prices as they were.
+  // The path is traced before prices change, because origin() needs the prices of the search.
   std::size_t taken = token;
   const Reached* from = &origin(token, prices_[token], distance);
   while (true) {
@@ -121,7 +124,8 @@ void Matching::augment(std::size_t token, double distance) {
     from = &origin(taken, from->price, from->distance);
   }
   for (std::size_t i = 1; i < reached_.size(); ++i) {
-    // Distances only grow along the search, but for rounding.
+    // Distances only grow along the search, except for rounding, which must not make a price
+    // positive.
     const double change = std::min(reached_[i].distance - distance, 0.0);
     prices_[reached_[i].token] = reached_[i].price + change;
   }
@@ -129,6 +133,7 @@ void Matching::augment(std::size_t token, double distance) {
 
 double Matching::proven_cost() {
   double sum = std::accumulate(prices_.begin(), prices_.end(), 0.0);
+  // The bound holds only for such prices, so this is checked and not assumed.
   for (const double price : prices_) KV_CHECK(price <= 0);
   for (std::size_t e = 0; e < evictions_.size(); ++e) {
     const std::span<const double> cost = costs(e);
@@ -167,7 +172,7 @@ double PerStepTop::retained(std::span<const double> mass, std::uint32_t limit) {
   KV_CHECK(limit >= 1 && !mass.empty());
   const std::size_t top = std::min<std::size_t>(limit, mass.size()) - 1;
   others_.assign(mass.begin(), mass.end() - 1);
-  // Sorted, so that the sum does not depend on how a library selects.
+  // Sorted, so that the order of the sum does not depend on the library's selection algorithm.
   std::ranges::partial_sort(others_, others_.begin() + static_cast<std::ptrdiff_t>(top),
                             std::greater<>());
   return std::accumulate(others_.begin(), others_.begin() + static_cast<std::ptrdiff_t>(top),
@@ -191,7 +196,7 @@ double GreedyCache::next(std::span<const double> mass) {
 }
 
 void GreedyCache::drop(std::size_t count) {
-  // Of equals the older goes.
+  // Among equals the older token is evicted.
   const auto less = [&](Position a, Position b) {
     return future_[a] < future_[b] || (future_[a] == future_[b] && a < b);
   };

@@ -10,8 +10,8 @@
 namespace kv {
 namespace {
 
-// The numbers come in registers. They have just been stored one by one; the compiler would load
-// them in pairs, which waits until the stores are through.
+// The numbers are passed in registers. They were just stored one by one, and the compiler would
+// load them in pairs, which has to wait for both stores.
 template <typename Sums>
 [[gnu::noinline]] void add_to(Sums& sums, double mass, double kl, double overlap, double error) {
   sums.retained_mass += mass;
@@ -68,7 +68,7 @@ void CellState::add_units(const CellInputs& inputs) {
            std::vector<Position>(info_.tokens, static_cast<Position>(info_.tokens + 1))});
     }
   }
-  // Only now: pools point to the caches, which moved while units were added.
+  // Pools point to the caches, which move while units are added, so pools are made last.
   std::vector<LayerCache> caches;
   for (UnitState& unit : units_) {
     caches.push_back({lanes_[unit.shape.lanes.front()].layer, &unit.cache});
@@ -87,6 +87,7 @@ void CellState::add_series() {
 
 void CellState::begin_query(Position query) {
   point_ = query / series_width_;
+  // All units of a cell have the same chunks.
   const bool opens = query == units_.front().cache.seen();
   for (BudgetPool& pool : pools_) {
     if (opens) pool.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
@@ -151,6 +152,7 @@ void CellState::add_row(std::size_t lane,
   if (!needs.any()) return;
   if (needs.vectors()) add_vectors(lane, unit, row.query, source);
   const std::span<const float> paid = needs.attention ? seen.mass() : std::span<const float>();
+  // A unit of one lane observes at once; shared units observe the mean of their lanes in end_query.
   if (!unit.shared()) return unit.cache.observe(unit.shown(paid));
   if (needs.attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
 }
@@ -161,7 +163,8 @@ Observation CellState::UnitState::shown(std::span<const float> row) const {
   return shown;
 }
 
-// What the lane's head attends to, of all that its unit stores.
+// The view of the lane's head, which selects from all tokens of its unit. Lanes of one kv-head
+// share its pages, so only the first of them adds the key.
 View CellState::select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source) {
   PageChoice& pages = pages_[series_of_lane_[lane]];
   const KeyValues& held = *source.key_values();
@@ -174,7 +177,7 @@ View CellState::select(std::size_t lane, UnitState& unit, Position query, const 
   return view;
 }
 
-// Keys and values are those of the kv-head that the lane reads: once for all lanes that read it.
+// Keys and values are those of the lane's kv-head. The first lane that reads a kv-head adds them.
 void CellState::add_vectors(std::size_t lane,
                             UnitState& unit,
                             Position query,

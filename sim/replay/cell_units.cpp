@@ -1,4 +1,4 @@
-// Which lanes make a unit, and whose draws and budget it has.
+// How lanes form units, and the random stream and budget of each unit.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace kv {
 namespace {
 
-// Two lanes are of one unit when these are equal.
+// Two lanes are in the same unit if their keys are equal.
 std::pair<std::size_t, std::size_t> unit_key(const TraceInfo& info, const Lane& lane, Unit unit) {
   switch (unit) {
     case Unit::head:
@@ -32,7 +32,7 @@ std::size_t kv_heads_of(const TraceInfo& info, Unit unit) {
 }  // namespace
 
 std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit) {
-  constexpr std::size_t whole = 65535;
+  constexpr std::size_t whole = 65535;  // above every legal number of a layer or head
   if (unit == Unit::model) return stream_of(whole, whole);
   const std::size_t layer = info.layers[first.layer];
   if (unit == Unit::layer) return stream_of(layer, whole);
@@ -40,6 +40,7 @@ std::uint32_t stream_of_unit(const TraceInfo& info, const Lane& first, Unit unit
 }
 
 HeadGrid grid_of(const TraceInfo& info) {
+  // A trace may record only some layers; the last one stands for the model's depth.
   return {info.layers.back() + 1, info.kv_heads, query_heads_per_kv_head(info)};
 }
 

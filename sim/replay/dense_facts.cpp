@@ -51,6 +51,7 @@ DenseFacts DenseFactsSums::mean(std::size_t layer, std::size_t head) const {
 const DenseFacts& most_sink(std::span<const DenseFacts> facts) {
   KV_CHECK(!facts.empty());
   const auto less = [](const DenseFacts& a, const DenseFacts& b) {
+    // Sinks form above layer 0, so its heads rank last.
     if ((a.layer > 0) != (b.layer > 0)) return a.layer == 0;
     return a.first_mass < b.first_mass;
   };
@@ -66,6 +67,7 @@ Result<AttentionMap> attention_map(DenseRows& rows, std::size_t tokens, std::siz
     const Result<DenseRow> row = rows.load(static_cast<Position>(query));
     if (!row) return row.error();
     const std::size_t row_block = query / map.block;
+    // The last block may have fewer rows, and means are over the rows that it has.
     const std::size_t rows_in_block = std::min(map.block, tokens - row_block * map.block);
     float* out = map.mass.data() + row_block * map.side;
     for (std::size_t key = 0; key <= query; key += map.block) {

@@ -20,14 +20,14 @@ std::vector<float> widen_head(const TensorView& tensor, std::size_t head) {
   return out;
 }
 
-// As messages show it: with NaN and infinities by name.
+// A number for messages, with names for NaN and infinities.
 std::string number_text(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
   return shortest(static_cast<double>(value));
 }
 
-// Asks for the next row while this one is worked on.
+// Requests the next row from memory while this one is processed.
 void prefetch(const std::byte* bytes, std::size_t size) {
   constexpr std::size_t line = 64;
   for (std::size_t i = 0; i < size; i += line) __builtin_prefetch(bytes + i);
@@ -73,7 +73,8 @@ Error DenseRows::bad_row(Position query, const std::string& what) const {
                    std::to_string(head_) + ", query " + std::to_string(query) + ": " + what);
 }
 
-// Whatever has a bit set above the diagonal, but -0, is an error.
+// Any number above the diagonal other than 0 and -0 is an error. The scan for set bits is fast, and
+// numbers are widened only if it finds some.
 Result<void> DenseRows::check_above(Position query, const std::byte* row) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t first = query + std::size_t{1};
@@ -104,10 +105,12 @@ Result<void> DenseRows::read_row(Position query) {
   }
 
   const float sum = kernel.sum(mass_.data(), n);
+  // Negated, so that a NaN is an error too.
   if (!(std::abs(sum - 1.0F) <= row_tolerance(tensor.number, n))) {
     return bad_row(query,
                    "the weights up to the diagonal sum to " + number_text(sum) + "; expected 1");
   }
+  // A sign bit may be that of -0, so the value decides.
   if (kernel.any_sign(mass_.data(), n)) {
     const std::size_t least = kernel.argmin(mass_.data(), n);
     if (mass_[least] < 0) {
@@ -126,6 +129,7 @@ Result<void> DenseRows::compute_row(Position query) {
   const Kernels& kernel = kernels();
   rotated_query(query, query, rotated_.data());
   kernel.dot_rows(rotated_.data(), shared_->keys(), n, dim, logit_scale_, logits_.data());
+  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
   if (!std::isfinite(kernel.sum(logits_.data(), n))) {
     return bad_row(query, "a product of q and k is not finite");
   }
@@ -162,7 +166,7 @@ void DenseRows::raw_value(Position position, float* out) const {
   widen_row(trace_.layer(layer_).v, position, out);
 }
 
-// The row of this head's kv-head.
+// Widens the row of this head's kv-head.
 void DenseRows::widen_row(const TensorView& tensor, Position position, float* out) const {
   const TraceInfo& info = trace_.info();
   const std::size_t dim = tensor.shape[2];

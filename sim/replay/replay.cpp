@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t map_side = 128;
 
-// The widest sharing that a cell asks for, of residents or of a budget, decides which heads go
-// together.
+// The widest unit over which some cell shares residents or a budget. It determines the groups of
+// heads that are replayed together.
 Unit widest_unit(std::span<const Cell> cells) {
   Unit widest = Unit::kv_head;
   for (const Cell& cell : cells) {
@@ -34,7 +34,7 @@ std::vector<Task> make_tasks(const Plan& plan, std::size_t threads) {
     for (std::size_t head = 0; head < info.query_heads; ++head) all.push_back({layer, head});
   }
   const std::vector<UnitShape> groups = units_of(info, all, widest_unit(plan.cells));
-  // With fewer groups than threads the cells are split too; then rows are loaded once per share.
+  // With fewer groups than threads the cells are divided too. Rows are then loaded once per share.
   const std::size_t shares = std::clamp<std::size_t>(threads / groups.size(), 1, plan.cells.size());
   std::vector<Task> tasks;
   for (const UnitShape& group : groups) {
@@ -50,7 +50,7 @@ std::vector<Task> make_tasks(const Plan& plan, std::size_t threads) {
   return tasks;
 }
 
-// Residency is kept once per spec, for its first seed.
+// Residency is recorded once per spec, for its first seed.
 std::vector<bool> residency_choice(std::span<const Cell> cells) {
   std::vector<bool> keep;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -60,7 +60,7 @@ std::vector<bool> residency_choice(std::span<const Cell> cells) {
   return keep;
 }
 
-// The class of every token, if a cell's policy asks for it.
+// The class of every token, if a cell's policy needs it.
 std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> cells) {
   const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
   return std::ranges::any_of(cells, asks) ? token_classes(trace) : std::vector<TokenClass>();
@@ -68,6 +68,7 @@ std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> ce
 
 Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOptions& options) {
   const TraceInfo& info = trace.info();
+  // Attention rows are recorded after rotation, so their traces need no table.
   const std::size_t positions = info.kind == TraceKind::qkv ? info.tokens : 0;
   return {.trace = trace,
           .cells = cells,
@@ -116,7 +117,7 @@ Result<ReplayResult> replay(const Trace& trace,
                     tasks.size() * trace.info().tokens + oracle_work(plan, oracle));
 
   Joiner joiner(plan, tasks);
-  // Tasks are begun in order, so few are early for the joiner.
+  // Tasks begin in order, so that few finished tasks have to wait in the joiner.
   Result<void> done = run_tasks(tasks.size(), threads, [&](const RunningTask& running) {
     TaskProgress own(progress, running);
     Result<void> replayed = run_task(plan, tasks[running.index()], own);

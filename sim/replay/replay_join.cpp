@@ -37,7 +37,7 @@ std::vector<SeriesPoint> means_of(const std::vector<SeriesSums>& sums,
   return points;
 }
 
-// Residents hold the keys and values of one or more kv-heads, each of head_dim numbers.
+// A resident holds the keys and values of one or more kv-heads, each of head_dim numbers.
 std::uint64_t bytes_per_row(const TraceInfo& info, Unit unit) {
   const std::uint64_t number = info.number == Number::f32 ? 4 : 2;
   const std::vector<Lane> lane = {{0, 0}};
@@ -72,7 +72,7 @@ void Joiner::join(Task& task) {
     add_each(cell.lifetimes, part.lifetimes);
   }
   append(result_.dense, task.facts);
-  task.parts = {};
+  task.parts = {};  // frees them, since all tasks live until the end of the replay
 }
 
 ReplayResult Joiner::result() {

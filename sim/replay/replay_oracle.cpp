@@ -13,7 +13,8 @@
 namespace kv {
 namespace {
 
-// An optimum takes about as long as so many passes over the unit's rows.
+// An optimum takes about as long as this many passes over the unit's rows. Only progress depends on
+// it.
 constexpr std::uint64_t passes_per_optimum = 64;
 
 // The mean row of a unit's query heads, each scaled to sum to one in double precision.
@@ -42,14 +43,14 @@ class UnitRows {
   std::vector<double> mean_;
 };
 
-// One step of a pass over a unit's rows. True if it should go on.
+// Reports a step of a pass over a unit's rows. Returns false if the replay should stop.
 bool advanced(std::size_t query, TaskProgress& progress) {
   constexpr std::size_t report_every = 64;
   return (query + 1) % report_every != 0 || progress.advance(report_every);
 }
 
-// What all queries pay to each token; `masses`, if any, receives the rows. Unfinished if progress
-// is stopped, as is all that follows.
+// The mass that all queries pay to each token. `masses`, if not null, receives the rows. If
+// progress is stopped, the result is incomplete, and so are all later ones.
 Result<std::vector<double>> read_future(UnitRows& rows,
                                         std::size_t tokens,
                                         FutureMass* masses,
@@ -65,7 +66,7 @@ Result<std::vector<double>> read_future(UnitRows& rows,
   return future;
 }
 
-// The bounds that one pass over the rows gives.
+// Computes the bounds that need one pass over the rows.
 Result<void> bound_by_rows(UnitRows& rows,
                            const std::vector<double>& future,
                            OracleTask& task,
@@ -89,14 +90,15 @@ Result<void> bound_by_rows(UnitRows& rows,
   return {};
 }
 
-// Sums to means. Rows sum to one but for rounding, which must not show as more than everything.
+// Makes means of sums. Rows sum to one except for rounding, which must not show as a share above 1.
 void divide(UnitBounds& bounds, std::size_t tokens) {
   for (double* const sum : {&bounds.optimum, &bounds.per_step, &bounds.greedy}) {
     if (std::isfinite(*sum)) *sum = std::min(*sum / static_cast<double>(tokens), 1.0);
   }
 }
 
-// Limits by spec, each computed once and equal ones shared.
+// Limits by spec, each computed once. Equal limits are shared, so that equal pointers mean equal
+// limits.
 class KnownLimits {
  public:
   using Limits = std::shared_ptr<const std::vector<std::uint32_t>>;
@@ -115,18 +117,18 @@ class KnownLimits {
 
  private:
   std::size_t tokens_;
-  std::map<std::string, Limits> by_spec_;  // seeds share what their spec sets
+  std::map<std::string, Limits> by_spec_;  // cells with different seeds have the same limits
   std::map<std::vector<std::uint32_t>, Limits> by_content_;
 };
 
-// What a spec's bounds are of: its units; where each query head chooses for itself, single heads,
-// whose bound a choice made by all of a unit together would not hold for.
+// The unit for which a spec's bounds are computed. If each query head selects its own tokens, it is
+// the single head: a bound for a common selection of the unit would not hold for separate
+// selections.
 Unit bounded_unit(const Spec& spec) {
   return spec.selects() ? Unit::head : spec.unit;
 }
 
-// The cells that cut heads into units this way, those that set the unit of `first` the same limits
-// together.
+// The cells with units of this kind, grouped by their limits for the unit of `first`.
 std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
                                                Unit unit,
                                                const Lane& first,
@@ -216,8 +218,8 @@ void add_bounds(const std::vector<OracleTask>& tasks, std::vector<CellResult>& c
     for (const OracleTask::Limited& limited : task.limited) {
       for (const std::size_t cell : limited.cells) {
         UnitBounds& bounds = cells[cell].bounds.emplace_back(limited.bounds);
-        // Every unit is given its largest share, which they never have all at once: bounds still,
-        // but nothing that a cache could do.
+        // The limits give every unit its largest share, which units never have all at once. The
+        // bounds still hold, but no cache could reach this result.
         if (cells[cell].cell.spec.budgets.shared()) bounds.greedy = not_measured;
       }
     }

@@ -32,7 +32,7 @@ std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lan
 
 namespace {
 
-// One query of one task: every lane's row is loaded once and handed to every cell.
+// Replays one query of one task: every lane's row is loaded once and passed to every cell.
 Result<void> replay_query(Position query,
                           std::vector<DenseRows>& rows,
                           std::vector<CellState>& cells,
@@ -49,7 +49,8 @@ Result<void> replay_query(Position query,
   return {};
 }
 
-// A policy that breaks its interface makes the run worthless: an error, wherever it happened.
+// A policy that breaks its interface makes all results of the run invalid, so it is an error in
+// every unit.
 Result<void> check_promises(const std::vector<CellState>& cells) {
   for (const CellState& cell : cells) {
     if (Result<void> kept = cell.check_promises(); !kept) return kept;
@@ -83,6 +84,7 @@ Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
 
   constexpr std::size_t report_every = 64;
   for (std::size_t query = 0; query < info.tokens; ++query) {
+    // Every 64 queries only: reports take a lock, and checks visit every unit.
     const bool reports = (query + 1) % report_every == 0;
     Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
     if (done && (reports || query + 1 == info.tokens)) done = check_promises(cells);

@@ -10,23 +10,24 @@
 namespace kv {
 namespace {
 
-// A recorded row whose visible keys had no more dense mass than this says nothing of what a model
-// would do with them: its KL counts as that of this share, and policies see the even row.
+// If the visible keys of a recorded row have less dense mass than this, the row does not show how a
+// model would attend to them. Its KL is then that of this share, and policies see an even row.
 constexpr float least_mass = 1e-9F;
 
-// Everything is visible: every scheme's positions are the dense ones, and no rounding is added.
+// If everything is visible, all kinds of positions are the dense ones. Returning exact values
+// avoids rounding.
 HeadMetrics nothing_lost(const DenseRow& dense) {
   return {1, 0, 1, dense.output.empty() ? not_measured : 0};
 }
 
-// How many of `top` are still there.
+// The number of positions of `top` that are not evicted.
 std::size_t count_kept(std::span<const Position> top, std::span<const std::uint8_t> gone) {
   std::size_t count = 0;
   for (const Position position : top) count += gone[position] == 0 ? 1U : 0U;
   return count;
 }
 
-// How many of `top` the query chose.
+// The number of positions of `top` that the query selected.
 std::size_t count_selected(std::span<const Position> top, const Visible& visible) {
   const auto sees = [&](Position p) { return visible.contains(p); };
   return static_cast<std::size_t>(std::ranges::count_if(top, sees));
@@ -51,6 +52,7 @@ SeenRows::SeenRows(std::size_t top_k) : top_k_(top_k) {}
 HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, const View& view) {
   const Visible& visible = *view.visible;
   size_ = visible.size();
+  // Grown by doubling, since a stream's visible sets may grow by one token a query.
   if (mass_.size() < size_) mass_.resize(size_ * 2);
   const bool computed = !dense.logits.empty();
   const bool needs_row = view.wants_row || computed;
@@ -77,8 +79,8 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   return metrics;
 }
 
-// The softmax of the visible keys' logits: exact also where hardly any dense mass is left to
-// renormalise.
+// The softmax of the visible keys' logits. Unlike renormalising, it is exact even if hardly any
+// dense mass is visible.
 void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
   logits_.resize(std::max(logits_.size(), size_));
   if (are_ranks(view.positions)) {
@@ -90,7 +92,7 @@ void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const
   log_sum_ = kernels().softmax(mass_.data(), size_);
 }
 
-// The three runs are summed apart, wherever their numbers stand, so that every cell that sees the
+// The three runs are summed separately, whether gathered or not, so that every cell that sees the
 // same tokens gets the same sum.
 float SeenRows::sum_visible(const DenseRow& dense, const Visible& visible, bool gathered) {
   const Kernels& kernel = kernels();
@@ -121,11 +123,11 @@ void SeenRows::renormalise(float retained) {
   }
 }
 
-// A resident at position p with rank r is rotated by r where the dense key was rotated by p.
-// Rotating the query by (its rank - (r - p)) instead of its own position has the same effect on the
-// angle between them, and r - p is constant over runs of residents, so no key is touched: one query
-// rotation a run. The recent run includes the query itself, whose rotation is then its own
-// position: the dense logits.
+// A resident at position p with rank r is rotated to r, while the stored dense key is rotated to p.
+// Rotating the query to (its rank - (r - p)) instead of its rank has the same effect on the angle
+// between them. r - p is constant over runs of residents, so one rotation of the query per run
+// replaces a rotation of every key. In the recent run the query is thereby rotated to its own
+// position, which gives the dense logits.
 void SeenRows::in_cache_logits(const DenseRow& dense,
                                const DenseRows& source,
                                const Visible& visible) {
@@ -142,8 +144,8 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
               logits_.data() + visible.sinks.size() + visible.middle.size());
 }
 
-// KL(q || p) = sum of q (log q - log p), each log as its logit minus its row's log sum, so that a p
-// too small for a float does no harm. Where logits did not move, only the log sums differ.
+// KL(q || p) = sum of q (log q - log p). Each log is a logit minus the log sum of its row, so that
+// a p too small for a float is harmless. For logits that did not change, only the log sums differ.
 double SeenRows::kl_of_moved(const DenseRow& dense, const Visible& visible) {
   scratch_.resize(std::max(scratch_.size(), size_));
   gather(dense.logits.data(), visible, scratch_.data());
@@ -167,6 +169,7 @@ double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
 double SeenRows::error_of_output(const DenseRow& dense,
                                  const KeyValues& held,
                                  const Visible& visible) {
+  // The kernel reads values by position, so values are not copied.
   if (positions_.size() < size_) positions_.resize(2 * size_);
   const auto middle = positions_.begin() + visible.sinks.last;
   std::iota(positions_.begin(), middle, Position{0});

@@ -19,7 +19,8 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
   const TraceInfo& info = trace.info();
   const Needs needs = needs_of(spec);
   if (info.kind == TraceKind::attention) {
-    // Rows of probabilities hold for the positions they were recorded at; others need q and k.
+    // Rows of probabilities hold only for the positions at which they were recorded. Other
+    // positions need q and k.
     if (spec.positions != Positions::absolute) {
       return usage_error("'" + spec.label() + "' asks for in-cache positions, but '" + info.name +
                          "' records attention rows, which hold for " +

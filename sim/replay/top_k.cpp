@@ -12,10 +12,11 @@
 namespace kv {
 namespace {
 
-// Of which Kernels::lane_maxima gives the maxima.
+// The number of parts whose maxima Kernels::lane_maxima computes.
 constexpr std::size_t parts = 32;
 
-// Orders values >= 0 like the floats themselves, and of equals the lower index higher.
+// Keys that are ordered like their values, which are >= 0. Among equal values the lower index has
+// the higher key.
 std::uint64_t key_of(float value, Position at) {
   const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 becomes 0
   return std::uint64_t{bits} << 32 | (~at & 0xFFFFFFFFU);
@@ -37,11 +38,13 @@ void TopK::find_largest(std::span<const float> values) {
     std::iota(found_.begin(), found_.end(), Position{0});
     return;
   }
+  // Kernels write whole vectors, up to 16 entries beyond the last index.
   if (at_.size() < n + 16) at_.resize(2 * n + 16);
   const auto candidates = [&](float bound) {
     return kernels().at_least(values.data(), n, bound, at_.data());
   };
   std::size_t count = candidates(bound_by_last(values));
+  // The last answer is a poor guide if attention moved. The maxima need a second scan of the row.
   if (count > 4 * k_ && k_ <= parts) count = candidates(bound_by_parts(values));
   if (count > most_candidates) {
     return keep_largest(values, {at_.data(), count});
@@ -67,7 +70,7 @@ float TopK::bound_by_parts(std::span<const float> values) const {
   return *kth;
 }
 
-// Of `enough` indices, at least k of them, found_ takes those of the k largest values.
+// Stores the indices of the k largest values among `enough` indices, of which there are at least k.
 void TopK::keep_largest(std::span<const float> values, std::span<const Position> enough) {
   KV_CHECK(enough.size() >= k_);
   keys_.clear();

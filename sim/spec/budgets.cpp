@@ -46,13 +46,14 @@ Result<Budgets> parse_retrieval(std::string_view list) {
     if (!head) return head.error();
     budgets.retrieval.push_back(*head);
   }
+  // Sorted, so that equal sets are equal values and unit_spec can search them.
   std::ranges::sort(budgets.retrieval);
   const auto twice = std::ranges::adjacent_find(budgets.retrieval);
   if (twice == budgets.retrieval.end()) return budgets;
   return usage_error("budgets=retrieval names the kv-head " + text_of(*twice) + " twice");
 }
 
-// Thousandths, so that floor(alpha m) is that of the number as it was written.
+// Stored in thousandths, so that floor(alpha m) is exact for the number as written.
 Result<Budgets> parse_adaptive(std::string_view text) {
   const auto alpha = parse_real(text, "the alpha of budgets=adaptive", 0, 1);
   if (!alpha) return alpha.error();
@@ -64,7 +65,7 @@ Result<Budgets> parse_adaptive(std::string_view text) {
   return Budgets{.law = Budgets::Law::adaptive, .alpha = static_cast<std::uint32_t>(thousandths)};
 }
 
-// Why this one gives no scores that compare: its options where others of it would.
+// Why the spec's policy has no scores that compare. Names the options if it would by default.
 std::string without_scores(const Spec& spec) {
   const std::string policy(spec.policy->name);
   const bool by_default = spec.policy->make(Options(spec.policy->parameters))->scores_compare();
@@ -78,7 +79,7 @@ std::string without_scores(const Spec& spec) {
   return policy + " with " + options + " gives no scores that compare, as it does by default";
 }
 
-// Policies whose scores compare, for errors.
+// The policies whose scores compare, for errors.
 std::string comparing_policies() {
   std::string names;
   for (const PolicyEntry& entry : policy_registry()) {
@@ -175,7 +176,8 @@ Result<void> check_grid(const Spec& spec, const HeadGrid& grid) {
 std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std::size_t layers) {
   KV_CHECK(beta >= 1 && beta <= largest_beta && layers >= 1 && layers <= largest_number + 1);
   if (layers == 1) return {total};
-  // Shares as fractions over one denominator.
+  // Shares are integer fractions over one denominator, so that no rounding of doubles can move a
+  // token.
   const std::uint64_t steps = layers - 1;
   const std::uint64_t denominator = beta * steps;
   std::vector<std::uint32_t> shares(layers);
@@ -189,6 +191,7 @@ std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std:
   }
   std::vector<std::size_t> order(layers);
   std::iota(order.begin(), order.end(), std::size_t{0});
+  // Stable, so that among equal losses the lowest layer comes first.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return lost[a] > lost[b]; });
   for (std::uint64_t i = 0; i < left; ++i) ++shares[order[i]];
   return shares;

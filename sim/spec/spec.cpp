@@ -7,7 +7,7 @@
 namespace kv {
 namespace {
 
-// Appends "name=value" after the separator that its place asks for.
+// Builds a spec: appends each "name=value" after the separator that its place requires.
 class FieldText {
  public:
   explicit FieldText(std::string_view policy) : text_(policy) {}
@@ -38,7 +38,7 @@ std::string timing_text(const Spec& spec) {
   return text;
 }
 
-// Without what is left out where it is as by default.
+// Without the numbers that are defaults. They are positional: DENSE can only follow PAGE.
 std::string short_visibility(const Spec& spec) {
   const TopPages usual;
   const TopPages& own = spec.top_pages;
@@ -104,6 +104,7 @@ std::string Spec::label() const {
   const Protection& protection = policy->protection;
   const Spec usual;
   FieldText out(policy->name);
+  // A label names a curve over budgets, so the budget and what follows from it are left out.
   if (sinks != (protection.takes_sinks ? protection.sinks : 0)) out.field("sinks", sinks);
   if (protection.middle == Protection::Middle::some &&
       recent != default_recent(*policy, sinks, budget)) {

@@ -29,13 +29,13 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// As a spec spells it.
+// The name as a spec spells it.
 std::string spelled(bool is_preset, std::string_view name) {
   return (is_preset ? "@" : "") + std::string(name);
 }
 
-// What `name`, which is none of `own`, was to be; empty if nothing is near. Among equally near ones
-// it is one of the kind that was written.
+// The name that is nearest to `name`, which is not in `own`; empty if none is near. Names of the
+// kind that was written come first, so they win among equally near ones.
 std::string meant_by(std::string_view name, bool is_preset, const Names& own, const Names& other) {
   Names all = own;
   all.insert(all.end(), other.begin(), other.end());
@@ -53,8 +53,8 @@ Error unknown_name(std::string_view name, bool is_preset) {
                                   meant_by(name, is_preset, own, other)));
 }
 
-// The fields and settings in `rest`, each behind the separator that its kind asks for; empty if
-// they are not all name=value.
+// The fields and settings in `rest`, each after the separator that its kind requires; empty if they
+// are not all name=value.
 std::string respelled(std::string_view rest) {
   std::string fields;
   std::string settings;

@@ -129,7 +129,8 @@ Result<void> check_window(const Spec& spec) {
       "visibility=window needs recent >= 1, so that a query may see its own key; found recent=0");
 }
 
-// Pages are chosen among everything that was ever stored, by keys that stay as they are.
+// Pages are selected from everything that was ever stored, by keys that never change. So nothing
+// may be evicted, and stored keys may not move.
 Result<void> check_top_pages(const Spec& spec) {
   if (!spec.selects()) return {};
   const std::string what = "visibility=" + spec.visibility_text();
@@ -159,8 +160,8 @@ Result<void> check_top_pages(const Spec& spec) {
   return {};
 }
 
-// The residents are fed again as one text: they must be the same everywhere, and stand at their
-// ranks.
+// The residents are fed again as one text. So they must be the same everywhere, and their positions
+// must be their ranks.
 Result<void> check_vectors(const Spec& spec) {
   if (spec.vectors == Vectors::kept || !spec.bounded()) return {};
   if (!are_ranks(spec.positions)) {
@@ -196,6 +197,7 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
     if (auto done = set_setting(name, value.text, spec); !done) return done.error();
   }
   if (auto done = set_chunk_beside(text, defaults, spec); !done) return done.error();
+  // Checks come last, because they compare settings with sizes and with each other.
   if (auto done = check_window(spec); !done) return done.error();
   if (auto done = check_top_pages(spec); !done) return done.error();
   if (auto done = check_budgets(spec); !done) return done.error();

@@ -10,7 +10,7 @@ namespace {
 
 using Size = std::optional<std::uint64_t>;
 
-// Sums of two sizes do not overflow in 64 bits.
+// In 64 bits, so that the sum of two sizes cannot overflow.
 struct Given {
   Size sinks, recent, budget;
 };
@@ -40,7 +40,8 @@ std::string protected_tokens(std::uint64_t sinks, std::uint64_t recent) {
   return sinks == 0 ? recent_text : sinks_text + " + " + recent_text;
 }
 
-// The value beside the spec contradicts the field `name` (or what follows from it).
+// The error if the value beside the spec contradicts the field `name` (or a size that follows from
+// it).
 Error contradiction(const SpecText& text,
                     std::string_view name,
                     const std::string& fixes,
@@ -59,7 +60,7 @@ Error contradiction(const SpecText& text,
   return usage_error(out + "'" + field + "' in the spec, or " + option);
 }
 
-// The budget that the spec's own words fix, if they do.
+// The budget that the spec's own text fixes, if any. Without a middle, `recent` fixes it too.
 Result<Size> fixed_budget(const SpecText& text, const Given& given, std::uint64_t sinks) {
   const bool has_middle = text.policy->protection.middle == Protection::Middle::some;
   if (has_middle || !given.recent) return given.budget;
@@ -113,6 +114,7 @@ Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec&
   const std::uint64_t sinks = given.sinks.value_or(protection.takes_sinks ? protection.sinks : 0);
   const auto budget = select_budget(text, given, sinks, defaults.budget);
   if (!budget) return budget.error();
+  // The default of recent depends on the budget and always fits, so only a given one is counted.
   const std::uint64_t protected_count = sinks + given.recent.value_or(0);
   if (protected_count > *budget) {
     const bool by_default = !given.budget && defaults.budget == 0;

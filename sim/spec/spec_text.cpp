@@ -30,7 +30,7 @@ Names fields_of(const PolicyEntry& policy) {
   return names;
 }
 
-// "name=value" into `values`.
+// Adds "name=value" to `values`.
 Result<void> read_value(std::string_view words, std::string_view kind, SpecText::Values& values) {
   const std::size_t equals = words.find('=');
   const std::string name(words.substr(0, equals));
@@ -88,7 +88,7 @@ void inherit(const SpecText::Values& from, SpecText::Values& into) {
   }
 }
 
-// What a preset says, under what is written beside its name.
+// Adds the values of a preset. Those written beside its name have priority.
 Result<void> add_preset(std::string_view name, SpecText& text) {
   const auto preset = preset_named(name);
   if (!preset) return preset.error();
@@ -98,7 +98,8 @@ Result<void> add_preset(std::string_view name, SpecText& text) {
   text.preset = name;
   text.policy = base.policy;
 
-  // Without a middle, recent and budget say the same thing: one given here replaces the other.
+  // Without a middle, recent and budget determine each other, so one that is written here replaces
+  // both of the preset's.
   if (text.policy->protection.middle == Protection::Middle::none) {
     if (text.field("budget") != nullptr) base.fields.erase("recent");
     if (text.field("recent") != nullptr) base.fields.erase("budget");
@@ -144,6 +145,7 @@ Result<SpecText> read_spec_text(std::string_view words) {
       if (auto done = read_value(field, "field", text.fields); !done) return done.error();
     }
   }
+  // After the values, because a preset adds only those that are not written.
   if (auto done = read_name(parts[0].substr(0, colon), text); !done) return done.error();
   if (auto done = check_fields(text); !done) return done.error();
   if (auto done = check_settings(text); !done) return done.error();
