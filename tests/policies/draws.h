@@ -1,4 +1,4 @@
-// Chance that a test controls: scripted answers, and every answer there is.
+// Draws under a test's control: scripted answers, or all possible answers in sequence.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 
 namespace kv {
 
-// Gives back what was queued; a draw beyond the script is a mistake of the policy.
+// Returns the queued numbers in order. A draw beyond the script fails a KV_CHECK.
 class ScriptedDraws final : public Draws {
  public:
   struct Asked {
@@ -44,8 +44,9 @@ class ScriptedDraws final : public Draws {
   }
 };
 
-// Walks the tree of all answers to below(): run the policy, look, and call next() until it says
-// no. A path has the probability 1 / product(), the product of the bounds along it.
+// Enumerates all sequences of answers to below(). A test runs the policy, checks the result, and
+// calls next() until it returns false. A sequence has the probability 1 / product(), where
+// product() is the product of its bounds.
 class EveryDraw final : public Draws {
  public:
   std::uint64_t below(std::uint64_t bound, Position, std::uint32_t) override {

@@ -11,7 +11,7 @@
 
 namespace kv {
 
-// The legal words but for the default; of a number the least and, if it is small, the most.
+// The legal words except the default. For numbers, the least and, if it is at most 100, the most.
 inline std::vector<std::string> other_values(const Parameter& parameter) {
   std::vector<std::string> values(parameter.choices.begin(), parameter.choices.end());
   if (parameter.range.of != Parameter::Range::Of::names) {
@@ -30,12 +30,12 @@ struct PolicyChoice {
   [[nodiscard]] std::unique_ptr<Policy> make() const { return entry->make(options); }
 };
 
-// For GoogleTest, which prints bytes else.
+// For GoogleTest, which would print bytes otherwise.
 inline void PrintTo(const PolicyChoice& choice, std::ostream* out) {
   *out << choice.name;
 }
 
-// Those with a middle to choose from; each parameter varied alone.
+// The policies with a middle to select from, with each parameter varied alone.
 inline std::vector<PolicyChoice> every_selecting_policy() {
   std::vector<PolicyChoice> choices;
   for (const PolicyEntry& entry : policy_registry()) {

@@ -1,4 +1,4 @@
-// Tokens fed to one policy, each with what it brings.
+// Feeds tokens to one policy, each with its inputs.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace kv {
 
-// One token; the cache is trimmed after it.
+// Feeds one token and trims the cache after it.
 inline void feed(MiniCache& cache, Policy& policy, Draws& draws, Observation shown) {
   cache.append();
   shown.query = cache.seen - 1;
@@ -26,7 +26,7 @@ inline void feed_row(MiniCache& cache,
   feed(cache, policy, draws, {.mass = row});
 }
 
-// One head's vectors.
+// The vectors of one head.
 struct OneHead {
   std::vector<float> key = {};
   std::vector<float> value = {};

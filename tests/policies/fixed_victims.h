@@ -1,4 +1,4 @@
-// A policy that breaks its interface, as a user's own may.
+// A policy that breaks its interface, as a user's policy may.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace kv {
 
-// Names the same victims, and gives the same number of scores, whatever the candidates are.
+// Names the same victims and returns the same number of scores for all candidates.
 class FixedVictims final : public Policy {
  public:
   explicit FixedVictims(std::vector<std::size_t> victims) : victims_(std::move(victims)) {}
@@ -38,7 +38,7 @@ class FixedVictims final : public Policy {
   std::vector<double> scores_ = {1, 2};
 };
 
-// A middle of 3 and a recent window of 1 under a policy called "fixed" with these victims.
+// A spec with a middle of 3, a recent window of 1 and a policy called "fixed" with these victims.
 template <std::size_t... victims>
 Spec fixed_victims(const std::string& settings = "") {
   static const PolicyEntry entry = [] {

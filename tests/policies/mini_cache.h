@@ -1,4 +1,4 @@
-// The protocol of policies/policy.h in thirty lines: a cache for one policy, without timings.
+// A cache for one policy, without timings: the protocol of policies/policy.h in thirty lines.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct MiniCache {
   std::uint64_t entered = 0;
   Position seen = 0;
 
-  // A new token; what the policy observes comes next.
+  // Adds a token. The policy observes it next.
   void append() { residents.push_back(seen++); }
 
   // Releases all but the last `recent` tokens, one by one or in one call.
@@ -31,7 +31,7 @@ struct MiniCache {
     }
   }
 
-  // Tokens one at a time, trimming after each.
+  // Adds tokens one at a time and trims after each.
   void stream(std::size_t tokens, Policy& policy, Draws& draws) {
     for (std::size_t i = 0; i < tokens; ++i) {
       append();

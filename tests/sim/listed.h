@@ -1,4 +1,4 @@
-// What a cache shows, as one list.
+// The visible positions of a cache, as one list.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline std::vector<Position> listed(const Visible& visible) {
   return out;
 }
 
-// first, ..., last.
+// The positions from first to last, both included.
 inline std::vector<Position> from_to(Position first, Position last) {
   std::vector<Position> out;
   for (Position p = first; p <= last; ++p) out.push_back(p);

@@ -1,4 +1,4 @@
-// Traces made in memory for tests: f32 numbers given by functions.
+// Traces in memory for tests, with f32 numbers given by functions.
 #pragma once
 
 #include <cmath>
@@ -70,7 +70,7 @@ inline Trace attention_trace(const MemoryShape& shape, const WeightOf& weight) {
   return {memory_info(shape, TraceKind::attention), std::move(layers), {}, floats};
 }
 
-// Queries, keys and values drawn from a normal distribution of that standard deviation.
+// Queries, keys and values drawn from a normal distribution with that standard deviation.
 inline Trace random_qkv_trace(const MemoryShape& shape,
                               std::uint64_t seed = 1,
                               double deviation = 1.5) {

@@ -1,5 +1,5 @@
-// One head in double precision, straight from the definitions: each key rotated at the position
-// asked for, no runs of residents, no kernels.
+// One head in double precision, computed from the definitions: each key is rotated to its requested
+// position, without runs of residents and without kernels.
 #pragma once
 
 #include <algorithm>
@@ -36,15 +36,15 @@ class PlainHead {
       const bool half = info_.rope.layout == RopeLayout::half;
       double& a = x[half ? i : 2 * i];
       double& b = x[half ? i + pairs : 2 * i + 1];
-      const double turned_a = a * std::cos(angle) - b * std::sin(angle);
+      const double rotated_a = a * std::cos(angle) - b * std::sin(angle);
       b = a * std::sin(angle) + b * std::cos(angle);
-      a = turned_a;
+      a = rotated_a;
     }
     return x;
   }
 
-  // Probabilities of `query` over the tokens `keys`, which stand at `places`, the query at the
-  // last.
+  // The probabilities of `query` over the tokens `keys`, which are at the positions `places`. The
+  // query is at the last of these.
   [[nodiscard]] std::vector<double> row(std::size_t query,
                                         const std::vector<std::size_t>& keys,
                                         const std::vector<double>& places) const {

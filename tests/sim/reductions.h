@@ -1,4 +1,5 @@
-// Two specs side by side: do they keep and show the same over every stream, chunk and timing?
+// Compares two specs: whether they keep and show the same tokens for every stream, chunk and
+// timing.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 
 namespace kv {
 
-// What attention and words are like. Weights are 64ths, so that sums of them are exact.
+// Kinds of attention. Weights are multiples of 1/64, so that their sums are exact.
 enum class ReducedKind { chance, recency, sinks, even };
 
 struct ReducedStream {
   ReducedKind kind = ReducedKind::chance;
   bool all_content = false;  // every word is a content word
 
-  // Of the attention that `query` pays `key`, before it is shared out.
+  // The weight of the attention that `query` pays `key`, not normalised.
   [[nodiscard]] float weight(Position query, Position key) const {
     const std::uint64_t chance = Rng(9, query).below(64, key);
     switch (kind) {
@@ -37,7 +38,7 @@ struct ReducedStream {
   }
 };
 
-// What the next token brings, and what it pays.
+// Passes the inputs of the next token and its attention to the cache.
 inline void observe(UnitCache& cache,
                     const std::vector<Position>& seen,
                     const ReducedStream& stream) {
@@ -58,7 +59,7 @@ inline void observe(UnitCache& cache,
                  .token_class = stream.all_content ? TokenClass::content : word});
 }
 
-// Feeds a chunk; returns what its queries saw.
+// Feeds a chunk and returns the tokens that its queries saw.
 inline std::vector<std::vector<Position>> feed(UnitCache& cache,
                                                std::size_t tokens,
                                                const ReducedStream& stream) {
@@ -90,13 +91,13 @@ inline constexpr std::array<const char*, 7> all_settings = {
     ";timing=lazy:1"};
 inline constexpr std::size_t stream_tokens = 64;
 
-// The size of a chunk: one by one, threes, or all sizes up to `widest`.
+// The size of a chunk: always 1, always 3, or changing sizes up to 11; `widest` at most.
 inline std::size_t chunk_at(int way, std::size_t call, std::size_t widest) {
   const std::size_t chunk = way == 0 ? 1 : way == 1 ? 3 : 1 + call * 7 % 11;
   return std::min(chunk, widest);
 }
 
-// What came of a comparison: the first difference, or nothing; and how many rows left.
+// The result of a comparison: the first difference (empty if none) and the number of evicted rows.
 struct PairOutcome {
   std::string difference;
   std::uint64_t evicted = 0;
@@ -123,10 +124,11 @@ inline PairOutcome compare(const std::string& one,
   return {"", a.counts().evicted};
 }
 
-// Under which condition two specs are one cache.
+// The condition under which two specs are the same cache.
 enum class SameWhen {
   always,
-  // Room for a chunk that is wider than the recent window is made in it, and the middle stays.
+  // A chunk wider than the recent window makes its room in that window and leaves the middle as it
+  // is.
   chunks_fit_recent,
   all_content,
 };
@@ -137,7 +139,7 @@ struct SpecPair {
   SameWhen when = SameWhen::always;
 };
 
-// The first difference over everything, or nothing; counts evictions.
+// The first difference over all settings, streams and chunks, or an empty text. Counts evictions.
 inline std::string first_difference(const SpecPair& pair, std::uint64_t& evicted) {
   const std::size_t recent = parse_spec(pair.one)->recent;
   for (const std::string settings : all_settings) {
