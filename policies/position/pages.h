@@ -4,9 +4,9 @@
 // all remaining tokens of its oldest page are evicted at once. With first-page=pinned, page 0 is
 // kept as long as another page can be evicted: the page of the sinks remains whole, and queries see
 // all of its tokens. With first-page=freed, only the cache's sinks remain of page 0. With
-// first-page=masked queries see the same tokens, but the rest of a page that holds sinks is masked
-// instead of freed. page - sinks more rows then remain stored, as in a system that cannot free part
-// of a page.
+// first-page=masked queries see the same tokens as with freed, but the rest of a page that holds
+// sinks is masked instead of freed. page - sinks more rows then remain stored, as in a system that
+// cannot free part of a page.
 //
 // Pinned tokens must fit into the sinks and the middle. If these hold less than a page, the newest
 // tokens of the page are evicted. Without a middle the cache is a window, and pages have no effect.
