@@ -1,0 +1,186 @@
+#include "kvcheck/tests/tidy/word_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace kv::tidy {
+namespace {
+
+struct Retired {
+  std::string_view word;
+  std::string_view instead;
+};
+
+// Parts of identifiers, and words of prose. `choose` itself is plain English and may be used of
+// people; a cache selects.
+constexpr std::array<Retired, 24> in_both = {{
+    {"turn", "rotate"},         {"turns", "rotates"},          {"turned", "rotated"},
+    {"turning", "rotating"},    {"brought", "token inputs"},   {"told", "reported"},
+    {"untold", "not reported"}, {"spared", "not applicable"},  {"spares", "not applicable"},
+    {"wanted", "requested"},    {"chooses", "selects"},        {"chosen", "selected"},
+    {"choosing", "selecting"},  {"meddled", "altered"},        {"meddler", "alteration"},
+    {"veiled", "altered"},      {"bent", "altered"},           {"worth", "score"},
+    {"nobody", "no token"},     {"whoever", "the token that"}, {"who", "which token"},
+    {"whom", "which token"},    {"goes", "is evicted"},        {"stays", "is kept"},
+}};
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+const Retired* find_retired(std::string_view word) {
+  const auto found = std::ranges::find(in_both, word, &Retired::word);
+  return found == in_both.end() ? nullptr : &*found;
+}
+
+// Calls visit(word, offset) on every run of letters, cut before capitals where `camel`.
+template <typename Visit>
+void each_word(std::string_view text, bool camel, const Visit& visit) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool letter = i < text.size() && is_letter(text[i]);
+    const bool cut = camel && letter && i > begin &&
+                     std::isupper(static_cast<unsigned char>(text[i])) != 0 &&
+                     std::islower(static_cast<unsigned char>(text[i - 1])) != 0;
+    if (letter && !cut) continue;
+    if (i > begin) visit(lower(text.substr(begin, i - begin)), begin);
+    begin = cut ? i : i + 1;
+  }
+}
+
+// "in turn" and "turns out" are idioms of plain English.
+bool is_idiom(std::string_view text, std::size_t at, std::string_view word) {
+  if (word == "turn") return at >= 3 && lower(text.substr(at - 3, 3)) == "in ";
+  return word == "turns" && lower(text.substr(at + word.size(), 4)) == " out";
+}
+
+void find_words(const SourceFile& file, std::string_view text, bool camel, Findings& findings) {
+  const std::vector<std::string_view> lines = lines_of(text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    each_word(lines[i], camel, [&](const std::string& word, std::size_t at) {
+      const Retired* const found = find_retired(word);
+      if (found == nullptr || (!camel && is_idiom(lines[i], at, word))) return;
+      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": '" + word +
+                         "' is retired; see GLOSSARY.md, perhaps '" + std::string(found->instead) +
+                         "'");
+    });
+  }
+}
+
+std::string without_includes(std::string code) {
+  for (std::size_t at = code.find("#include"); at != std::string::npos;
+       at = code.find("#include", at + 1)) {
+    for (std::size_t i = at; i < code.size() && code[i] != '\n'; ++i) code[i] = ' ';
+  }
+  return code;
+}
+
+// The rows of the first table after `heading`, without its head.
+std::vector<std::string_view> rows_after(const SourceFile& file, std::string_view heading) {
+  std::vector<std::string_view> rows;
+  bool here = false;
+  for (const std::string_view line : lines_of(file.text)) {
+    if (line == heading) here = true;
+    if (here && line.starts_with("|")) rows.push_back(line);
+    if (here && !line.starts_with("|") && !rows.empty()) break;
+  }
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), 2UL)));
+  return rows;
+}
+
+}  // namespace
+
+std::string prose_of(std::string_view markdown) {
+  std::string prose;
+  bool block = false;
+  for (const std::string_view line : lines_of(markdown)) {
+    const bool fence = line.starts_with("```");
+    if (fence) block = !block;
+    std::string kept(fence || block ? std::string_view() : line);
+    bool code = false;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (kept[i] == '`') code = !code;
+      if (code) kept[i] = ' ';
+      const bool target = kept[i] == ']' && i + 1 < kept.size() && kept[i + 1] == '(';
+      if (!target) continue;
+      for (++i; i < kept.size() && kept[i] != ')'; ++i) kept[i] = ' ';
+    }
+    prose += kept + "\n";
+  }
+  return prose;
+}
+
+std::string comments_of(std::string_view source) {
+  std::string comments;
+  for (const std::string_view line : lines_of(source)) {
+    bool literal = false;
+    std::size_t at = 0;
+    for (; at < line.size(); ++at) {
+      if (line[at] == '\\') {
+        ++at;
+      } else if (line[at] == '"') {
+        literal = !literal;
+      } else if (!literal && line.substr(at, 2) == "//") {
+        break;
+      }
+    }
+    comments += std::string(std::min(at, line.size()), ' ');
+    if (at < line.size()) comments += line.substr(at);
+    comments += '\n';
+  }
+  return comments;
+}
+
+Findings retired_words(const SourceFile& file) {
+  Findings findings;
+  // The rules themselves and their test name the words; kill-matrix.md holds names of mutants.
+  if (file.path.starts_with("tests/tidy/") || file.path == "docs/kill-matrix.md") return findings;
+  if (file.path.ends_with(".md")) {
+    find_words(file, prose_of(file.text), false, findings);
+  } else if (file.path.ends_with(".h") || file.path.ends_with(".cpp")) {
+    find_words(file, without_includes(code_of(file.text)), true, findings);
+    if (file.path.ends_with(".h")) find_words(file, comments_of(file.text), false, findings);
+  }
+  return findings;
+}
+
+Findings where_to_find(const SourceFile& architecture) {
+  const std::vector<std::string_view> rows = rows_after(architecture, "## Where to find");
+  Findings findings;
+  if (rows.size() < fewest_answers) {
+    findings.push_back(architecture.path + ": \"Where to find\" answers " +
+                       std::to_string(rows.size()) + " questions; at least " +
+                       std::to_string(fewest_answers));
+  }
+  for (const std::string_view row : rows) {
+    if (row.find("](") != std::string_view::npos) continue;
+    findings.push_back(architecture.path + ": no link in '" + std::string(row) + "'");
+  }
+  return findings;
+}
+
+Findings glossary(const SourceFile& page) {
+  const std::vector<std::string_view> rows = rows_after(page, "# Glossary");
+  Findings findings;
+  if (rows.empty() || rows.size() > most_entries) {
+    findings.push_back(page.path + ": " + std::to_string(rows.size()) + " entries; from 1 to " +
+                       std::to_string(most_entries));
+  }
+  std::string last;
+  for (const std::string_view row : rows) {
+    const std::string word = lower(row.substr(2, row.find(" |", 2) - 2));
+    if (word <= last) findings.push_back(page.path + ": '" + word + "' comes after '" + last + "'");
+    last = word;
+  }
+  return findings;
+}
+
+}  // namespace kv::tidy
