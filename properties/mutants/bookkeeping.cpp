@@ -20,11 +20,9 @@ struct RefusesNewcomers final : Wrong {
   std::size_t victim(CacheUnit&, const Choice& choice, Draws&) override { return choice.capacity; }
 };
 
-struct PastSlides final : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct PastSlides final : CausalWrong {
   Mask mask_row(const CacheUnit& unit, const Query& query) override {
-    auto mask = Wrong::mask_row(unit, query);
+    auto mask = CausalWrong::mask_row(unit, query);
     const std::size_t own = query.returned.size() - query.chunk.size() + query.index;
     for (std::size_t column = 0; column + contract_.budget < own; ++column) mask[column] = 0;
     return mask;

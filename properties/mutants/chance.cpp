@@ -8,9 +8,7 @@
 namespace kv::properties {
 namespace {
 
-struct ChanceWrong : Wrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
+struct ChanceWrong : ReservoirWrong {
   // Enters with min(1, share / of); then `replaced` of the older ones goes.
   virtual std::uint64_t share(const CacheUnit&, std::size_t k) { return k; }
 

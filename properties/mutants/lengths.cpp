@@ -71,13 +71,11 @@ struct CallsOfEightBits final : Wrong {
 };
 
 // A reservoir whose count is what it holds.
-struct CountsPhysical final : Wrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
+struct CountsPhysical final : ReservoirWrong {
   std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
     Choice counted = choice;
     counted.entered = choice.capacity + 1;
-    return Wrong::victim(unit, counted, draws);
+    return ReservoirWrong::victim(unit, counted, draws);
   }
 };
 

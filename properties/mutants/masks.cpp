@@ -4,11 +4,9 @@
 namespace kv::properties {
 namespace {
 
-struct EvictsFirst : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct EvictsFirst : CausalWrong {
   void append(CacheUnit& unit, std::span<const Token> tokens) override {
-    Wrong::append(unit, tokens);
+    CausalWrong::append(unit, tokens);
     release(unit, unit.fed);
     free_rows(unit);
   }
@@ -73,9 +71,7 @@ struct WholeChunkVisible final : Wrong {
   }
 };
 
-struct LogicalLengthMask final : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct LogicalLengthMask final : CausalWrong {
   Mask mask_row(const CacheUnit&, const Query& query) override {
     Mask mask;
     for (std::size_t column = 0; column < query.returned.size(); ++column) {
@@ -85,11 +81,9 @@ struct LogicalLengthMask final : Wrong {
   }
 };
 
-struct MaskBeforeEviction final : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct MaskBeforeEviction final : CausalWrong {
   void append(CacheUnit& unit, std::span<const Token> tokens) override {
-    Wrong::append(unit, tokens);
+    CausalWrong::append(unit, tokens);
     before_ = unit.rows;
     release(unit, unit.fed);
     free_rows(unit);
@@ -106,9 +100,7 @@ struct MaskBeforeEviction final : Wrong {
   std::vector<StoredRow> before_;
 };
 
-struct MaskOfTheLiveRows final : Wrong {
-  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
-
+struct MaskOfTheLiveRows final : LazyWrong {
   Mask mask_row(const CacheUnit& unit, const Query& query) override {
     Mask mask;
     for (const std::size_t row : query.returned) {

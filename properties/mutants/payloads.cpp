@@ -62,11 +62,9 @@ struct MergesValues final : AfterFreeing {
   }
 };
 
-struct FirstLayerEverywhere final : Wrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
+struct FirstLayerEverywhere final : ReservoirWrong {
   void after_chunk(CacheUnit& unit) override {
-    Wrong::after_chunk(unit);
+    ReservoirWrong::after_chunk(unit);
     if (layer_of(unit) == 0) return;
     const std::size_t per_layer = setup_.kv_heads;
     const CacheUnit& first = state_.units[index_of(unit) - layer_of(unit) * per_layer];
@@ -103,11 +101,9 @@ struct CoarserThanDeclared final : MixedPrecision {
   }
 };
 
-struct OverwritesHiddenKeys final : Wrong {
-  static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 4}; }
-
+struct OverwritesHiddenKeys final : LazyWrong {
   void before_query(CacheUnit& unit, Token query) override {
-    Wrong::before_query(unit, query);
+    LazyWrong::before_query(unit, query);
     for (StoredRow& row : unit.rows) {
       if (!row.evicted) continue;
       for (StoredCell& cell : row.cells) cell.key.fill(-1e4F);

@@ -4,9 +4,7 @@
 namespace kv::properties {
 namespace {
 
-struct SharesInNameOnly final : Wrong {
-  static TaggedOptions options() { return {.policy = "h2o"}; }
-
+struct SharesInNameOnly final : ScoredWrong {
   static void declare(Contract& contract) {
     Wrong::declare(contract);
     contract.unit = Unit::layer;

@@ -43,11 +43,9 @@ struct ChunkOfTheBudget final : Wrong {
   }
 };
 
-struct OneHeadOfOneLayer final : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct OneHeadOfOneLayer final : CausalWrong {
   void after_chunk(CacheUnit& unit) override {
-    Wrong::after_chunk(unit);
+    CausalWrong::after_chunk(unit);
     const Place place = place_of(unit);
     const bool here = place.layer == 1 && place.head == 1 && place.sequence == 0;
     if (!here || unit.rows.size() < 2 || unit.rows.size() < contract_.budget) return;
@@ -69,15 +67,13 @@ struct TrimsLateAfterReset final : Wrong {
   }
 };
 
-struct CountOfEightBits final : Wrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
+struct CountOfEightBits final : ReservoirWrong {
   static void declare(Contract&) {}
 
   std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
     Choice counted = choice;
     counted.entered = std::max<std::uint64_t>(choice.capacity + 1, choice.entered % 256);
-    return Wrong::victim(unit, counted, draws);
+    return ReservoirWrong::victim(unit, counted, draws);
   }
 };
 
@@ -136,11 +132,9 @@ struct ThirdSequence final : Wrong {
   }
 };
 
-struct WideChunkAfterTheWrap final : Wrong {
-  static TaggedOptions options() { return {.visibility = Visibility::causal}; }
-
+struct WideChunkAfterTheWrap final : CausalWrong {
   Rows returned_rows(const CacheUnit& unit, std::size_t chunk) override {
-    Rows rows = Wrong::returned_rows(unit, chunk);
+    Rows rows = CausalWrong::returned_rows(unit, chunk);
     const bool late = unit.fed > 4 * std::uint64_t{contract_.budget};
     if (late && chunk > contract_.budget && rows.size() > chunk) rows.erase(rows.begin());
     return rows;

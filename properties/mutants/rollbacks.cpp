@@ -8,15 +8,13 @@ struct RollbackWrong : Wrong {
   static TaggedOptions options() { return {.rollback = 6}; }
 
   // Moves the counters back and leaves the rows.
-  void counters_back(CacheUnit& unit, std::uint64_t length) const {
-    unit.fed = length;
-    const std::uint64_t recent = std::min<std::uint64_t>(length, contract_.recent);
-    unit.released = std::min(unit.released, length - recent);
-  }
-
   void all_back(std::uint64_t length) {
     state_.fed = length;
-    for (CacheUnit& unit : state_.units) counters_back(unit, length);
+    for (CacheUnit& unit : state_.units) {
+      unit.fed = length;
+      unit.released =
+          std::min(unit.released, length - std::min<std::uint64_t>(length, contract_.recent));
+    }
     while (!state_.past.empty() && state_.past.back().fed > length) state_.past.pop_back();
   }
 };

@@ -7,14 +7,12 @@
 namespace kv::properties {
 namespace {
 
-struct ScoresApart : Wrong {
-  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
-
+struct ScoresApart : CausalScoredWrong {
   // The entry that goes with row `row` of `rows`.
   virtual std::size_t entry_of(std::size_t row, std::size_t rows) = 0;
 
   void append(CacheUnit& unit, std::span<const Token> tokens) override {
-    Wrong::append(unit, tokens);
+    CausalScoredWrong::append(unit, tokens);
     unit.notes.resize(unit.rows.size());
   }
 

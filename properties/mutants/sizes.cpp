@@ -76,17 +76,13 @@ struct NoVictimGrows final : ScoredWrong {
   }
 };
 
-struct MinusZeroMeansAll final : Wrong {
-  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
-
+struct MinusZeroMeansAll final : CausalScoredWrong {
   void release(CacheUnit& unit, std::uint64_t end) override {
-    if (contract_.recent > 0) Wrong::release(unit, end);
+    if (contract_.recent > 0) CausalScoredWrong::release(unit, end);
   }
 };
 
-struct KeepsWhateverScores final : Wrong {
-  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
-
+struct KeepsWhateverScores final : CausalScoredWrong {
   void settle(CacheUnit&) override {}
 };
 
@@ -111,13 +107,11 @@ struct LazyNeverDrained final : Wrong {
   }
 };
 
-struct SampleOneShort final : Wrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
+struct SampleOneShort final : ReservoirWrong {
   std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
     if (choice.capacity > 1 && choice.rows.size() == choice.capacity + 1)
       choice.rows.front()->evicted = true;
-    const std::size_t selected = Wrong::victim(unit, choice, draws);
+    const std::size_t selected = ReservoirWrong::victim(unit, choice, draws);
     return selected == 0 ? choice.capacity : selected;
   }
 };

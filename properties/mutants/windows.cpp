@@ -72,13 +72,11 @@ struct BandOverColumns final : Wrong {
   }
 };
 
-struct HoleBeforeRecent final : Wrong {
-  static TaggedOptions options() { return {.policy = "h2o"}; }
-
+struct HoleBeforeRecent final : ScoredWrong {
   bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
     const auto recent = static_cast<std::int32_t>(contract_.recent);
     const bool hole = !is_sink(row) && row.token.position + recent == query.position;
-    return Wrong::may_see(unit, row, query) && !hole;
+    return ScoredWrong::may_see(unit, row, query) && !hole;
   }
 };
 

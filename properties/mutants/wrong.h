@@ -67,6 +67,14 @@ struct ScoredWrong : Wrong {
   static TaggedOptions options() { return {.policy = "h2o"}; }
 };
 
+struct CausalScoredWrong : Wrong {
+  static TaggedOptions options() { return {.policy = "h2o", .visibility = Visibility::causal}; }
+};
+
+struct ReservoirWrong : Wrong {
+  static TaggedOptions options() { return {.policy = "reservoir"}; }
+};
+
 // Behind the sinks rows lie in a ring with room for short chunks.
 struct RingWrong : Wrong {
   static TaggedOptions options() {

@@ -59,15 +59,15 @@ bool CacheSteps::may_see(const CacheUnit&, const StoredRow& row, Token query) {
 }
 
 void CacheSteps::observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) {
-  std::vector<Position> positions;
+  Attention paid{.visible = {}, .mass = {mass.begin(), mass.end()}};
   for (std::size_t i = 0; i < visible.size(); ++i) {
     StoredRow& row = unit.rows[visible[i]];
     row.gathered += static_cast<double>(mass[i]);
     row.queries += 1;
     row.last = mass[i];
-    positions.push_back(static_cast<Position>(row.token.position));
+    paid.visible.push_back(static_cast<Position>(row.token.position));
   }
-  rule_for(unit).observe(positions, {mass.begin(), mass.end()}, draws_for(unit));
+  rule_for(unit).observe(paid, draws_for(unit));
 }
 
 // Rows that are masked for good count against no budget.

@@ -24,6 +24,12 @@ struct Choice {
   std::vector<double>* notes = nullptr;  // of the unit
 };
 
+// What one query pays to the tokens that it sees, in stream order; the last is its own.
+struct Attention {
+  std::vector<Position> visible;
+  std::vector<float> mass;
+};
+
 class Rule {
  public:
   Rule() = default;
@@ -40,10 +46,7 @@ class Rule {
 
   virtual void take_inputs(Position /*token*/, const TokenInputs& /*own*/) {}
 
-  // One query's attention; the last that it sees is its own token.
-  virtual void observe(const std::vector<Position>& /*visible*/,
-                       const std::vector<float>& /*mass*/,
-                       Draws& /*draws*/) {}
+  virtual void observe(const Attention& /*paid*/, Draws& /*draws*/) {}
 
   // Which of the middle to keep, in stream order.
   virtual std::vector<Position> keep(const Choice& choice, Draws& draws) = 0;

@@ -19,14 +19,13 @@ bool fair(float mass, std::size_t visible, bool& doubtful) {
 // lru: when a query last paid a token the mean; its own does.
 class LruRule final : public RuleOf<LruRule, ScoredByMass> {
  public:
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
+  void observe(const Attention& paid, Draws&) override {
     bool unsure = false;
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      if (fair(mass[i], visible.size(), unsure)) used_[visible[i]] = visible.back();
+    for (std::size_t i = 0; i < paid.visible.size(); ++i) {
+      if (fair(paid.mass[i], paid.visible.size(), unsure))
+        used_[paid.visible[i]] = paid.visible.back();
     }
-    used_[visible.back()] = visible.back();
+    used_[paid.visible.back()] = paid.visible.back();
     if (unsure) doubt();
   }
 
@@ -42,13 +41,11 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
  public:
   ScissorhandsRule(std::size_t history, std::size_t drop) : history_(history), drop_(drop) {}
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
+  void observe(const Attention& paid, Draws&) override {
     bool unsure = false;
     std::set<Position>& low = low_.emplace_back();
-    for (std::size_t i = 0; i < visible.size(); ++i) {
-      if (!fair(mass[i], visible.size(), unsure)) low.insert(visible[i]);
+    for (std::size_t i = 0; i < paid.visible.size(); ++i) {
+      if (!fair(paid.mass[i], paid.visible.size(), unsure)) low.insert(paid.visible[i]);
     }
     if (low_.size() > history_) low_.erase(low_.begin());
     if (unsure) doubt();
@@ -81,23 +78,23 @@ class KeyformerRule final : public RuleOf<KeyformerRule, SelectsOnce> {
         end_(options.real("end")),
         prompt_(options.count("prompt")) {}
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws& draws) override {
+  void observe(const Attention& paid, Draws& draws) override {
     double tau = 1;
-    if (visible.back() >= prompt_) {
-      tau += step_ * (static_cast<double>(visible.back()) + 1 - static_cast<double>(prompt_));
+    if (paid.visible.back() >= prompt_) {
+      tau += step_ * (static_cast<double>(paid.visible.back()) + 1 - static_cast<double>(prompt_));
     }
     if (tau > end_) tau = end_;
     std::vector<double> noisy;
     double sum = 0;
-    for (std::size_t i = 0; i < visible.size(); ++i) {
+    for (std::size_t i = 0; i < paid.visible.size(); ++i) {
       // Gumbel noise is -ln(-ln u), so that e^noise is -1 / ln u.
-      const double u = noise_ ? draws.uniform(visible.back(), visible[i]) : std::exp(-1.0);
-      noisy.push_back(std::pow(static_cast<double>(mass[i]) / -std::log(u), 1 / tau));
+      const double u =
+          noise_ ? draws.uniform(paid.visible.back(), paid.visible[i]) : std::exp(-1.0);
+      noisy.push_back(std::pow(static_cast<double>(paid.mass[i]) / -std::log(u), 1 / tau));
       sum += noisy.back();
     }
-    for (std::size_t i = 0; i < visible.size(); ++i) gathered_[visible[i]] += noisy[i] / sum;
+    for (std::size_t i = 0; i < paid.visible.size(); ++i)
+      gathered_[paid.visible[i]] += noisy[i] / sum;
   }
 
  protected:
@@ -120,11 +117,7 @@ class SnapkvRule final : public RuleOf<SnapkvRule, SelectsOnce> {
         largest_(options.at("pooling") == "max"),
         recent_(options.count("window")) {}
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
-    recent_.observe(visible, mass);
-  }
+  void observe(const Attention& paid, Draws&) override { recent_.observe(paid); }
 
  protected:
   // The votes for each and its neighbours.
@@ -152,11 +145,7 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
  public:
   ChunkkvRule(std::size_t length, std::size_t window) : length_(length), recent_(window) {}
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
-    recent_.observe(visible, mass);
-  }
+  void observe(const Attention& paid, Draws&) override { recent_.observe(paid); }
 
   std::vector<Position> keep(const Choice& choice, Draws& draws) override {
     const std::size_t rest = choice.middle.size() % length_;

@@ -135,9 +135,10 @@ class RecentMass {
  public:
   explicit RecentMass(std::size_t window) : window_(window) {}
 
-  void observe(const std::vector<Position>& visible, const std::vector<float>& mass) {
+  void observe(const Attention& paid) {
     std::map<Position, double>& row = rows_.emplace_back();
-    for (std::size_t i = 0; i < visible.size(); ++i) row[visible[i]] = static_cast<double>(mass[i]);
+    for (std::size_t i = 0; i < paid.visible.size(); ++i)
+      row[paid.visible[i]] = static_cast<double>(paid.mass[i]);
     if (rows_.size() > window_) rows_.erase(rows_.begin());
   }
 

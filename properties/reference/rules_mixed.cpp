@@ -20,11 +20,7 @@ class RkvRule final : public RuleOf<RkvRule, ScoredByContent> {
 
   [[nodiscard]] bool wants_mass() const override { return true; }
 
-  void observe(const std::vector<Position>& visible,
-               const std::vector<float>& mass,
-               Draws&) override {
-    recent_.observe(visible, mass);
-  }
+  void observe(const Attention& paid, Draws&) override { recent_.observe(paid); }
 
   // Its scores are of one unit's keys.
   std::vector<double> scores(const Choice&) override { return {}; }

@@ -72,13 +72,14 @@ TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
   };
   const auto right = *std::ranges::find(properties::right_subjects(), "plain-streaming",
                                         &properties::RightSubject::name);
-  const std::vector<properties::Mutant> living = {{.name = "harmless",
-                                                   .wrong = "nothing",
-                                                   .source = "made",
-                                                   .equivalent = {},
-                                                   .make = right.make}};
+  const std::vector<properties::Mutant> living = {
+      {.name = "harmless", .wrong = "nothing", .source = "made", .family = [&](auto) {
+         return right.make();
+       }}};
   const std::vector<properties::RightSubject> wrong = {
-      {.name = "harmful", .why = "nothing", .make = named("no-lower-bound-in-chunks").make}};
+      {.name = "harmful", .why = "nothing", .make = [&] {
+         return named("no-lower-bound-in-chunks").make();
+       }}};
   const auto outcome = [](properties::SelftestOptions options, const std::string& who,
                           std::string& text) {
     std::ostringstream out;

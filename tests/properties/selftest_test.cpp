@@ -56,8 +56,9 @@ const RightSubject& right_subject_named(std::string_view name) {
 }
 
 TEST(Selftest, FailsWhenAMutantLives) {
-  const std::vector<Mutant> tried = {
-      {"not-wrong-at-all", "nothing", "made", "", right_subject_named("plain-refuses").make}};
+  const std::vector<Mutant> tried = {{"not-wrong-at-all", "nothing", "made", [](std::string_view) {
+                                        return right_subject_named("plain-refuses").make();
+                                      }}};
   SelftestOptions options;
   options.mutants = tried;
   options.filter = {"not-wrong-at-all"};
@@ -96,7 +97,8 @@ TEST(Selftest, FailsWhenALawIsIdle) {
 
 TEST(Selftest, FailsWhenARightSubjectIsAccused) {
   const std::vector<RightSubject> tried = {
-      {"said-to-be-right", "nothing", mutant_named("no-lower-bound-in-chunks").make}};
+      {"said-to-be-right", "nothing",
+       [] { return mutant_named("no-lower-bound-in-chunks").make(); }}};
   SelftestOptions options;
   options.right_subjects = tried;
   options.filter = {"said-to-be-right"};

@@ -139,7 +139,7 @@ class Reset : public Command {
   }
 
   void apply(Branches& branches) const override {
-    branches.models[branch_] = fresh(branches.spec).with(counter_draws(seed)(0));
+    branches.models[branch_] = fresh(branches.spec).with({counter_draws(seed)(0)});
     branches.lengths[branch_] = 0;
   }
 
