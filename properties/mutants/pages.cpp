@@ -34,7 +34,7 @@ struct LargerThanWindow final : PageWrong {
   }
 };
 
-struct FirstPageLeaves final : PageWrong {
+struct PinnedPageIsFreed final : PageWrong {
   void free_rows(CacheUnit& unit) override {
     const std::size_t before = unit.rows.size();
     PageWrong::free_rows(unit);
@@ -88,7 +88,7 @@ std::vector<Mutant> page_mutants() {
       {"page-larger-than-the-window", "the frontier reaches the page being filled: all others go",
        "sglang pull request 22470", of<LargerThanWindow>},
       {"pinned-page-leaves", "what may be evicted begins one page early: the sinks go",
-       "made, after paged StreamingLLM", of<FirstPageLeaves>},
+       "made, after paged StreamingLLM", of<PinnedPageIsFreed>},
       {"page-freed-with-its-first-row", "a page goes as soon as one of its rows does", "made",
        of<FreedWithItsFirst>},
       {"page-declared-rows-freed", "pages are declared, but rows are freed one by one", "made",

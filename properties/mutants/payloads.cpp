@@ -36,7 +36,7 @@ struct ValuesLoseTheFirst final : AfterFreeing {
   }
 };
 
-struct ValuesStayBehind final : AfterFreeing {
+struct ValuesNotMoved final : AfterFreeing {
   void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     for (std::size_t i = 0; i < rows.size(); ++i) take_value(rows[i], before[i]);
   }
@@ -140,7 +140,7 @@ std::vector<Mutant> payload_mutants() {
       {"values-lose-the-first-rows", "values are cut along another axis than keys",
        "streaming-llm for MPT; H2O evict_for_space", of<ValuesLoseTheFirst>},
       {"compaction-leaves-values", "closing a gap moves keys and not values", "llama.cpp 14189",
-       of<ValuesStayBehind>},
+       of<ValuesNotMoved>},
       {"compaction-onto-a-live-row", "closing a gap writes over a row that is alive",
        "llama.cpp issue 12253", of<MovesOntoOccupied>},
       {"merged-values", "the evicted value is averaged into its neighbour, undeclared",

@@ -40,7 +40,7 @@ struct SlicedByLogicalLength final : RollbackWrong {
   }
 };
 
-struct RejectedStay final : RollbackWrong {
+struct RejectedRowsRemain final : RollbackWrong {
   static TaggedOptions options() { return {.timing = Timing::lazy, .slack = 6, .rollback = 6}; }
 
   void roll_back(std::uint64_t length) override { all_back(length); }
@@ -87,7 +87,7 @@ struct OneTooMany final : RollbackWrong {
   }
 };
 
-struct ScoresStay final : RollbackWrong {
+struct ScoresNotTakenBack final : RollbackWrong {
   static TaggedOptions options() { return {.policy = "h2o", .rollback = any_depth}; }
 
   void roll_back(std::uint64_t length) override {
@@ -126,7 +126,7 @@ std::vector<Mutant> rollback_mutants() {
        "the rows below the logical length are kept, which is all", "mlx-vlm issue 1715",
        of<SlicedByLogicalLength>},
       {"rejected-rows-stay", "the counters go back and the rows of rejected tokens remain",
-       "vLLM, a fork's issue 622", of<RejectedStay>},
+       "vLLM, a fork's issue 622", of<RejectedRowsRemain>},
       {"negative-rollback-adds-rows", "a negative length is taken and makes unwritten rows visible",
        "mlx-lm pull request 1868", of<NegativeIsTaken>},
       {"rollback-beyond-the-stream-is-taken",
@@ -136,7 +136,7 @@ std::vector<Mutant> rollback_mutants() {
        "mlx-lm, trimming a rotating cache", of<EvictedAreLost>},
       {"rollback-one-too-many", "one row too many is taken back", "made", of<OneTooMany>},
       {"rollback-leaves-scores", "the rows go back, the attention they gathered does not", "made",
-       of<ScoresStay>},
+       of<ScoresNotTakenBack>},
       {"rollback-does-nothing", "says yes and leaves the rows", "made", of<DoesNothing>},
       {"rollback-shallower-than-promised", "refuses depths that it declares", "made",
        of<RefusesWhatItPromised>},

@@ -11,7 +11,7 @@ struct ScoreWrong : ScoredWrong {
   static void declare(Contract&) {}
 };
 
-struct NewestGoes final : ScoreWrong {
+struct NewestIsVictim final : ScoreWrong {
   void after_chunk(CacheUnit& unit) override {
     while (unit.rows.size() > contract_.budget) {
       const auto first = unit.rows.begin() + contract_.sinks;
@@ -38,7 +38,7 @@ struct TiesEvictSinks final : ScoreWrong {
   }
 };
 
-struct ScoresStay final : ScoreWrong {
+struct ScoresNotGathered final : ScoreWrong {
   void free_rows(CacheUnit& unit) override {
     const std::vector<StoredRow> before = unit.rows;
     ScoreWrong::free_rows(unit);
@@ -54,11 +54,11 @@ struct NoNewcomer final : ScoreWrong {
   }
 };
 
-struct OldestGoes final : ScoreWrong {
+struct OldestIsVictim final : ScoreWrong {
   std::size_t victim(CacheUnit&, const Choice&, Draws&) override { return 0; }
 };
 
-struct HeaviestGoes final : ScoreWrong {
+struct HighestIsVictim final : ScoreWrong {
   void observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) override {
     std::vector<float> less(mass.begin(), mass.end());
     for (float& x : less) x = -x;
@@ -172,17 +172,17 @@ struct SlotsByScore final : ScoreWrong {
 std::vector<Mutant> score_mutants() {
   return {
       {"newest-is-the-victim", "the newcomer competes with a sum of one query and always loses",
-       "VeloxQuant-MLX issues 137 and 141", of<NewestGoes>},
+       "VeloxQuant-MLX issues 137 and 141", of<NewestIsVictim>},
       {"ties-evict-the-first", "among equal scores slot 0 goes, sink or not",
        "keys_values issues 140 and 142", of<TiesEvictSinks>},
       {"scores-not-gathered-with-keys", "after an eviction scores stay where they were", "made",
-       of<ScoresStay>},
+       of<ScoresNotGathered>},
       {"no-newcomer-ever-stays",
        "the new mask is joined to the old by and: no newcomer becomes heavy", "Keyformer",
        of<NoNewcomer>},
       {"oldest-first-whatever-its-score", "scores are kept and never read",
-       "notes of a StreamingLLM port, POS-aware", of<OldestGoes>},
-      {"heaviest-goes", "the order of the scores is reversed", "made", of<HeaviestGoes>},
+       "notes of a StreamingLLM port, POS-aware", of<OldestIsVictim>},
+      {"heaviest-goes", "the order of the scores is reversed", "made", of<HighestIsVictim>},
       {"future-counts-in-scores", "attention inside a chunk is summed before the causal mask",
        "KVCache-Factory before commit 9f9aa2e", of<FutureCounts>},
       {"key-stands-in-for-the-query", "scores come from keys, the real query is never asked",

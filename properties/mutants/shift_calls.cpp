@@ -18,7 +18,7 @@ struct ShiftsEverything final : ShiftCallWrong {
   }
 };
 
-// What is pending is noted per group, and applied before the next chunk.
+// What is pending is noted per unit, and applied before the next chunk.
 struct OverwritesPendingCall final : ShiftCallWrong {
   void shift_rows(CacheUnit& unit, std::int64_t begin, double delta) override {
     unit.notes = {static_cast<double>(begin), delta};

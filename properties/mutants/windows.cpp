@@ -80,7 +80,7 @@ struct HoleBeforeRecent final : ScoredWrong {
   }
 };
 
-struct EvictedReturn final : LazyWrong {
+struct EvictedRowsReturn final : LazyWrong {
   void make_room(CacheUnit& unit, std::size_t) override {
     for (StoredRow& row : unit.rows) row.evicted = false;
   }
@@ -126,7 +126,7 @@ std::vector<Mutant> window_mutants() {
        "the token that just left the recent window is hidden for one query",
        "Keyformer; H2O's mask simulation, whose next line undoes it", of<HoleBeforeRecent>},
       {"evicted-rows-return", "what was evicted but not yet freed is visible again",
-       "made, after H2O's mask simulation", of<EvictedReturn>},
+       "made, after H2O's mask simulation", of<EvictedRowsReturn>},
       {"window-start-rounded-to-a-page",
        "one of two paths rounds the window's start down to a page", "exllamav3 issue 378",
        of<PageAlignedDecode>},

@@ -34,7 +34,8 @@ struct Wrong : TaggedCache {
     return {place.sequence, place.layer, place.head * setup_.group};
   }
 
-  // Which of choice.rows to evict next; the right one unless a mutant selects another.
+  // Which of choice.rows to evict next; the right one unless a mutant selects another. One at a
+  // time, so that a mutant need not know whether the rule decides in bulk.
   virtual std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& /*draws*/) {
     Choice one = choice;
     if (rule_for(unit).in_bulk()) one.capacity = choice.rows.size() - 1;

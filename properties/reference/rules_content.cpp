@@ -76,7 +76,7 @@ std::unique_ptr<Rule> content_rule_of(const Spec& spec) {
         name == "separators" ? TokenClass::separator : TokenClass::content,
         options.at("order") == "oldest");
   }
-  for (const auto family : {lagkv_rule_of, turned_rule_of}) {
+  for (const auto family : {lagkv_rule_of, rotated_rule_of}) {
     if (auto rule = family(spec)) return rule;
   }
   return nullptr;

@@ -23,7 +23,7 @@ std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
 
 // Of the second kind, those of lagkv, and of policies that look at vectors after rotation.
 std::unique_ptr<Rule> lagkv_rule_of(const Spec& spec);
-std::unique_ptr<Rule> turned_rule_of(const Spec& spec);
+std::unique_ptr<Rule> rotated_rule_of(const Spec& spec);
 
 // Two ways to add the same numbers differ by less than this share of the sum.
 inline constexpr double rounding = 1e-5;
@@ -155,7 +155,7 @@ class RecentMass {
   std::vector<std::map<Position, double>> rows_;
 };
 
-// Those that, with select=once, choose at the first trim only: who comes later is evicted first.
+// Those that, with select=once, choose at the first trim only: later tokens are evicted first.
 class SelectsOnce : public ScoredByMass {
  public:
   explicit SelectsOnce(const Options& options) : once_(options.at("select") == "once") {}
@@ -181,7 +181,7 @@ class SelectsOnce : public ScoredByMass {
   bool selected_ = false;
 };
 
-// Remembers what every token brought, and who is still there.
+// Remembers what every token brought, and which are still resident.
 class ScoredByContent : public Scored {
  public:
   [[nodiscard]] bool wants_inputs() const override { return true; }

@@ -195,7 +195,7 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
 
 }  // namespace
 
-std::unique_ptr<Rule> turned_rule_of(const Spec& spec) {
+std::unique_ptr<Rule> rotated_rule_of(const Spec& spec) {
   const std::string_view name = spec.policy->name;
   if (name == "expected-attention") return std::make_unique<ExpectedRule>(spec);
   if (name == "semantic-blocks") return std::make_unique<BlocksRule>(spec);

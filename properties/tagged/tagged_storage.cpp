@@ -113,11 +113,11 @@ void TaggedCache::free_rows(CacheUnit& unit) {
     if (!row.evicted) remaining[page(row)] = true;
   }
   if (options_.page > 1) remaining[page_at(unit.fed)] = true;  // it is being filled
-  const auto goes = [&](const StoredRow& row) { return !remaining[page(row)]; };
-  const auto first = std::ranges::find_if(unit.rows, goes);
+  const auto is_freed = [&](const StoredRow& row) { return !remaining[page(row)]; };
+  const auto first = std::ranges::find_if(unit.rows, is_freed);
   if (first == unit.rows.end()) return;
   const auto kept = static_cast<std::size_t>(first - unit.rows.begin());
-  std::erase_if(unit.rows, goes);
+  std::erase_if(unit.rows, is_freed);
   if (options_.closes_gaps()) unit.moved += unit.rows.size() - kept;
   close_gaps(unit);
 }
