@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kvcheck/properties/subject.h"
-#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/settings.h"
 
 namespace kv::properties {
 

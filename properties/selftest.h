@@ -36,7 +36,7 @@ struct Accusation {
 };
 
 struct SelftestOptions {
-  // Who is tried.
+  // Which subjects are tried.
   std::span<const Mutant> mutants = kv::properties::mutants();
   std::span<const RightSubject> right_subjects = kv::properties::right_subjects();
 

@@ -27,7 +27,7 @@ enum class StreamKind {
   behind,    // random, but counted from token `planted` on: those before it get nothing from others
 };
 
-// Who pays attention: a query head of a layer of a sequence.
+// The payer of attention: a query head of a layer of a sequence.
 struct Payer {
   std::uint32_t sequence = 0;
   std::uint32_t layer = 0;

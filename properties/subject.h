@@ -4,8 +4,8 @@
 // shared library behind the C interface and a process behind the line protocol are the others.
 //
 // After each call a subject reports three facts apart, because half of the known bugs live in their
-// disagreement: the rows returned to attention, with who may see them; the rows stored afterwards;
-// and the number of rows that it reports.
+// disagreement: the rows returned to attention, with the mask over them; the rows stored
+// afterwards; and the number of rows that it reports.
 #pragma once
 
 #include <cstddef>

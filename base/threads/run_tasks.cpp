@@ -34,7 +34,7 @@ class TaskRun {
   }
 
   [[nodiscard]] bool stopped(std::size_t index) const {
-    return index > failed_ || told_to_stop_ || hooks_.stop.stop_requested();
+    return index > failed_ || stop_ || hooks_.stop.stop_requested();
   }
 
   // Requires that all threads have ended.
@@ -48,7 +48,7 @@ class TaskRun {
   void end_one() {
     if (!hooks_.progress) return;
     const std::lock_guard lock(mutex_);
-    if (!hooks_.progress(++ended_)) told_to_stop_ = true;
+    if (!hooks_.progress(++ended_)) stop_ = true;
   }
 
   void fail(std::size_t index, std::optional<Error> error, std::exception_ptr exception) {
@@ -64,7 +64,7 @@ class TaskRun {
   const TaskHooks& hooks_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<std::size_t> failed_ = std::numeric_limits<std::size_t>::max();  // the lowest index
-  std::atomic<bool> told_to_stop_ = false;
+  std::atomic<bool> stop_ = false;
   std::mutex mutex_;  // of all below
   std::size_t ended_ = 0;
   std::optional<Error> error_;  // of task failed_, or

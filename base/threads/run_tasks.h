@@ -29,7 +29,7 @@ class RunningTask {
   // each thread may have state of its own.
   [[nodiscard]] std::size_t worker() const { return worker_; }
 
-  // Whether the result is no longer wanted: a stop was requested, or a task of a lower index
+  // Whether the result is no longer needed: a stop was requested, or a task of a lower index
   // failed. A long task asks now and then, and may return at once.
   [[nodiscard]] bool stopped() const;
 
@@ -43,7 +43,8 @@ struct TaskHooks {
   // A request ends the run after the tasks that are running.
   std::stop_token stop{};
 
-  // Told after each task how many have ended, never from two threads at once; false stops the run.
+  // Receives after each task how many have ended, never from two threads at once; false stops the
+  // run.
   std::function<bool(std::size_t ended)> progress{};
 
   // Makes a thread that calls its argument, or throws; for tests of machines that have none left.

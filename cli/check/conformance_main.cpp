@@ -21,8 +21,7 @@ constexpr int not_run = 77;  // what CTest's SKIP_RETURN_CODE is set to
 
 int list_tests(std::ostream& out) {
   for (const RegisteredSubject& subject : registered_subjects()) {
-    for (const Law& law : laws())
-      out << subject.name << " " << law.id << "\n";
+    for (const Law& law : laws()) out << subject.name << " " << law.id << "\n";
   }
   return 0;
 }
@@ -50,8 +49,7 @@ int one_law(const std::string& subject, const std::string& law, cli::Streams& st
 // Of kvcheck check, but for those that bring a subject.
 std::string help_text() {
   std::vector<std::string> names;
-  for (const RegisteredSubject& subject : registered_subjects())
-    names.push_back(subject.name);
+  for (const RegisteredSubject& subject : registered_subjects()) names.push_back(subject.name);
   std::vector<cli::Option> options;
   for (const cli::Option& option : cli::check_command.options) {
     if (option.name != "plugin" && option.name != "exec") options.push_back(option);

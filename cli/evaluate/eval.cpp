@@ -63,7 +63,7 @@ constexpr std::array<Option, 24> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text under each policy and prints its perplexity.\n"
+    "Runs a real model over a text under each policy, and prints its perplexity.\n"
     "\n"
     "Usage:  kvcheck eval --model PATH --text FILE [--policy SPEC...] [OPTIONS]\n"
     "\n"

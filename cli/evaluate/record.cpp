@@ -63,7 +63,7 @@ constexpr std::array<Option, 21> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs a real model over a text and writes a trace for kvcheck replay.\n"
+    "Runs a real model over a text, and writes a trace for kvcheck replay.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
     "\n"

@@ -14,33 +14,33 @@ namespace kv::cli {
 namespace {
 
 int run_guarded(const Command& command,
-                std::string_view who,
+                std::string_view caller,
                 std::span<const std::string> arguments,
                 Streams& streams) {
   try {
     const Result<Outcome> result = command.run(arguments, streams);
-    if (!result) return report_error(who, result.error(), streams);
+    if (!result) return report_error(caller, result.error(), streams);
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
   } catch (const std::bad_alloc&) {
-    streams.err << who << ": out of memory\n";
+    streams.err << caller << ": out of memory\n";
   } catch (const std::exception& exception) {
-    streams.err << who << ": internal error: " << printable(exception.what()) << '\n';
+    streams.err << caller << ": internal error: " << printable(exception.what()) << '\n';
   } catch (...) {
-    streams.err << who << ": internal error: an exception of an unknown kind\n";
+    streams.err << caller << ": internal error: an exception of an unknown kind\n";
   }
   return exit_status::internal;
 }
 
 // The first parameter is the command as the user called it.
 int run_named(const Command& command,
-              std::string_view who,
+              std::string_view caller,
               std::span<const std::string> arguments,
               Streams& streams) {
   if (asks_for_help(arguments)) {
     streams.out << help_of(command);
-    return flushed(who, exit_status::done, streams);
+    return flushed(caller, exit_status::done, streams);
   }
-  return flushed(who, run_guarded(command, who, arguments, streams), streams);
+  return flushed(caller, run_guarded(command, caller, arguments, streams), streams);
 }
 
 }  // namespace
@@ -55,20 +55,20 @@ std::string help_of(const Command& command) {
   return text;
 }
 
-int flushed(std::string_view who, int status, Streams& streams) {
+int flushed(std::string_view caller, int status, Streams& streams) {
   errno = 0;
   if (streams.out.rdbuf()->pubsync() == 0 && streams.out.good()) return status;
   const int code = errno;
-  streams.err << who << ": cannot write to standard output";
+  streams.err << caller << ": cannot write to standard output";
   if (code != 0) streams.err << ": " << std::strerror(code);
   streams.err << '\n';
   return status == exit_status::done ? exit_status::bad_input : status;
 }
 
-int report_error(std::string_view who, const Error& error, Streams& streams) {
-  streams.err << who << ": " << printable(error.message);
+int report_error(std::string_view caller, const Error& error, Streams& streams) {
+  streams.err << caller << ": " << printable(error.message);
   if (error.kind == Error::Kind::usage) {
-    streams.err << (error.message.ends_with('?') ? " See " : "; see ") << who << " --help";
+    streams.err << (error.message.ends_with('?') ? " See " : "; see ") << caller << " --help";
   }
   streams.err << '\n';
   return interrupted() ? exit_status::interrupted : exit_status::bad_input;
@@ -81,11 +81,11 @@ const Command* find_verb(const Command& command, std::string_view name) {
 
 int run_command(const Command& command, std::span<const std::string> arguments, Streams& streams) {
   forget_interrupt();
-  const std::string who = "kvcheck " + std::string(command.name);
+  const std::string caller = "kvcheck " + std::string(command.name);
   const Command* const verb = arguments.empty() ? nullptr : find_verb(command, arguments[0]);
   if (verb != nullptr)
-    return run_named(*verb, who + " " + arguments[0], arguments.subspan(1), streams);
-  return run_named(command, who, arguments, streams);
+    return run_named(*verb, caller + " " + arguments[0], arguments.subspan(1), streams);
+  return run_named(command, caller, arguments, streams);
 }
 
 bool asks_for_help(std::span<const std::string> arguments) {

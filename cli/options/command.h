@@ -76,10 +76,10 @@ std::string help_of(const Command& command);
 const Command* find_verb(const Command& command, std::string_view name);
 
 // Prints the error after the command's name and returns the exit status for it.
-int report_error(std::string_view who, const Error& error, Streams& streams);
+int report_error(std::string_view caller, const Error& error, Streams& streams);
 
 // Returns `status`, or bad_input with a message if standard output could not be written: a table
 // that a full disk has lost is not a success.
-int flushed(std::string_view who, int status, Streams& streams);
+int flushed(std::string_view caller, int status, Streams& streams);
 
 }  // namespace kv::cli

@@ -88,7 +88,7 @@ class CachedAttention {
   const ModelConfig& config_;
   Spec spec_;
   RotationRules rules_;
-  RopeRotation rotation_;  // what policies are told
+  RopeRotation rotation_;  // what policies receive
   std::unique_ptr<Parts> parts_;
   std::size_t chunk_ = 0;  // tokens of the chunk under way
   std::vector<TokenClass> classes_;

@@ -45,7 +45,7 @@ struct AttendJob {
   std::size_t vectors = 0;
   const std::size_t* limits = nullptr;  // [vectors]: it sees the first so many ranks; null: all
   float scale = 1;
-  float* logits = nullptr;  // [vectors, stride], written below each limit; null: not wanted
+  float* logits = nullptr;  // [vectors, stride], written below each limit; null: not requested
   std::size_t stride = 0;
   float* state = nullptr;  // [vectors, attend_state], scratch
   float* out = nullptr;    // [vectors, dim]

@@ -1,4 +1,4 @@
-// The decoder's inner loops, chosen with those of base/kernels/kernels.h.
+// The decoder's inner loops, selected with those of base/kernels/kernels.h.
 //
 // As there, the order of every sum is part of the definition: sixteen running lanes (element i is
 // added to lane i mod 16), products rounded before they are added, a fixed tree at the end;

@@ -33,7 +33,7 @@ ClosedLoopCell closed_loop_cell(const Cell& cell,
                                 std::span<const std::vector<RecallQuestion>> questions,
                                 std::size_t width);
 
-// Told the share that is done; false stops.
+// Receives the share that is done; false stops.
 using Progress = std::function<bool(double)>;
 
 // Feeds every stream from an empty cache in chunks of spec.chunk; every target is scored exactly

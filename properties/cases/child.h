@@ -26,7 +26,7 @@ class SharedMemory {
   void* data_;
 };
 
-// The child was told to stop by SIGINT or SIGTERM, and so was this process.
+// The child was asked to stop by SIGINT or SIGTERM, and so was this process.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
@@ -44,7 +44,7 @@ std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait);
 
-// Within a child: signals end it, whatever handlers it inherited; what is ignored stays so. A
+// Within a child: signals end it, whatever handlers it inherited; what is ignored remains so. A
 // sanitizer's handler would end it with a status, which does not tell the signal.
 void die_of_signals();
 

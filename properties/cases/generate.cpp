@@ -36,7 +36,7 @@ void draw_sizes(Drawer& draw, Setup& setup) {
 }
 
 // One case in so many is of the wanted setup: fewer where its cases are long.
-std::uint64_t wanted_period(const Setup& requested) {
+std::uint64_t period_for(const Setup& requested) {
   return requested.budget <= 32    ? 8
          : requested.budget <= 128 ? 16
          : requested.budget <= 384 ? 48
@@ -92,7 +92,7 @@ void keep_uneven(const CaseScope& scope, Setup& setup) {
 }
 
 // The wanted setup as it stands, with a shape of its own where the subject takes any.
-Agreed wanted_setup(Drawer& draw, const CaseScope& scope) {
+Agreed requested_setup(Drawer& draw, const CaseScope& scope) {
   Agreed out{scope.requested};
   if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);
   keep_uneven(scope, out.setup);
@@ -126,14 +126,14 @@ void draw_setup(
 
 Case draw_case(Drawer& draw, const CaseScope& scope, std::uint64_t index) {
   const Length length = scope.length ? scope.length(index) : Length{};
-  const std::uint64_t period = wanted_period(scope.requested);
+  const std::uint64_t period = period_for(scope.requested);
   const bool requested = !scope.takes_sizes || (length.tokens == 0 && (index + 1) % period == 0);
   constexpr int most_tries = 32;
   Agreed agreed{scope.requested};
   for (int i = 0; i < most_tries && !requested && !agreed.contract; ++i) {
     draw_setup(draw, scope, index, i == 0, agreed);
   }
-  if (!agreed.contract) agreed = wanted_setup(draw, scope);
+  if (!agreed.contract) agreed = requested_setup(draw, scope);
   agreed.setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);
   Case what{agreed.setup, {}, {}};
   what.calls =

@@ -71,8 +71,8 @@ struct CaseScope {
 // The first hundred sweep sinks 0 to 3, recent 0 to 4 and budgets from sinks + recent to 4 more,
 // in an order of the seed; setups that the subject refuses are drawn anew. Chunks are of the sizes
 // at which caches break (1, 2, and the recent window and the budget give or take one), streams long
-// enough for evictions and wraps in most cases, and every wanted kind of call happens in most. Long
-// cases (CaseScope::length) are of few units, and of the sweep's sizes but for Way::room.
+// enough for evictions and wraps in most cases, and every requested kind of call happens in most.
+// Long cases (CaseScope::length) are of few units, and of the sweep's sizes but for Way::room.
 class CaseSource {
  public:
   explicit CaseSource(CaseScope scope) : scope_(std::move(scope)) {}

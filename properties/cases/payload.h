@@ -38,7 +38,7 @@ using ValueVector = std::array<float, value_size>;
 KeyVector encode_key(Token token, const Place& place, double position, PairLayout layout);
 ValueVector encode_value(Token token, const Place& place);
 
-// Turns every pair on by `delta` positions: in double, then rounded to float.
+// Rotates every pair on by `delta` positions: in double, then rounded to float.
 void rotate_key(std::span<float, key_size> key, double delta, PairLayout layout);
 
 // A vector as it is once stored in that precision. int8 and int4 share one scale a vector.

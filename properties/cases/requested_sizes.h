@@ -1,4 +1,4 @@
-// The sizes that are asked about where nobody said.
+// The sizes that are checked if none are given.
 #pragma once
 
 #include "kvcheck/properties/family.h"

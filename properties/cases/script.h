@@ -10,7 +10,7 @@
 namespace kv::properties {
 
 // Feeds cut in one of several ways, at the edges of the contract's sizes or as `length` says, with
-// the wanted kinds of calls among them.
+// the requested kinds of calls among them.
 std::vector<Call> draw_calls(Drawer& draw,
                              const Wants& wants,
                              const Setup& setup,

@@ -37,7 +37,7 @@ struct InputUnit {
 // of its own.
 InputUnit input_unit(Place place, Unit unit, const Setup& setup);
 
-// How places turn the keys and queries that are brought: neighbouring channels, the first pair by
+// How places rotate the input keys and queries: neighbouring channels, the first pair by
 // one radian a place, the second by 0.01.
 const Rotation& input_rotation();
 

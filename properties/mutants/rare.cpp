@@ -77,7 +77,7 @@ struct CountOfEightBits final : ReservoirWrong {
   }
 };
 
-struct TiesTurnWithTheChunk final : Wrong {
+struct TieOrderFollowsTheChunk final : Wrong {
   static TaggedOptions options() { return {.policy = "tova", .visibility = Visibility::causal}; }
 
   static void declare(Contract&) {}
@@ -172,7 +172,7 @@ std::vector<Mutant> rare_mutants() {
        "the range of a reservoir's draws begins again after 256 tokens",
        "made, after draws of a fixed range", of<CountOfEightBits>},
       {"ties-turn-with-the-chunk", "equals: token by token the oldest goes, in chunks the newest",
-       "made", of<TiesTurnWithTheChunk>},
+       "made", of<TieOrderFollowsTheChunk>},
       {"rollback-to-a-boundary-loses-a-row", "a rollback to where a call began loses the first row",
        "made", of<RollbackToTheBoundary>},
       {"empty-call-skips-a-trim", "in a full cache the call after an empty one trims nothing",

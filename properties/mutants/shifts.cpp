@@ -102,7 +102,7 @@ struct AppliesFactorAgain final : ShiftWrong {
   }
 };
 
-struct TurnsOtherPairs final : ShiftWrong {
+struct RotatesOtherPairs final : ShiftWrong {
   void close_gaps(CacheUnit& unit) override {
     std::swap(options_.layout, other_);
     ShiftWrong::close_gaps(unit);
@@ -112,7 +112,7 @@ struct TurnsOtherPairs final : ShiftWrong {
   PairLayout other_ = PairLayout::interleaved;
 };
 
-struct TurnsInBf16 final : ShiftWrong {
+struct RotatesInBf16 final : ShiftWrong {
   void rotated(StoredCell& cell) override { store_as(cell.key, Precision::bf16); }
 };
 
@@ -147,9 +147,9 @@ std::vector<Mutant> shift_mutants() {
       {"shift-scales-again", "each shift multiplies the keys by a factor meant for once",
        "llama.cpp, shift with a YaRN factor", of<AppliesFactorAgain>},
       {"shift-turns-other-pairs", "stored by halves, turned as neighbours", "made",
-       of<TurnsOtherPairs>},
+       of<RotatesOtherPairs>},
       {"shift-rounds-to-bf16", "keys declared as f32 are rounded to bf16 at each shift",
-       "neural-speed, its fused shift", of<TurnsInBf16>},
+       "neural-speed, its fused shift", of<RotatesInBf16>},
       {"shift-quantises-coarser", "each shift quantises again, to fewer bits than declared",
        "llama.cpp issues 5652 and 9743", of<QuantisesAgain>},
   };

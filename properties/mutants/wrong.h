@@ -28,7 +28,7 @@ struct Wrong : TaggedCache {
 
   [[nodiscard]] std::size_t layer_of(const CacheUnit& unit) const { return place_of(unit).layer; }
 
-  // Who pays by the unit's first query head.
+  // The payer: the unit's first query head.
   [[nodiscard]] Payer first_payer(const CacheUnit& unit) const {
     const Place place = place_of(unit);
     return {place.sequence, place.layer, place.head * setup_.group};

@@ -109,7 +109,7 @@ class CacheSteps {
 
   [[nodiscard]] virtual bool selects(const CacheUnit& unit);
 
-  // The numbers that a query chooses by.
+  // The numbers by which a query selects.
   virtual Numbers query_of(const CacheUnit& unit, Token query);
 
   // The most that the query times one of these keys could be, were each channel free to be that of

@@ -30,11 +30,11 @@ struct StoredCell {
 struct StoredRow {
   Token token;
   bool evicted = false;      // no later query sees it, though it may still be stored
-  bool masked = false;       // and stays stored for good
+  bool masked = false;       // and remains stored for good
   double gathered = 0;       // attention from all queries since it came
   double queries = 0;        // those
   float last = 0;            // attention from the last query that saw it
-  std::vector<float> key{};  // as the token brought it, where queries choose pages
+  std::vector<float> key{};  // as the token had it, where queries select pages
 
   // The payload that a subject lays over the specification, which looks at none of it.
   double position = 0;              // that the keys are rotated for, as the cache believes

@@ -11,7 +11,7 @@ namespace kv::properties {
 
 class PageRule {
  public:
-  // Told of every token in stream order: the key of its kv-head.
+  // Receives every token in stream order: the key of its kv-head.
   void met(const TokenInputs& own) { keys_.push_back(own.keys); }
 
   // The largest logit that the query has of that page's keys.

@@ -55,7 +55,7 @@ class Rule {
   // in bulk. Empty: its scores cannot be compared.
   virtual std::vector<double> scores(const Choice& /*choice*/) { return {}; }
 
-  // Whether the row of that token, once it is evicted, stays stored for good.
+  // Whether the row of that token, once it is evicted, remains stored for good.
   [[nodiscard]] virtual bool masks(Position /*token*/) const { return false; }
 
   // After a decision by scores: that token of the middle is evicted.

@@ -71,7 +71,7 @@ class RuleOf : public Base {
 };
 
 // Of n scores the `kept` highest, as indices in order; among equals the older go.
-// `doubtful` is set where rounding might turn the choice round.
+// `doubtful` is set where rounding might reverse the choice.
 inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
                                            std::size_t kept,
                                            bool& doubtful) {
@@ -181,7 +181,7 @@ class SelectsOnce : public ScoredByMass {
   bool selected_ = false;
 };
 
-// Remembers what every token brought, and which are still resident.
+// Remembers the inputs of every token, and which are still resident.
 class ScoredByContent : public Scored {
  public:
   [[nodiscard]] bool wants_inputs() const override { return true; }

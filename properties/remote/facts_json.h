@@ -15,7 +15,7 @@ std::int64_t id_of(Token token);
 Token read_token(const JsonAt& at);
 
 // `queries` is the number of tokens that the call fed. A row's place is place_not_reported unless
-// told.
+// it is reported.
 std::string unit_json(const UnitFacts& unit, std::size_t queries);
 UnitFacts read_unit(const JsonAt& at, std::size_t queries);
 

@@ -3,7 +3,7 @@
  * A plugin exports kvp_abi_version and kvp_get_plugin. kvcheck loads it in a child process, so that
  * a crash or a call that never returns is a finding. ABI.md explains every part and has an example.
  *
- * Every struct begins with its size in bytes, as the one who made it knows it: a field that lies
+ * Every struct begins with its size in bytes, as its maker knows it: a field that lies
  * beyond that size is not there. All calls come from one thread. Pointers that are handed over stay
  * valid until the next call on the same cache.
  */
@@ -80,13 +80,13 @@ typedef struct kvp_unit {
   const int64_t* returned_ids;
   const float* returned_keys;
   const float* returned_values;
-  const double* returned_positions; /* rotary; NULL: not told, or read from the keys */
+  const double* returned_positions; /* rotary; NULL: not reported, or read from the keys */
 
   /* visible[query * mask_width + row]: whether the query may attend to that returned row. */
   uint64_t mask_width;
   const uint8_t* visible;
-  const double* query_positions; /* [tokens], rotary; NULL: not told */
-  const float* weights;          /* [tokens][returned], attention's weights; NULL: not told */
+  const double* query_positions; /* [tokens], rotary; NULL: not reported */
+  const float* weights;          /* [tokens][returned], attention's weights; NULL: not reported */
 
   /* The rows stored when the call is over. */
   uint64_t stored;

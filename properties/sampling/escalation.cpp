@@ -20,7 +20,7 @@ std::string place_of(const LadderStep& bin, std::uint64_t streams, bool again) {
 // What both stages together would see: a deviation must pass both, so each may miss half of what
 // may be missed.
 double detectable_in_two(const ChanceTest& test, double second_level) {
-  const double power = 1 - (1 - wanted_power) / 2;
+  const double power = 1 - (1 - required_power) / 2;
   const double times = static_cast<double>(second_factor);
   return std::max(detectable(test, first_level, power),
                   detectable(test, std::min(second_level, 0.5), power, times));

@@ -21,7 +21,7 @@ namespace kv::properties {
 
 inline constexpr double first_level = 1e-3;
 inline constexpr std::uint64_t second_factor = 4;
-inline constexpr double wanted_power = 0.99;
+inline constexpr double required_power = 0.99;
 
 // One point of the ladder of sizes.
 struct LadderStep {

@@ -16,8 +16,8 @@ namespace kv::properties {
 
 using Rational = boost::multiprecision::cpp_rational;
 
-// A tape of draws. One run reads it from the start; next() turns to the next outcomes, so that all
-// runs together visit each outcome of each draw once.
+// A tape of draws. One run reads it from the start; next() moves on to the next outcomes, so that
+// all runs together visit each outcome of each draw once.
 //
 // A draw stands for a number u on [0, 1) that its key (unit, position, index) fixes, as real draws
 // do: asked again with the same bound it is the same, and with another bound it is floor(u * bound)

@@ -7,7 +7,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::uint64_t wanted_tokens = 12000;  // fed at the requested size in a quick run
+constexpr std::uint64_t target_tokens = 12000;  // fed at the requested size in a quick run
 constexpr std::uint64_t fewest_streams = 30;    // where time is short
 
 StatisticalVerdict not_run(const std::string& why) {
@@ -53,7 +53,7 @@ Result<Site> site_of(Family& family, const Setup& setup, const Ask& ask, const R
 
 // The requested size, with about four times as many tokens as fit; in few streams. One unit where
 // the family allows it: the laws are about one reservoir.
-Result<Site> wanted_site(Family& family, const Ask& ask) {
+Result<Site> requested_site(Family& family, const Ask& ask) {
   const Setup requested = family.requested();
   Setup one = requested;
   one.layers = 1;
@@ -69,7 +69,7 @@ Result<Site> wanted_site(Family& family, const Ask& ask) {
   const std::uint32_t kept_out = contract->sinks + contract->recent;
   const std::uint32_t k = contract->budget > kept_out ? contract->budget - kept_out : 1;
   const std::uint32_t n = std::min(4 * k, k + 2048);
-  const std::uint64_t streams = std::max<std::uint64_t>(50, wanted_tokens / (n + kept_out));
+  const std::uint64_t streams = std::max<std::uint64_t>(50, target_tokens / (n + kept_out));
   return site_of(family, one, ask, {{.n = n, .k = k}, streams});
 }
 
@@ -90,7 +90,7 @@ Result<std::vector<Site>> sites_of(Family& family, const Ask& ask) {
       if (!known) sites.push_back(*std::move(site));
     }
   }
-  Result<Site> requested = wanted_site(family, ask);
+  Result<Site> requested = requested_site(family, ask);
   if (requested) {
     // Covariances are quadratic in n.
     const bool small = requested->sampler->shape().n <= 4096;

@@ -62,8 +62,8 @@ const std::vector<std::string>& spec_texts() {
   return texts;
 }
 
-// What only options distinguish.
-std::vector<RightSubject> tagged_subjects() {
+// Distinguished by timing, positions and storage.
+std::vector<RightSubject> tagged_stores() {
   return {
       plain("plain-streaming", "the strictest reading", {}),
       plain("plain-dense", "nothing is evicted, and everything can be taken back",
@@ -119,6 +119,12 @@ std::vector<RightSubject> tagged_subjects() {
             {.visibility = Visibility::causal,
              .positions = PositionMode::shifted,
              .precision = Precision::bf16}),
+  };
+}
+
+// Distinguished by operations, units and policies.
+std::vector<RightSubject> tagged_policies() {
+  return {
       plain("plain-rollback", "the last 6 tokens can be taken back", {.rollback = 6}),
       plain("plain-rollback-h2o", "taken back with the scores that they gave",
             {.policy = "h2o", .rollback = 4}),
@@ -182,7 +188,8 @@ std::vector<RightSubject> preset_subjects() {
 
 std::span<const RightSubject> right_subjects() {
   static const auto all = [] {
-    std::vector<RightSubject> out = tagged_subjects();
+    std::vector<RightSubject> out = tagged_stores();
+    std::ranges::move(tagged_policies(), std::back_inserter(out));
     for (const std::string& text : spec_texts()) {
       // A recent window whatever the default, so that a query always sees itself.
       const bool tova = text.starts_with("tova");

@@ -16,7 +16,7 @@ std::string follows(const Counts& counts, ChanceLaw claimed);
 // the claimed one, or decisions were not reported.
 std::string accepts_like(const Counts& counts, ChanceLaw claimed);
 
-// Which of the elders is evicted: "the oldest goes". Empty: nothing so simple.
+// Which of the elders is evicted: a phrase. Empty: nothing so simple.
 std::string evicts_like(const Counts& counts);
 
 }  // namespace kv::properties

@@ -1,5 +1,5 @@
-// The caches of a spec's subject: one UnitCache for all who share residents, and what a call did
-// with each, told unit by unit.
+// The caches of a spec's subject: one UnitCache for all units that share residents, and what a call
+// did with each, reported unit by unit.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,7 @@ class SpecCaches {
     std::vector<std::uint8_t> visible;
     std::vector<double> query_positions;
     std::vector<double> key_positions;
-    std::vector<std::vector<float>> weights;  // per unit of the cell; empty if nobody reads them
+    std::vector<std::vector<float>> weights;  // per unit of the cell; empty if they are not read
     std::vector<double> page_bounds;          // where queries choose
     std::size_t page_width = 0;
   };

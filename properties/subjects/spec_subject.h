@@ -12,7 +12,7 @@ struct Spec;
 namespace kv::properties {
 
 // Subjects that run `spec` with the sizes of each setup (the spec's own where the setup is the
-// wanted one). All operations are offered; truncate is refused where the policy cannot go back.
+// requested one). All operations are offered; truncate is refused where the policy cannot go back.
 std::unique_ptr<Family> make_spec_family(const Spec& spec);
 
 }  // namespace kv::properties

@@ -38,7 +38,7 @@ struct TaggedOptions {
   std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows that are stored as fed
   bool full_precision_sinks = false;        // and the sinks
   PairLayout layout = PairLayout::half_split;
-  bool shifts = false;        // moves positions when told to; they must be absolute
+  bool shifts = false;        // moves positions when asked to; they must be absolute
   bool shares = false;        // the units of a layer share their budget by score
   std::uint32_t alpha = 500;  // then: what of its middle a unit is sure of, in thousandths
   bool own_chance = false;    // draws from the setup's seed, not from the draws it is given

@@ -8,11 +8,11 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/claims.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/plot/legend.h"
 #include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/plot/position_plot.h"
-#include "kvcheck/reports/numbers/labels.h"
-#include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
 namespace kv::reports {

@@ -3,8 +3,8 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
-#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/numbers/inclusion.h"
+#include "kvcheck/reports/plot/plot_text.h"
 
 namespace kv::reports {
 namespace {

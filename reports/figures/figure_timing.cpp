@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/plot/legend.h"
 #include "kvcheck/reports/plot/plot_text.h"
-#include "kvcheck/reports/numbers/labels.h"
 
 namespace kv::reports {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/plot/plot_text.h"
 
 namespace kv::reports {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/plot/figure.h"
 
 namespace kv::reports {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/plot/figure.h"
 
 namespace kv::reports {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {

@@ -12,7 +12,6 @@
 
 namespace kv {
 namespace {
-
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
 
 std::unique_ptr<Policy> policy_of(const Spec& spec) {

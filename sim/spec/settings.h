@@ -18,9 +18,9 @@ enum class Timing {
 
 // What a query inside a chunk may attend to.
 enum class Visibility {
-  causal,  // everything stored up to itself
-  window,  // exactly what it would see if the chunk were fed token by token with
-           // trim_then_attend: never more than the budget, its own key included
+  causal,     // everything stored up to itself
+  window,     // exactly what it would see if the chunk were fed token by token with
+              // trim_then_attend: never more than the budget, its own key included
   top_pages,  // a few pages of everything stored up to itself; each query and head selects its own
 };
 

@@ -170,7 +170,7 @@ TEST(RunTasks, AStopBeforeTheFirstTaskLeavesAllUndone) {
   EXPECT_THAT(squares(4, 2, {.stop = stop.get_token()}), Each(0U));
 }
 
-TEST(RunTasks, ALongTaskSeesThatItIsNoLongerWanted) {
+TEST(RunTasks, ALongTaskSeesThatItIsNoLongerNeeded) {
   // Task 1 waits until task 0 has failed; without stopped() it would wait for ever.
   const Result<void> done = run_tasks(2, 2, [](const RunningTask& task) -> Result<void> {
     if (task.index() == 0) return usage_error("first");
@@ -181,14 +181,14 @@ TEST(RunTasks, ALongTaskSeesThatItIsNoLongerWanted) {
 }
 
 TEST(RunTasks, ProgressCountsUpToAllTasksAndMayStop) {
-  std::vector<std::size_t> told;
+  std::vector<std::size_t> reported;
   squares(20, 4, {.progress = [&](std::size_t ended) {
-            told.push_back(ended);
+            reported.push_back(ended);
             return true;
           }});
   std::vector<std::size_t> expected(20);
   std::iota(expected.begin(), expected.end(), 1U);
-  EXPECT_EQ(told, expected);
+  EXPECT_EQ(reported, expected);
 
   const std::vector<std::size_t> some =
       squares(20, 1, {.progress = [](std::size_t ended) { return ended < 3; }});

@@ -235,7 +235,7 @@ TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
       "would replace a file of the model");
 }
 
-TEST_F(ModelCommands, RecordBeginsWhereItIsTold) {
+TEST_F(ModelCommands, RecordBeginsAfterTheSkippedTokens) {
   const auto recorded = [&](const std::vector<std::string>& more) {
     const std::string path = test::temporary_path("some.safetensors");
     const Ran ran =

@@ -20,7 +20,7 @@ TEST(ProgressLine, DoesNotGuessFromTooLittle) {
   EXPECT_EQ(progress_line(0.5, 0.2, "t"), " 50%  0:00 elapsed  t");
 }
 
-TEST(ProgressLine, StaysOnOneLineOfATerminal) {
+TEST(ProgressLine, FitsOnOneLineOfATerminal) {
   const std::string line = progress_line(7, 1e300, std::string(200, 'x'));
   EXPECT_EQ(line.size(), 79U);
   EXPECT_THAT(line, StartsWith("100%"));

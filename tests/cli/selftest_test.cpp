@@ -65,7 +65,7 @@ TEST(SelftestCommand, TheMutantOfItsHelpExists) {
   EXPECT_EQ(std::ranges::count(properties::mutants(), name, &properties::Mutant::name), 1) << name;
 }
 
-// Exit status 1: who is right is called a mutant and lives, who is wrong is called right.
+// Exit status 1: mutant is right is called a mutant and lives, mutant is wrong is called right.
 TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
   const auto named = [](std::string_view name) {
     return *std::ranges::find(properties::mutants(), name, &properties::Mutant::name);
@@ -80,12 +80,12 @@ TEST(SelftestCommand, FailsWhenAMutantLivesOrARightSubjectIsAccused) {
       {.name = "harmful", .why = "nothing", .make = [&] {
          return named("no-lower-bound-in-chunks").make();
        }}};
-  const auto outcome = [](properties::SelftestOptions options, const std::string& who,
+  const auto outcome = [](properties::SelftestOptions options, const std::string& mutant,
                           std::string& text) {
     std::ostringstream out;
     std::ostringstream err;
     cli::Streams streams{out, err};
-    const std::vector<std::string> arguments = {"--filter", who};
+    const std::vector<std::string> arguments = {"--filter", mutant};
     const auto result = cli::selftest_of(std::move(options), arguments, streams);
     text = out.str();
     return result ? *result : cli::Outcome::done;

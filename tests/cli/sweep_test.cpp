@@ -31,7 +31,7 @@ class SweepPlan : public testing::Test {
   }
 };
 
-TEST_F(SweepPlan, GoesByPolicyThenBudgetThenSeed) {
+TEST_F(SweepPlan, IsOrderedByPolicyThenBudgetThenSeed) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> seen;
   for (const Cell& cell : planned({{"reservoir"}, {8, 16}, {5, 6}, 0})) {
     EXPECT_EQ(cell.spec.policy->name, "reservoir");
@@ -132,7 +132,7 @@ TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {
             "or a smaller budget");
 }
 
-TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeChosen) {
+TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeSelected) {
   EXPECT_EQ(fit({{"@quest;visibility=top-pages:100/10"}, {}, {1}, 0}), "");
   EXPECT_EQ(fit({{"@quest"}, {}, {1}, 0}),
             "visibility=top-pages:1024/16/2 attends to more than the 100 tokens of 'x': nothing "

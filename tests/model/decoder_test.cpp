@@ -71,7 +71,7 @@ TEST(Decoder, LastLogitsAreTheLastOfAll) {
   EXPECT_THAT(last.logits(), ElementsAreArray(all.logits().last(32)));
 }
 
-TEST(Decoder, AConstantCacheStaysConstant) {
+TEST(Decoder, AConstantCacheRemainsConstant) {
   const LanguageModel model = opened(test::small_llama());
   Decoder decoder =
       Decoder::create(model, parse_spec("streaming:sinks=2,recent=14").value()).value();

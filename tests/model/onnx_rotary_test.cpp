@@ -10,7 +10,7 @@ namespace {
 class OnnxRotary : public test::OnnxVectors {};
 
 // Cosines and sines lie in tables: by position, or by batch and token where no positions are given.
-TEST_P(OnnxRotary, TurningGivesItsOutput) {
+TEST_P(OnnxRotary, RotationGivesItsOutput) {
   auto named = attributes();
   const auto input = tensor("input_0");
   const auto cosines = tensor("input_1");

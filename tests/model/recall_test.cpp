@@ -50,7 +50,7 @@ TEST_F(Recall, PassesOverTokensWithoutAText) {
               ElementsAre(RecallQuestion{.answer = 13, .distance = 9}));
 }
 
-TEST_F(Recall, AsksOnlyWhatWasToldInThisEpisode) {
+TEST_F(Recall, AsksOnlyWhatThisEpisodeStated) {
   EXPECT_THAT(questions("what is anna 's hat ? red ."), IsEmpty());
   EXPECT_THAT(questions("ben 's hat is red . anna 's pet is cat . what is anna 's hat ? red"),
               IsEmpty());

@@ -107,7 +107,7 @@ TEST_F(Record, UnderAPolicyRowsAreOverWhatItLeft) {
   }
 }
 
-TEST_F(Record, AClosedTraceSaysSoWhereverItGoes) {
+TEST_F(Record, AClosedTraceSaysSoWhereverItIsShown) {
   const Cell cell = {parse_spec("window:recent=9").value(), 1};
   const Trace trace = recorded({.number = Number::f32, .cell = cell});
   const std::string path = test::temporary_path("copied.safetensors");

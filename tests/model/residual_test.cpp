@@ -3,8 +3,8 @@
 #include <set>
 
 #include "kvcheck/base/random/rng.h"
-#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/tests/model/feeding.h"
 #include "kvcheck/tests/model/small_models.h"
 
@@ -168,7 +168,7 @@ TEST(Residual, FinerCodesAndALongerResidualLoseLess) {
   EXPECT_LT(loss("kivi2:recent=48,group=1"), loss("kivi2:recent=0"));
 }
 
-TEST(Residual, AConstantCacheStaysConstant) {
+TEST(Residual, AConstantCacheRemainsConstant) {
   const LanguageModel model = opened(test::small_llama());
   for (const std::string storage : {"int4:recent=4,sinks=2", "kivi2:recent=4,group=4"}) {
     DecoderOptions options;

@@ -6,7 +6,7 @@
 namespace kv::model {
 namespace {
 
-TEST(RopeCache, TurnsLikeATableHoweverPositionsCome) {
+TEST(RopeCache, RotatesLikeATableInAnyOrderOfPositions) {
   constexpr std::array<float, 10> vector = {1, -2, 3, 4, 0.5F, -6, 7, 8, -9, 10};
   for (const RopeLayout layout : {RopeLayout::interleaved, RopeLayout::half}) {
     const Rope rope{layout, 8, 10000};
@@ -25,7 +25,7 @@ TEST(RopeCache, TurnsLikeATableHoweverPositionsCome) {
   }
 }
 
-TEST(RopeCache, CopiesWhatDoesNotTurn) {
+TEST(RopeCache, CopiesWhatIsNotRotated) {
   RopeCache cache({}, {});
   constexpr std::array<float, 2> vector = {1, 2};
   std::array<float, 2> found{};

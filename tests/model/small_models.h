@@ -43,7 +43,8 @@ struct SmallModel {
 SmallModel small_llama();
 // The same with biases and no output layer of its own.
 SmallModel small_qwen2();
-// 2 layers, width 16, 2 heads of 8 of which 4 dimensions turn, inner 32, vocabulary 32, context 64.
+// 2 layers, width 16, 2 heads of 8 of which 4 dimensions rotate, inner 32, vocabulary 32, context
+// 64.
 SmallModel small_gpt_neox();
 SmallModel small_gpt2();
 

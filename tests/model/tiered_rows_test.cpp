@@ -107,7 +107,7 @@ TEST(TieredRows, AreLoweredOnce) {
   }
 }
 
-TEST(TieredRows, SharedStepsOutliveWhoeverGoesFirst) {
+TEST(TieredRows, SharedStepsOutliveTheFirstTokenEvicted) {
   Watched watched{TieredRows(format_of("kivi4"), true, 32), 32};
   for (Slot slot = 0; slot < 4; ++slot) watched.put(slot, slot);
   watched.rows.lower(std::vector<Slot>{0, 1, 2, 3});
@@ -123,7 +123,7 @@ TEST(TieredRows, SharedStepsOutliveWhoeverGoesFirst) {
   EXPECT_LE(watched.rows.bytes(), bytes + 2 * steps);
 }
 
-TEST(TieredRows, AVectorThatIsReplacedStaysInItsTier) {
+TEST(TieredRows, AVectorThatIsReplacedRemainsInItsTier) {
   Watched watched{TieredRows(format_of("int4"), false, 48), 48};
   watched.put(0, 1);
   watched.put(1, 2);

@@ -71,7 +71,7 @@ TEST_F(TopPagesModel, DoesNotDependOnTheChunkOrTheUnit) {
   }
 }
 
-TEST_F(TopPagesModel, LeavesOneLayerAtLeastToChooseIn) {
+TEST_F(TopPagesModel, LeavesOneLayerAtLeastToSelectIn) {
   const Spec spec = parse_spec("@quest").value();
   const auto refused = Decoder::create(model_, spec, {});
   ASSERT_FALSE(refused);

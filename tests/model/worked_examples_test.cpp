@@ -107,7 +107,7 @@ TEST_F(WorkedPositions, TheCacheOfEightAttendsAtItsOwnPositions) {
 }
 
 // Queries of the next positions are rotated, where a model rotates them at all.
-TEST_F(WorkedPositions, ARotaryModelTellsPoliciesHowItTurns) {
+TEST_F(WorkedPositions, ARotaryModelGivesPoliciesItsRotation) {
   const auto kept = [&](const test::SmallModel& model, const std::string& future) {
     const Fed fed = run(model, "expected-attention:sinks=0,recent=2,budget=6,future=" + future,
                         tokens_at(from_to(0, 20)));
@@ -192,7 +192,7 @@ TEST_F(ShiftPicture, TheSeventeenthTokenMovesTwelveKeysOnePositionCloser) {
   expect_fresh_keys(17);
 }
 
-TEST_F(ShiftPicture, TheRingGoesRoundBehindWhatIsKept) {
+TEST_F(ShiftPicture, TheRingWrapsAroundBehindWhatIsKept) {
   Decoder& decoder = run(test::small_llama(), ring_, tokens_at(from_to(0, 15))).decoder;
   const ModelUnit& unit = decoder.attention().units().front();
   for (Position token = 16; token < 60; ++token) {

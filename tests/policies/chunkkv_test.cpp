@@ -33,7 +33,7 @@ TEST(Chunkkv, DropsAChunkWholeWithTheHeaviestTokenInIt) {
 }
 
 // Chunks 0-2 and 3-5 have .4 and .3; token 6, paid nothing, has no whole chunk yet.
-TEST(Chunkkv, SparesTheRaggedRest) {
+TEST(Chunkkv, KeepsTheRaggedRest) {
   EXPECT_EQ(kept_by({3, 1, 6}, {0.1F, 0.2F, 0.1F, 0.1F, 0.1F, 0.1F, 0, 0.3F}),
             (Kept{0, 1, 2, 6, 7}));
 }
@@ -50,7 +50,7 @@ TEST(Chunkkv, LetsAllQueriesOfItsWindowVote) {
   EXPECT_EQ(kept_by({2, 6, 4}, last), (Kept{0, 1, 4, 5}));
 }
 
-TEST(Chunkkv, ChoosesTokenByTokenWhereNoChunkFits) {
+TEST(Chunkkv, SelectsTokenByTokenWhereNoChunkFits) {
   EXPECT_EQ(kept_by({10, 1, 3}, {0.1F, 0.3F, 0.05F, 0.3F, 0.25F}), (Kept{0, 1, 3, 4}));
 }
 

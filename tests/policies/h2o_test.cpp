@@ -24,7 +24,7 @@ TEST(H2o, DropsTheLowestOfAllButInFlexgenWhichAdmitsTheNewcomer) {
   EXPECT_EQ(kept_one_by_one(H2oForm::flexgen), (Kept{0, 2}));
 }
 
-TEST(H2o, RanksAllWhoLeaveTogetherInFlexgenToo) {
+TEST(H2o, RanksAllThatLeaveTogetherInFlexgenToo) {
   const auto policy = make_h2o(Normalise::none, H2oForm::flexgen);
   ScriptedDraws draws;
   MiniCache cache{.capacity = 2};
@@ -36,7 +36,7 @@ TEST(H2o, RanksAllWhoLeaveTogetherInFlexgenToo) {
   EXPECT_EQ(cache.residents, (Kept{0, 1}));
 }
 
-TEST(H2o, MasksWhoGoesInTheSimulationOnly) {
+TEST(H2o, MasksEvictedTokensInTheSimulationOnly) {
   const auto masked_below = [](H2oForm form) {
     return make_h2o(Normalise::none, form)->masked_below(4);
   };

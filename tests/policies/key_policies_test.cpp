@@ -50,7 +50,7 @@ TEST(Keydiff, CountsSinksAndRecentTokensIntoTheAnchor) {
 
 // Token 0: against (0,0) and (4,0) its channels stand at 8/4 = 2 and 0: deviation 1. Token 1:
 // against (4,0) and (2,4) they stand at (0-2)/2 = -1 and 0: deviation 1/2, so it goes.
-TEST(Lagkv, DropsWhoIsPlainBesideTheTokensAfterIt) {
+TEST(Lagkv, DropsTheTokenThatIsPlainBesideTheTokensAfterIt) {
   const std::vector<OneHead> tokens = {{.key = {8, 0}, .value = {0, 0}},
                                        {.key = {0, 0}, .value = {0, 0}},
                                        {.key = {4, 0}, .value = {0, 0}},
@@ -158,7 +158,7 @@ const RopeRotation& radians() {
 
 // All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p turned by
 // 5 - p: the cosines of 5 to 1 are 0.28, -0.65, -0.99, -0.42 and 0.54, so that 2 expects least.
-TEST(ExpectedAttention, TurnsQueriesToTheNextPositions) {
+TEST(ExpectedAttention, RotatesQueriesToTheNextPositions) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}, .value = {1}, .query = {1, 0}});
   for (const std::size_t future : {0U, 1U, 2U}) {
     const auto policy = make_expected_attention(Covariance::none, false, future);
@@ -219,7 +219,7 @@ TEST(SemanticBlocks, HandsTheRestBack) {
 
 // All keys and queries are (1, 0) before rotation. The query at 4 meets the keys turned by 4 to 0:
 // the cosine of 3 is the lowest.
-TEST(SemanticBlocks, CompareWhatPositionsHaveTurnedIfAsked) {
+TEST(SemanticBlocks, CompareRotatedKeysIfAsked) {
   const std::vector<OneHead> tokens(5, asking({1, 0}, {1, 0}));
   for (const bool rotated : {false, true}) {
     const auto policy = make_semantic_blocks(1, true, rotated);

@@ -54,7 +54,7 @@ std::vector<Position> kept_with(double u_of_1, double u_of_2) {
   return cache.residents;
 }
 
-TEST(Keyformer, DropsWhomTheNoiseDisfavours) {
+TEST(Keyformer, DropsTheTokenThatTheNoiseDisfavours) {
   EXPECT_THAT(kept_with(std::exp(-2.0), std::exp(-1.0)), testing::ElementsAre(0, 2));
   EXPECT_THAT(kept_with(std::exp(-1.0), std::exp(-2.0)), testing::ElementsAre(0, 1));
 }

@@ -51,7 +51,7 @@ TEST(Ladder, HoldsEveryTokenOfARunInNeighbouringLayers) {
   }
 }
 
-TEST(Ladder, TakesLayersInTurnAsTheCodeDoes) {
+TEST(Ladder, TakesLayersOneAfterAnotherAsTheCodeDoes) {
   const MiniCache cache{.recent = 0, .capacity = 5};
   const Steps steps{.drop = 2, .order = LadderOrder::interleaved};
   for (std::size_t layer = 0; layer < 8; ++layer) {

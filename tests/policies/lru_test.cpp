@@ -7,7 +7,7 @@ namespace {
 
 // Token 1 is used by query 2 at last, token 0 by query 3; token 2 by nobody but itself, at query 2.
 // Of 1 and 2 the older goes.
-TEST(Lru, DropsWhoWasLeftUnusedForLongest) {
+TEST(Lru, DropsTheTokenThatWasUnusedForLongest) {
   const auto policy = make_lru();
   ScriptedDraws draws;
   MiniCache cache{.recent = 1, .capacity = 2};

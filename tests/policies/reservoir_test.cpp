@@ -63,7 +63,7 @@ TEST(ReservoirL, SkipsAsItsFormulaSays) {
 
 // 1 - 1e-17 is 1 in a double, and its logarithm 0; the skip is ln(1 - 2^-53) / ln(1 - 1e-17) = 11.1
 // all the same.
-TEST(ReservoirL, StaysExactWhenWIsTiny) {
+TEST(ReservoirL, RemainsExactWhenWIsTiny) {
   const auto policy = make_reservoir_l();
   ScriptedDraws draws;
   draws.uniforms = {1e-17, 1 - 0x1p-53, 0.5, 0.5};

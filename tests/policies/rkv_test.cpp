@@ -60,7 +60,7 @@ TEST(Rkv, PoolsWhatItsWindowPaysOverNeighbours) {
 
 // Cosines: .6 of 0 and 1, .8 of 1 and 2. Above .5, 0 spares 1, and 1 and 2 spare each other: 0 is
 // charged .6 and the others nothing. Above .9 nobody is spared: .6, 1.4 and .8.
-TEST(Rkv, SparesTheNewestOfThoseAboveTheThresholdOnly) {
+TEST(Rkv, KeepsTheNewestOfThoseAboveTheThresholdOnly) {
   const Keys keys = {{1, 0}, {3, 4}, {0, 1}};
   EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.5}, {.capacity = 2}, keys), (Kept{1, 2}));
   EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.9}, {.capacity = 2}, keys), (Kept{0, 2}));

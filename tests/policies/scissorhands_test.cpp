@@ -17,7 +17,7 @@ std::vector<Position> kept_with(std::size_t history) {
 }
 
 // Below the mean were 0 at the queries 1 and 3, 1 at 2, and 2 at 2 and 3.
-TEST(Scissorhands, DropsWhoWasMostOftenBelowTheMean) {
+TEST(Scissorhands, DropsTheTokenMostOftenBelowTheMean) {
   EXPECT_THAT(kept_with(400), testing::ElementsAre(1, 2, 3));
 }
 

@@ -36,7 +36,7 @@ TEST(Snapkv, LetsAllQueriesOfItsWindowVote) {
   EXPECT_THAT(kept_by({.window = 2, .kernel = 1}), testing::ElementsAre(1, 2, 3));
 }
 
-TEST(Snapkv, ChoosesForGoodWhenAskedOnce) {
+TEST(Snapkv, SelectsForGoodWhenAskedOnce) {
   const auto policy = make_snapkv({.window = 1, .kernel = 1, .once = true});
   ScriptedDraws draws;
   MiniCache cache = after_four(*policy, draws);

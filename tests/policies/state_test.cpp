@@ -45,7 +45,7 @@ void feed(MiniCache& cache, Policy& policy, std::size_t tokens, std::size_t chun
 
 class EveryPolicy : public testing::TestWithParam<PolicyChoice> {};
 
-TEST_P(EveryPolicy, GoesOnAlikeAfterCloneAndAfterSaveAndLoad) {
+TEST_P(EveryPolicy, ContinuesAlikeAfterCloneAndAfterSaveAndLoad) {
   for (const std::size_t before : {0U, 3U, 9U, 10U, 40U, 300U}) {
     MiniCache cache{.sinks = 2, .recent = 3, .capacity = 5};
     const auto original = GetParam().make();

@@ -47,7 +47,7 @@ TEST(ReservoirChao, KeepsTheOverweightForSure) {
 }
 
 // The first is overweight until the next heavy ones come, and then one of four alike.
-TEST(ReservoirChao, LetsGoWhoIsNoLongerOverweight) {
+TEST(ReservoirChao, EvictsATokenThatIsNoLongerOverweight) {
   const double heavy = 60.0 / 123;
   const double light = 2.0 / 123;
   expect_shares(shares(make_reservoir_chao, 2, {30, 1, 1, 1, 30, 30, 30}),

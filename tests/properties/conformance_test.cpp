@@ -79,7 +79,7 @@ TEST(Conformance, ASimpleCacheIsASubject) {
   EXPECT_EQ(history->events[5].facts.units[0].stored.size(), 1U);
 }
 
-TEST(Conformance, DeclaresWhatItIsTold) {
+TEST(Conformance, DeclaresWhatItIsGiven) {
   const auto family = simple_family<Boasting>("b", [](Contract& c) { c.page = 4; });
   EXPECT_EQ(family->contract({.budget = 3})->page, 4U);
 }

@@ -49,7 +49,7 @@ Contract full_contract() {
   return contract;
 }
 
-TEST(ContractJson, EveryFieldGoesThroughTheProtocol) {
+TEST(ContractJson, EveryFieldPassesThroughTheProtocol) {
   const Contract contract = full_contract();
   EXPECT_EQ(through_the_protocol(contract), contract);
   EXPECT_EQ(through_the_protocol({}), Contract{});
@@ -67,7 +67,7 @@ TEST(ContractJson, DepthsMayBeAny) {
   EXPECT_EQ(through_the_protocol(contract), contract);
 }
 
-TEST(ContractJson, WrongSizesAreToldByName) {
+TEST(ContractJson, WrongSizesAreNamed) {
   const auto complaints_of = [](const char* text) {
     const boost::json::value value = boost::json::parse(text);
     Complaints complaints = {.strict = true, .lines = {}};

@@ -118,7 +118,7 @@ TEST(CaseSource, DrawsEveryStreamKindWithPlantsEverywhere) {
   EXPECT_GT(plants.size(), 12U);
 }
 
-TEST(CaseSource, PutsInWhatIsWanted) {
+TEST(CaseSource, PutsInWhatIsRequested) {
   const CaseSource source = source_with({.forks = true,
                                          .truncates = true,
                                          .resets = true,
@@ -166,7 +166,7 @@ TEST(CaseSource, GivesTheSameCaseForTheSameIndexAndOthersForOtherSeeds) {
   EXPECT_LE(same, 1);
 }
 
-TEST(CaseSource, KeepsToTheWantedSetupOfASubjectWithoutOthers) {
+TEST(CaseSource, KeepsToTheRequestedSetupOfASubjectWithoutOthers) {
   const CaseSource source = source_with({.several_layers = true}, false);
   for (std::uint64_t i = 0; i < 20; ++i) {
     const kv::properties::Setup setup = source.at(i).value().setup;

@@ -1,5 +1,5 @@
 // Subjects that tell of their rows whose they are, and nothing else, and hear no attention:
-// whatever a family's subjects know beyond that is veiled.
+// whatever a family's subjects know beyond that is hidden.
 #pragma once
 
 #include <memory>

@@ -140,7 +140,7 @@ TEST(LawOnRuns, SizeLivenessWantsTightSizesRefusedOrHeld) {
             "it is accepted");
 }
 
-TEST(LawOnRuns, ChunkingStateComparesWhoIsLeft) {
+TEST(LawOnRuns, ChunkingStateComparesTheResidents) {
   expect_holds_then_broken(
       "chunking.state", "reservoir:sinks=1,recent=2,budget=6",
       [](Reported& reported) {

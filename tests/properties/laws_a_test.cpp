@@ -220,7 +220,7 @@ TEST(LawOnHistories, BytesThatFollowRowsAndWeightsThatFollowTheMaskAreRight) {
   EXPECT_EQ(judge("visible.masked-never-mixed", history), "");
 }
 
-TEST(LawOnHistories, WhatIsNotToldIsNotJudged) {
+TEST(LawOnHistories, WhatIsNotReportedIsNotJudged) {
   History history = run(windowed);
   for (Event& event : history.events) {
     event.facts.units[0].bytes.reset();

@@ -89,7 +89,7 @@ TEST(Payload, AScaledKeyIsRecognisedAndWrong) {
   EXPECT_NEAR(reading.error, 0.2, 1e-3);
 }
 
-TEST(Payload, APositionBetweenWholeNumbersIsToldAsItIs) {
+TEST(Payload, APositionBetweenWholeNumbersIsReportedAsItIs) {
   const KeyVector key = encode_key({9, 0}, place, 4.5, PairLayout::half_split);
   EXPECT_NEAR(read_key(key, PairLayout::half_split).position, 4.5, 1e-4);
 }

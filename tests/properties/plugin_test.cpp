@@ -90,7 +90,7 @@ TEST_F(Plugin, AHangEndsInTime) {
   EXPECT_THAT(history->failure, HasSubstr("gave no answer within 0.3 s"));
 }
 
-TEST_F(Plugin, AFailureIsTold) {
+TEST_F(Plugin, AFailureIsReported) {
   const auto family = make_plugin_family(wrong("-DFAIL"));
   ASSERT_TRUE(family);
   EXPECT_THAT(run_case(**family, *parse_case(plain))->failure, HasSubstr("answered 2: because"));

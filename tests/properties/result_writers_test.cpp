@@ -123,7 +123,7 @@ TEST(ReportWriters, ForeignTextIsShownAndNotObeyed) {
   for (const char c : json.str()) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 }
 
-TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsTold) {
+TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsReported) {
   const auto mutant = std::ranges::find(mutants(), "score-deleted-one-before", &Mutant::name);
   const auto family = mutant->make();
   BatteryOptions options;
@@ -145,7 +145,7 @@ TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsTold) {
   EXPECT_THAT(junit.str(), testing::HasSubstr("shown is: " + run_of(result)));
 }
 
-TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
+TEST(ReportWriters, AFailureOfTheSubjectIsReportedOnce) {
   const BatteryResult report = report_of(Fault::throws);
   ASSERT_GT(report.count(Status::broken), 1U);
   std::ostringstream out;
@@ -160,7 +160,7 @@ TEST(ReportWriters, AFailureOfTheSubjectIsToldOnce) {
   }
 }
 
-TEST(ReportWriters, SizesAreToldInWords) {
+TEST(ReportWriters, SizesAreWrittenInWords) {
   EXPECT_EQ(words_of(kv::properties::Setup{
                 .kv_heads = 2, .group = 2, .sinks = 1, .recent = 2, .budget = 5}),
             "sinks 1, recent 2, budget 5, 2 kv-heads, 2 query heads per kv-head");

@@ -26,7 +26,7 @@ std::string text_of(void (*write)(const SelftestResult&, std::ostream&),
   return out.str();
 }
 
-TEST(Selftest, KillsMutantsAndAccusesNobody) {
+TEST(Selftest, KillsMutantsAndAccusesNoRightSubject) {
   ASSERT_EQ(report().kills.size(), 2U);
   for (const Kill& kill : report().kills) {
     EXPECT_FALSE(kill.killers.empty()) << kill.mutant->name;

@@ -97,7 +97,7 @@ TEST(SpecSubject, TellsEveryUnitAndWeightsThatSumToOne) {
             positions(history.events[1].facts.units[1].stored));
 }
 
-TEST(SpecSubject, TellsWeightsAndBytesWhoeverDecides) {
+TEST(SpecSubject, ReportsWeightsAndBytesUnderEveryPolicy) {
   const auto family = family_of("window:recent=3;timing=lazy:2");
   const History history = run(*family, "sinks=0,recent=3,budget=3;stream=random;calls=f4,f2");
   for (const Event& event : history.events) {
@@ -150,7 +150,7 @@ TEST(SpecSubject, ReorderedSequencesSayWhereTheyCameFrom) {
   EXPECT_EQ(grown[0].returned.front().value_place.sequence, 1U);
 }
 
-TEST(SpecSubject, RefusesWhatIsHostileAndStaysAsItWas) {
+TEST(SpecSubject, RefusesWhatIsHostileAndRemainsAsItWas) {
   const auto family = family_of("reservoir");
   const kv::properties::Setup setup{.sinks = 1, .recent = 1, .budget = 4};
   const auto subject = family->make(setup, counter_draws(1));

@@ -242,7 +242,7 @@ rc::detail::TestResult check(const Spec& spec, const Spec& model, int cases) {
       rc::detail::TestMetadata{}, params);
 }
 
-TEST(Stateful, EveryPolicyGoesAsItsSpecification) {
+TEST(Stateful, EveryPolicyActsAsItsSpecification) {
   for (const std::string& text : specs()) {
     const auto spec = parse_spec(text);
     ASSERT_TRUE(spec) << text << ": " << spec.error().message;
@@ -253,7 +253,7 @@ TEST(Stateful, EveryPolicyGoesAsItsSpecification) {
   }
 }
 
-TEST(Stateful, AnotherSpecificationIsToldApart) {
+TEST(Stateful, AnotherSpecificationIsDistinguished) {
   const auto spec = parse_spec("h2o:sinks=1,recent=3,budget=8");
   for (const std::string other :
        {"h2o:sinks=1,recent=3,budget=7", "h2o:sinks=0,recent=4,budget=8",
@@ -266,7 +266,7 @@ TEST(Stateful, AnotherSpecificationIsToldApart) {
 }
 
 // Every option that names a form of its source leaves or shows something else.
-TEST(Stateful, FormsOfOnePolicyAreToldApart) {
+TEST(Stateful, FormsOfOnePolicyAreDistinguished) {
   const std::vector<std::vector<std::string>> forms = {
       {"h2o:sinks=1,recent=3,budget=8", "h2o:sinks=1,recent=3,budget=8,form=flexgen",
        "h2o:sinks=1,recent=3,budget=8,form=mask-simulation"},

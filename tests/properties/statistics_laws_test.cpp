@@ -92,7 +92,7 @@ TEST(ChanceLaws, ThePrintedReservoirIsNamed) {
   EXPECT_FALSE(measured("chance.age-rank", *family).broken);
 }
 
-TEST(ChanceLaws, AgeLawsAreToldApart) {
+TEST(ChanceLaws, AgeLawsAreDistinguished) {
   Claiming random("random:sinks=1,recent=2,budget=7", {"age-geometric"});
   EXPECT_TRUE(measured("chance.age-law", random).broken);
   Claiming printed("reservoir-as-printed:budget=16", {"age-geometric", "admits-newcomers"});

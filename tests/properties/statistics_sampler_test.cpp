@@ -54,7 +54,7 @@ TEST(SpecSampler, TellsDecisionsThatLeadToWhatIsKept) {
   }
 }
 
-TEST(SpecSampler, WhatIsDecidedInBulkIsNotTold) {
+TEST(SpecSampler, WhatIsDecidedInBulkIsNotReported) {
   SpecSampler sampler(*parse_spec("reservoir-as-printed:sinks=1,recent=2,budget=7;chunk=4"), 31);
   Replicate replicate;
   ASSERT_TRUE(sampler.sample(1, replicate).has_value());

@@ -16,11 +16,11 @@
 
 namespace kv::properties {
 
-// What a sampler answers for the t-th token to enter, t > k: the age-rank of the elder that goes,
-// or k for the newcomer.
+// What a sampler answers for the t-th token to enter, t > k: the age-rank of the elder that is
+// evicted, or k for the newcomer.
 using Decide = std::function<std::uint32_t(Draws& draws, std::uint32_t t, std::uint32_t k)>;
 
-// The kept tokens after n have entered, and who went.
+// The kept tokens after n have entered, and the evicted ones.
 inline void decide_all(const Shape& shape, const Decide& decide, Draws& draws, Replicate& out) {
   out.kept.resize(shape.k);
   std::iota(out.kept.begin(), out.kept.end(), 0U);
@@ -63,14 +63,14 @@ inline Decide algorithm_r() {
   return dividing_by([](std::uint32_t t, std::uint32_t) { return t; });
 }
 
-// One of the k + 1 goes.
+// One of the k + 1 is evicted.
 inline Decide any_of_all() {
   return [](Draws& draws, std::uint32_t t, std::uint32_t k) {
     return static_cast<std::uint32_t>(draws.below(k + 1, t, 0));
   };
 }
 
-// One of the k elders goes.
+// One of the k elders is evicted.
 inline Decide any_elder() {
   return [](Draws& draws, std::uint32_t t, std::uint32_t k) {
     return static_cast<std::uint32_t>(draws.below(k, t, 0));

@@ -81,7 +81,7 @@ TEST(JsonLines, AveragesMetricsOverHeadsAndCountsOverUnits) {
   EXPECT_EQ(cell.at("bytes_peak"), (5 + 7) * 16);
 }
 
-TEST(JsonLines, WeighsTheBoundsOfPagesOfLayersThatChoose) {
+TEST(JsonLines, WeighsTheBoundsOfPagesOfLayersThatSelect) {
   ReplayResult result = tiny();
   CellResult& cell = result.cells[0];
   cell.cell.spec = parse_spec("dense;visibility=top-pages:4/2/1").value();

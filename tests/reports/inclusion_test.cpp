@@ -51,7 +51,7 @@ TEST(InclusionTheory, FallsWithEveryDecisionForAgeGeometricPolicies) {
   EXPECT_DOUBLE_EQ(theory[4], not_applicable);
 }
 
-TEST(InclusionTheory, SparesNewcomersTheirOwnDecisionWhereThePolicyAdmitsThem) {
+TEST(InclusionTheory, KeepsNewcomersInTheirOwnDecisionWhereThePolicyAdmitsThem) {
   constexpr std::array<std::string_view, 2> both = {geometric_claim, "admits-newcomers"};
   PolicyEntry policy{};
   policy.claims = both;

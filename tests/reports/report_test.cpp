@@ -158,7 +158,7 @@ TEST_F(Report, HasTablesAndSaysSoWithoutGnuplot) {
   EXPECT_NE(page.find("<table>"), std::string::npos);
 }
 
-TEST_F(Report, NamesTheWantedFolderWhenTheDiskIsFull) {
+TEST_F(Report, NamesTheRequestedFolderWhenTheDiskIsFull) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);

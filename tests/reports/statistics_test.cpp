@@ -37,7 +37,7 @@ TEST(ShareInterval, AgreesWithWilsonsFormula) {
   EXPECT_NEAR(interval.high, 0.603222, 1e-5);
 }
 
-TEST(ShareInterval, StaysInsideZeroAndOne) {
+TEST(ShareInterval, LiesInsideZeroAndOne) {
   EXPECT_EQ(share_interval(0, 20).low, 0.0);
   EXPECT_GT(share_interval(0, 20).high, 0.1);
   EXPECT_EQ(share_interval(20, 20).high, 1.0);

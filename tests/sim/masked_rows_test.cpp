@@ -45,7 +45,7 @@ TEST(MaskedRows, OfTheMaskSimulationAreAllThereEverWere) {
   }
 }
 
-TEST(MaskedRows, AreNobodyElsesSlot) {
+TEST(MaskedRows, AreNoOtherRowsSlot) {
   UnitCache cache = cache_of("pages:sinks=1,recent=2,budget=9,page=4,first-page=masked");
   std::set<Slot> first_page;
   feed(cache, 4, {});

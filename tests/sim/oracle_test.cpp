@@ -200,7 +200,7 @@ TEST(Oracle, StopsWhenItIsAskedTo) {
 }
 
 // Mutants of the bound: with one row less it is beaten, and what re-admits beats it.
-TEST(Oracle, IsBeatenByWhoeverHasOneRowMoreOrTakesTokensBack) {
+TEST(Oracle, IsBeatenByACacheWithOneMoreRowOrThatTakesTokensBack) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Rows rows = random_rows(60, seed);
     const double bound = irrevocable_optimum(future_of(rows), Limits(60, 10))->bound;

@@ -127,7 +127,7 @@ TEST(Reductions, WeightedReservoirsOfEqualWeightsAreReservoirs) {
 }
 
 // What the comparison must not take for one cache.
-TEST(ReductionsControl, NeighboursOfTheLawsAreToldApart) {
+TEST(ReductionsControl, NeighboursOfTheLawsAreDistinguished) {
   const std::vector<SpecPair> neighbours = {
       {"streaming:sinks=1,budget=9", "window:budget=9"},
       {"fifo:sinks=2,recent=3,budget=9", "streaming:sinks=2,budget=9"},
@@ -158,7 +158,7 @@ TEST(ReductionsControl, NeighboursOfTheLawsAreToldApart) {
   }
 }
 
-TEST(ReductionsControl, SlackIsToldApart) {
+TEST(ReductionsControl, SlackIsDistinguished) {
   const std::string spec = "h2o" + nine + ";timing=";
   EXPECT_NE(compare(spec + "lazy:1", spec + "attend-then-trim", {}, 0, 1).difference, "");
 }

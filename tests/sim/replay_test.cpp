@@ -176,7 +176,7 @@ TEST(Replay, SharesResidentsAsTheUnitSays) {
   EXPECT_NE(own.cells[0].residency[0].evicted_at, group.cells[0].residency[0].evicted_at);
 }
 
-TEST(Replay, TellsPoliciesHowTheTracesPositionsTurn) {
+TEST(Replay, GivesPoliciesTheTracesRotation) {
   for (const std::string with : {"expected-attention:budget=12,future=8",
                                  "semantic-blocks:budget=12,block=2,scores=rotated"}) {
     const bool expects = with.starts_with("expected");

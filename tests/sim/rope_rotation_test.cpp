@@ -20,7 +20,7 @@ std::vector<float> rotated(const Rotation& rotation, Position first, std::size_t
   return out;
 }
 
-TEST(RopeRotation, TurnsAsTheTableDoes) {
+TEST(RopeRotation, RotatesAsTheTableDoes) {
   for (const Rope& rope : ropes) {
     const RopeTable table(rope, 1001);
     for (const Position position : {0U, 1U, 17U, 1000U}) {
@@ -47,7 +47,7 @@ TEST(RopeRotation, AveragesOverPositions) {
   }
 }
 
-TEST(RopeRotation, TurnsBackwardsByTheTranspose) {
+TEST(RopeRotation, RotatesBackwardsByTheTranspose) {
   const RopeRotation rotation(ropes[1]);
   std::vector<PairRotation> rotations;
   rotation.mean_rotations(5, 1, rotations);
@@ -59,11 +59,11 @@ TEST(RopeRotation, TurnsBackwardsByTheTranspose) {
   }
 }
 
-TEST(RopeRotation, TurnsNothingWithoutRotaryPositions) {
+TEST(RopeRotation, RotatesNothingWithoutRotaryPositions) {
   EXPECT_EQ(rotated(RopeRotation(Rope{}), 9, 3), vector);
 }
 
-TEST(RopeRotation, TurnsByFrequenciesOfTheCallersOwn) {
+TEST(RopeRotation, RotatesByFrequenciesOfTheCallersOwn) {
   std::vector<PairRotation> rotations;
   RopeRotation({RopeLayout::interleaved, 4, 10000}, {0.5, 0}).mean_rotations(2, 3, rotations);
   ASSERT_EQ(rotations.size(), 2U);

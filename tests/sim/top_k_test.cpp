@@ -36,7 +36,7 @@ TEST(TopK, AgreesWithSortingOverRowsThatGrow) {
   }));
 }
 
-TEST(TopK, LeavesOutWhoWeighsNothing) {
+TEST(TopK, LeavesOutTheKeyThatWeighsNothing) {
   TopK top(3);
   EXPECT_THAT(top.find(std::vector<float>{0, 1, 0, 0, 0.5F}), testing::ElementsAre(1, 4));
   EXPECT_THAT(top.find(std::vector<float>{0, 1}), testing::ElementsAre(1));

@@ -224,7 +224,7 @@ std::vector<Slot> slots_of(const UnitCache& cache) {
   return slots;
 }
 
-TEST(UnitCache, GoesOnAlikeAfterSaveAndLoad) {
+TEST(UnitCache, ContinuesAlikeAfterSaveAndLoad) {
   std::uint64_t evictions = 0;
   std::uint64_t unfreed = 0;
   EXPECT_TRUE(rc::check([&] {

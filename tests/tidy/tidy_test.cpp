@@ -1,5 +1,4 @@
-// The rules of the architecture, each over the whole tree, and each with a planted violation that
-// it must find.
+// The rules of the architecture, over the whole tree and each with a planted violation.
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/tidy/text_rules.h"
 
@@ -72,7 +71,7 @@ TEST(Tidy, NoFileIncludesItselfThroughOthers) {
 }
 
 TEST(Tidy, CentralHeadersReachFewSources) {
-  EXPECT_THAT(far_reaching_headers(tree(), {{"sim/spec/spec.h", 34}, {"policies/policy.h", 25}}),
+  EXPECT_THAT(far_reaching_headers(tree(), {{"sim/spec/spec.h", 37}, {"policies/policy.h", 25}}),
               IsEmpty());
 }
 

@@ -133,11 +133,11 @@ Result<std::shared_ptr<FamilySampler>> sampler_of(Family& family, const Setup& s
 }
 
 // A family of fixed size is measured at its own, if that has the layers and heads.
-Setup setup_of(const Family& family, std::uint32_t wanted_layers, std::uint32_t wanted_heads) {
+Setup setup_of(const Family& family, std::uint32_t layer_count, std::uint32_t head_count) {
   if (!family.takes_sizes()) return family.requested();
   Setup setup = rung_setup(shape);
-  setup.layers = wanted_layers;
-  setup.kv_heads = wanted_heads;
+  setup.layers = layer_count;
+  setup.kv_heads = head_count;
   return setup;
 }
 

@@ -88,13 +88,13 @@ Judgement state(Trial& trial, const Contract& contract) {
     const auto& alone = single.events.back().facts.units;
     const auto& units = steps.back().event->facts.units;
     for (std::size_t unit = 0; unit < std::min(units.size(), alone.size()); ++unit) {
-      const Tokens wanted = residents_of(contract, alone[unit]);
+      const Tokens expected = residents_of(contract, alone[unit]);
       const Tokens stored = residents_of(contract, units[unit]);
-      if (wanted == stored) continue;
+      if (expected == stored) continue;
       return finding_at(steps.back(), unit,
                         "after " + std::to_string(single.events.size()) + " tokens fed as " +
                             chunks_text(chunks) +
-                            " the same is stored as fed one by one: " + text_of(wanted),
+                            " the same is stored as fed one by one: " + text_of(expected),
                         "stored are " + text_of(stored));
     }
     return {};
@@ -107,11 +107,11 @@ Judgement visible(Trial& trial, const Contract& contract) {
     return each_query(chunked, contract, [&](const QueryView& at) -> MaybeFinding {
       const auto& alone = single.events[at.step.tokens_before() + at.query].facts.units;
       if (at.unit >= alone.size()) return {};
-      const Tokens wanted = visible_to(alone[at.unit], 0);
+      const Tokens expected = visible_to(alone[at.unit], 0);
       const Tokens seen = at.visible();
-      if (wanted == seen) return {};
-      return at.finding("sees what it sees fed one by one: " + text_of(wanted),
-                        "it sees " + text_of(seen), wanted);
+      if (expected == seen) return {};
+      return at.finding("sees what it sees fed one by one: " + text_of(expected),
+                        "it sees " + text_of(seen), expected);
     });
   };
   return against_single(trial, contract, 0, compare);
@@ -135,14 +135,14 @@ Judgement timing(Trial& trial, const Contract& contract) {
       if (t > 0 && at.unit < single.events[t - 1].facts.units.size()) {
         stored = tokens_of(single.events[t - 1].facts.units[at.unit].stored);
       }
-      const Tokens wanted = from_single(at, stored);
+      const Tokens expected = from_single(at, stored);
       const Tokens seen = at.visible();
-      if (wanted == seen) return {};
+      if (expected == seen) return {};
       return at.finding(
           "sees what stays of the tokens before its chunk when they are fed one by "
           "one, and its chunk: " +
-              text_of(wanted),
-          "it sees " + text_of(seen), wanted);
+              text_of(expected),
+          "it sees " + text_of(seen), expected);
     });
   };
   return against_single(trial, contract, 0, compare);

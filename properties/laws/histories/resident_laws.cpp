@@ -75,12 +75,12 @@ MaybeFinding order(const RowsView& at) {
   return {};
 }
 
-// What of `wanted` is not stored.
-MaybeFinding missing(const UnitView& at, const Tokens& wanted, const std::string& what) {
+// What of `expected` is not stored.
+MaybeFinding missing(const UnitView& at, const Tokens& expected, const std::string& what) {
   const Tokens stored = at.stored();
-  if (includes(stored, wanted)) return {};
-  return at.finding(what + " " + text_of(wanted) + " are stored" + at.after_text(),
-                    text_of(minus(wanted, stored)) + " is not; stored are " + text_of(stored));
+  if (includes(stored, expected)) return {};
+  return at.finding(what + " " + text_of(expected) + " are stored" + at.after_text(),
+                    text_of(minus(expected, stored)) + " is not; stored are " + text_of(stored));
 }
 
 MaybeFinding sinks(const UnitView& at) {

@@ -144,7 +144,7 @@ Judgement no_resurrection(const History& history, const Contract&) {
 
 // Of a chunk only the last to leave the window is judged: the ones before it may have been evicted
 // by the decisions that the later ones caused.
-MaybeFinding newcomer_stays(const UnitView& at) {
+MaybeFinding newcomer_is_kept(const UnitView& at) {
   const std::size_t tokens = at.branch().size();
   const std::size_t recent = at.contract.recent;
   if (!at.step.fed() || tokens <= at.contract.sinks + recent) return {};
@@ -159,7 +159,7 @@ Judgement newcomer(const History& history, const Contract& contract) {
   if (std::uint64_t{contract.sinks} + contract.recent >= contract.budget) {
     return NotTested{"there is no middle that newcomers could enter", true};
   }
-  return each_unit(history, contract, newcomer_stays);
+  return each_unit(history, contract, newcomer_is_kept);
 }
 
 constexpr auto table = std::to_array<Law>({

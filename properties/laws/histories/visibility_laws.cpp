@@ -44,14 +44,14 @@ MaybeFinding from_stored(const QueryView& at) {
       "it sees " + text_of(other) + " too", common(seen, may));
 }
 
-// `wanted` are tokens that the query must see; `what` says which they are.
-MaybeFinding missing(const QueryView& at, const Tokens& wanted, const std::string& what) {
+// `expected` are tokens that the query must see; `what` says which they are.
+MaybeFinding missing(const QueryView& at, const Tokens& expected, const std::string& what) {
   const Tokens seen = at.visible();
-  if (includes(seen, wanted)) return {};
+  if (includes(seen, expected)) return {};
   return at.finding(
-      "sees the " + what + text_of(wanted),
-      "it does not see " + text_of(minus(wanted, seen)) + " of them, but " + text_of(seen),
-      joined(seen, wanted));
+      "sees the " + what + text_of(expected),
+      "it does not see " + text_of(minus(expected, seen)) + " of them, but " + text_of(seen),
+      joined(seen, expected));
 }
 
 MaybeFinding sinks(const QueryView& at) {

@@ -15,7 +15,7 @@ Laws cost_laws();         // what a size costs, and whether it is reached
 Laws sharing_laws();      // what the heads of a layer keep together
 Laws visibility_laws();   // which rows a query sees
 Laws semantics_laws();    // exactly which set
-Laws choice_laws();       // which pages a query chooses
+Laws choice_laws();       // which pages a query selects
 Laws resident_laws();     // which rows stay, and in which order
 Laws return_laws();       // that none returns
 Laws position_laws();     // rotary positions

@@ -146,6 +146,25 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract) {
   return std::monostate{};
 }
 
+namespace {
+
+// A shift within the gap behind the sinks may be refused only if shifts are not declared.
+Judgement refused_shift(const History& history, const Call& shift, const Contract& contract) {
+  const auto& before = history.events[history.events.size() - 2].facts.units;
+  const std::int64_t gap = gap_behind_sinks(before, contract);
+  if (!contract.shifts || shift.amount < 1 || shift.amount > gap) {
+    return NotTested{"shift is refused", !contract.shifts};
+  }
+  return Finding{.expected = "a shift by " + std::to_string(-shift.amount) +
+                             " is done: shifts is declared, and the gap behind the sinks is " +
+                             std::to_string(gap) + " wide",
+                 .seen = "it is refused: " + history.events.back().why,
+                 .event = history.events.size() - 1,
+                 .history = history};
+}
+
+}  // namespace
+
 Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::shift);
   if (!cut) return untested(cut.error());
@@ -159,18 +178,7 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   if (!history) return untested(history.error());
   const Event& event = history->events.back();
   const auto& before = history->events[history->events.size() - 2].facts.units;
-  if (event.refused) {
-    const std::int64_t gap = gap_behind_sinks(before, contract);
-    if (!contract.shifts || cut->at.amount < 1 || cut->at.amount > gap) {
-      return NotTested{"shift is refused", !contract.shifts};
-    }
-    return Finding{.expected = "a shift by " + std::to_string(-cut->at.amount) +
-                               " is done: shifts is declared, and the gap behind the sinks is " +
-                               std::to_string(gap) + " wide",
-                   .seen = "it is refused: " + event.why,
-                   .event = history->events.size() - 1,
-                   .history = *history};
-  }
+  if (event.refused) return refused_shift(*history, cut->at, contract);
   const bool moves = contract.positions != PositionMode::in_cache;
   const auto sinks = static_cast<std::int32_t>(trial.what().setup.sinks);
   for (std::size_t unit = 0; unit < std::min(before.size(), event.facts.units.size()); ++unit) {

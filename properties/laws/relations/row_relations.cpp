@@ -43,6 +43,12 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
   return {};
 }
 
+// Whether both runs show what each query saw, and with which weights.
+bool comparable(const UnitFacts& a, const UnitFacts& b, std::size_t queries) {
+  return has_mask(a, queries) && has_mask(b, queries) && has_weights(a, queries) &&
+         has_weights(b, queries);
+}
+
 }  // namespace
 
 Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
@@ -64,8 +70,7 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
     for (std::size_t unit = 0; unit < history->units(); ++unit) {
       const UnitFacts& a = dense->events[i].facts.units[unit];
       const UnitFacts& b = event.facts.units[unit];
-      if (!has_mask(a, queries) || !has_mask(b, queries)) continue;
-      if (!has_weights(a, queries) || !has_weights(b, queries)) continue;
+      if (!comparable(a, b, queries)) continue;
       for (std::size_t query = 0; query < queries && !verdicts.found(); ++query) {
         verdicts.tested();
         const auto found = unlike(a, b, query);
