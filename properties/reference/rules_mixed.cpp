@@ -64,16 +64,16 @@ class RkvRule final : public RuleOf<RkvRule, ScoredByContent> {
     std::map<Position, double> sums;
     for (const auto& [p, own] : keys_) {
       std::map<Position, double> cosines;
-      Position not_applicable = p;  // nobody
+      Position exempt = p;  // p itself: no token is exempt
       for (const auto& [other, keys] : keys_) {
         if (other == p) continue;
         cosines[other] = cosine(own[head], keys[head]);
-        if (cosines[other] > threshold_) not_applicable = other;
+        if (cosines[other] > threshold_) exempt = other;
         // Both sides know the same keys, in double precision.
         if (std::abs(cosines[other] - threshold_) < 1e-9) doubt();
       }
       sums[p] += 0;
-      for (const auto& [other, value] : cosines) sums[other] += other == not_applicable ? 0 : value;
+      for (const auto& [other, value] : cosines) sums[other] += other == exempt ? 0 : value;
     }
     return sums;
   }

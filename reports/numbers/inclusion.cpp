@@ -66,11 +66,11 @@ std::vector<double> inclusion_theory(const Spec& spec, std::uint64_t entered) {
   // A newcomer takes part in its own decision unless the policy admits every newcomer.
   const std::uint64_t own = law == InclusionLaw::admitting ? 1 : 0;
   // The probability that one decision does not evict a given token.
-  const double not_applicable = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
+  const double survival = law == InclusionLaw::admitting ? (k - 1) / k : k / (k + 1);
   for (std::uint64_t i = 0; i < entered; ++i) {
     const auto decisions = static_cast<double>(entered - std::max(i + own, capacity));
     theory[i] = law == InclusionLaw::uniform ? k / static_cast<double>(entered)
-                                             : std::pow(not_applicable, decisions);
+                                             : std::pow(survival, decisions);
   }
   return theory;
 }
