@@ -83,9 +83,11 @@ set(KVCHECK_PUBLIC_HEADERS
   reports/numbers/summary.h
   reports/page/report.h
   reports/store/results.h
+  reports/store/run_summary.h
   reports/tables/export.h
   reports/tables/kill_matrix.h
   reports/tables/loss_log.h
+  reports/tables/summary_table.h
   reports/tables/tables.h
   sim/cache/budget_pool.h
   sim/cache/page_selection.h
@@ -100,6 +102,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/oracle/oracle.h
   sim/replay/closed_loop.h
   sim/replay/metrics.h
+  sim/replay/predictions.h
   sim/replay/replay.h
   sim/replay/serves.h
   sim/replay/timing.h

@@ -17,7 +17,7 @@
 #include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/export.h"
-#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/serves.h"
 

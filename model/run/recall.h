@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kvcheck/model/tokenizer/tokenizer.h"
-#include "kvcheck/sim/replay/closed_loop.h"
+#include "kvcheck/sim/replay/predictions.h"
 
 namespace kv::model {
 

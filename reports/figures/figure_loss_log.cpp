@@ -10,6 +10,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/lines.h"
 #include "kvcheck/reports/plot/legend.h"
 #include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/reports/plot/position_plot.h"

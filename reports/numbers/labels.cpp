@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::reports {
 namespace {

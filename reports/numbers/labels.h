@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/traces/trace.h"
+
+namespace kv {
+struct Spec;
+}
 
 namespace kv::reports {
 

@@ -19,11 +19,13 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_folder.h"
 #include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/bounds_table.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/comparison_table.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/loops_table.h"
+#include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/reports/tables/timing_table.h"
 
 namespace kv::reports {

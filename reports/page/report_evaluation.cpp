@@ -4,6 +4,7 @@
 #include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/loops_table.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {
 namespace {

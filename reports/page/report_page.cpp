@@ -11,6 +11,9 @@
 #include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/tables/bounds_table.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/summary_table.h"
+#include "kvcheck/sim/replay/closed_loop.h"
+#include "kvcheck/sim/replay/timing.h"
 
 namespace kv::reports {
 namespace {

@@ -5,10 +5,16 @@
 #include <vector>
 
 #include "kvcheck/reports/plot/figure.h"
-#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/run_summary.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
 #include "kvcheck/reports/tables/loss_log.h"
 #include "kvcheck/reports/tables/tables.h"
+
+namespace kv {
+struct ClosedLoopResult;
+struct ReplayResult;
+struct TimingResult;
+}  // namespace kv
 
 namespace kv::reports {
 

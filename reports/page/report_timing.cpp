@@ -1,6 +1,7 @@
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/tables/timing_table.h"
+#include "kvcheck/sim/replay/timing.h"
 
 namespace kv::reports {
 

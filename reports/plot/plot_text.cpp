@@ -6,6 +6,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
 namespace {

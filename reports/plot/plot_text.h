@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/numbers/lines.h"
 #include "kvcheck/reports/plot/figure.h"
+
+namespace kv {
+struct ReplayResult;
+}
 
 namespace kv::reports {
 

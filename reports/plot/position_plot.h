@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/numbers/lines.h"
 #include "kvcheck/reports/plot/figure.h"
-#include "kvcheck/sim/replay/closed_loop.h"
+#include "kvcheck/sim/replay/predictions.h"
 
 namespace kv::reports {
 

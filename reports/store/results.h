@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/reports/store/run_summary.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/timing.h"
@@ -55,17 +56,6 @@ class ResultsWriter {
   struct State;
   explicit ResultsWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
-};
-
-struct RunSummary {
-  std::int64_t id = 0;
-  std::string version;
-  std::string command;
-  bool complete = false;
-  std::size_t traces = 0;
-  std::size_t evaluations = 0;
-  std::size_t timings = 0;
-  std::size_t cells = 0;  // of all
 };
 
 struct StoredRun {

@@ -9,6 +9,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/tables/summary_table.h"
 
 namespace kv::reports {
 namespace {

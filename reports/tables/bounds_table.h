@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
 

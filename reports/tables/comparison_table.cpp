@@ -12,6 +12,7 @@
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/sim/spec/presets.h"
 
 namespace kv::reports {

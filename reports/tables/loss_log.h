@@ -17,7 +17,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/reports/tables/tables.h"
-#include "kvcheck/sim/replay/closed_loop.h"
+#include "kvcheck/sim/replay/predictions.h"
 
 namespace kv::reports {
 

@@ -1,12 +1,12 @@
+#include "kvcheck/reports/tables/summary_table.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/bounds_table.h"
-#include "kvcheck/reports/tables/tables.h"
 
 namespace kv::reports {
 namespace {

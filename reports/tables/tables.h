@@ -5,12 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/sim/replay/replay.h"
-
 namespace kv::reports {
-
-struct Interval;
-struct SpecSummary;
 
 struct Column {
   std::string title;        // with its unit, for readers
@@ -45,26 +40,8 @@ std::string to_html(const Table& table);
 // narrow, the first column is shortened a little, then columns are left out from the right.
 std::string to_text(const Table& table, std::size_t width);
 
-// One row per spec, its seeds averaged, by retained mass, highest first: policy, budget, retained
-// mass with its 95 % interval over heads, KL to dense, top-k overlap, output error, rows visible
-// and stored, evictions, KiB. See reports/numbers/summary.h for what each number is.
-Table summary_table(const ReplayResult& result);
-
 // A number with `digits` decimals; a value that is not a number becomes "-" and, in CSV, an empty
 // field.
 Entry number_entry(double value, int digits);
-
-// "0.9213 +- 0.0114"; the exact form is the mean alone. A single head has no interval.
-Entry interval_entry(const Interval& interval);
-
-// What a spec retains as a share of the optimum. If the optimum is not known, "≥" and the share
-// of a bound that is never below the optimum.
-Entry optimum_share_entry(const SpecSummary& summary);
-
-// The meaning of each label, in the order of the cells: policy, budget, number of seeds, full spec.
-Table specs_table(const ReplayResult& result);
-
-// summary_table as text for a terminal, with one line under it that says what the interval is.
-std::string summary_text(const ReplayResult& result, std::size_t width = 0);
 
 }  // namespace kv::reports

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "kvcheck/sim/replay/dense_rows.h"
-#include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/metrics.h"
 
 namespace kv {
 

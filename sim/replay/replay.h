@@ -38,25 +38,6 @@ struct CellResult {
   std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
 };
 
-// The dense attention of one head, for pictures: the mean of p over blocks of queries and keys.
-struct AttentionMap {
-  std::size_t layer = 0;
-  std::size_t head = 0;
-  std::size_t side = 0;     // blocks per axis
-  std::size_t block = 0;    // queries and keys per block
-  std::vector<float> mass;  // [side, side]: mean over the block's queries of the sum over its keys
-};
-
-// Statistics of the trace's attention without evictions, per query head.
-struct DenseFacts {
-  std::size_t layer = 0;
-  std::size_t head = 0;
-  double first_mass = 0;   // mean over queries of the attention on position 0
-  double sinks_mass = 0;   // ... on the first four positions
-  double recent_mass = 0;  // ... on the last 64, the query's own key included
-  double entropy = 0;      // mean entropy of the row, nats
-};
-
 struct ReplayResult {
   TraceInfo trace;
   std::size_t top_k = 0;

@@ -10,6 +10,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/reports/tables/export.h"
+#include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv::reports {

@@ -6,7 +6,7 @@
 #include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/export.h"
-#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 

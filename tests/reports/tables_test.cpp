@@ -1,4 +1,4 @@
-#include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/reports/tables/summary_table.h"
 
 #include <algorithm>
 

@@ -1,0 +1,46 @@
+// Lines: the specs of a report by label, and how each line is drawn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv {
+struct PolicyEntry;
+struct Spec;
+}  // namespace kv
+
+namespace kv::reports {
+
+// How a policy is drawn; the same in every figure.
+struct Look {
+  std::string_view colour;      // "#0072b2"
+  std::string_view dash = "1";  // gnuplot's dashtype
+  int point = 7;                // gnuplot's pointtype
+};
+
+// The look of a policy. Its place in the registry decides the colour and the marker. `variant`, the
+// number of earlier lines of the same policy with other options, decides the dash and changes the
+// marker; the first twelve variants have different ones. Colours are those of Okabe and Ito, which
+// can be distinguished with any colour vision; the yellow is darkened for a white background.
+Look look_of(const PolicyEntry* policy, std::size_t variant);
+
+// All specs with one label: the same policy and options under different budgets.
+struct Line {
+  std::string label;
+  const PolicyEntry* policy = nullptr;
+  Look look;
+  std::vector<std::size_t> specs;  // indices into the list of specs, by budget
+};
+
+// The lines of the specs, one per label. The `specs` of a line are indices into both lists, which
+// have one length.
+std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
+
+// The middle one of the budgets that most specs have; 0 if no spec has a budget.
+std::uint32_t middle_budget(std::span<const Spec> specs);
+
+}  // namespace kv::reports
