@@ -26,17 +26,11 @@ void QueryRotation::plan(const Visible& visible, Position query) {
   rotations_.clear();
   if (rules_.keys == KeyRotation::none || !rules_.ranks) return add_run(n, query);
   if (rules_.keys == KeyRotation::at_rank) return add_run(n, static_cast<Position>(n - 1));
-  const auto add = [&](std::size_t count, Position first) {
-    const std::size_t rank = runs_.empty() ? 0 : runs_.back().end;
+  const auto add = [&](Position first, std::size_t count, std::size_t rank) {
     add_run(count, static_cast<Position>(n - 1 - rank + first));
   };
-  add(visible.sinks.size(), 0);
-  const auto& middle = visible.middle;
-  for (std::size_t i = 0, end = 0; i < middle.size(); i = end) {
-    for (end = i + 1; end < middle.size() && middle[end] == middle[end - 1] + 1; ++end) continue;
-    add(end - i, middle[i]);
-  }
-  add(visible.recent.size(), visible.recent.first);
+  for_each_run_before_recent(visible, add);
+  add(visible.recent.first, visible.recent.size(), n - visible.recent.size());
 }
 
 std::span<const QueryRun> QueryRotation::rotate(const QueryBlock& block) {

@@ -1,16 +1,6 @@
 #include "kvcheck/model/attention/vector_reader.h"
 
 namespace kv::model {
-namespace {
-
-Position position_of(std::size_t rank, const Visible& visible) {
-  if (rank < visible.sinks.size()) return static_cast<Position>(rank);
-  rank -= visible.sinks.size();
-  if (rank < visible.middle.size()) return visible.middle[rank];
-  return static_cast<Position>(visible.recent.first + rank - visible.middle.size());
-}
-
-}  // namespace
 
 VectorReader::VectorReader(RopeCache& rope, std::size_t head_dim)
     : rope_(rope), dim_(head_dim), key_(head_dim) {}
@@ -30,7 +20,7 @@ KeysAndValues VectorReader::read_raw(const KvStore& store,
   keys_.resize(n * dim_);
   for (std::size_t rank = 0; rank < n; ++rank) {
     store.key(slots[rank], key_.data());
-    const Position at = ranks ? static_cast<Position>(rank) : position_of(rank, visible);
+    const Position at = ranks ? static_cast<Position>(rank) : visible.position_of(rank);
     rope_.rotate(key_.data(), dim_, at, keys_.data() + rank * dim_);
   }
   const SlotRows keys = rows_of(keys_, n);
