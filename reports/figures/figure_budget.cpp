@@ -31,22 +31,12 @@ double dodge(std::size_t i, std::size_t n) {
   return std::exp2(octaves * step);
 }
 
-std::string tics_of(const Sweep& sweep) {
+std::string budgets_axis(const Sweep& sweep) {
   std::vector<std::uint32_t> budgets;
   for (const SpecSummary& spec : sweep.specs) {
     if (spec.spec.bounded()) budgets.push_back(spec.spec.budget);
   }
-  std::ranges::sort(budgets);
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-  std::vector<std::string> words;
-  double last = 0;
-  for (const std::uint32_t budget : budgets) {
-    if (budget < 1.25 * last) continue;
-    last = budget;
-    words.push_back(std::to_string(budget));
-  }
-  return "set xtics (" + join(words, ",") + ")\nset xrange [" + shortest(budgets.front() / 1.3) +
-         ":" + shortest(budgets.back() * 1.3) + "]\n";
+  return budget_axis(budgets);
 }
 
 Interval value_of(const SpecSummary& spec, const Measure& measure) {
@@ -142,7 +132,7 @@ Figure budget_figure(const Sweep& sweep) {
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + tics_of(sweep) +
+  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + budgets_axis(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend;
   FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
   for (std::size_t i = 0; i < measures.size(); ++i) {

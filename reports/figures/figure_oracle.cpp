@@ -40,22 +40,12 @@ const Line& usual_line(const Sweep& sweep, const std::vector<Line>& lines) {
   });
 }
 
-std::string budget_axis(const Sweep& sweep) {
+std::string budgets_axis(const Sweep& sweep) {
   std::vector<std::uint32_t> budgets;
   for (const SpecSummary& spec : sweep.specs) {
     if (measured(spec)) budgets.push_back(spec.spec.budget);
   }
-  std::ranges::sort(budgets);
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-  std::vector<std::string> words;
-  double last = 0;
-  for (const std::uint32_t budget : budgets) {
-    if (budget < 1.25 * last) continue;
-    last = budget;
-    words.push_back(std::to_string(budget));
-  }
-  return "set logscale x 2\nset xtics (" + join(words, ",") + ")\nset xrange [" +
-         shortest(budgets.front() / 1.3) + ":" + shortest(budgets.back() * 1.3) + "]\n";
+  return "set logscale x 2\n" + budget_axis(budgets);
 }
 
 // One curve of numbers against budget.
@@ -112,7 +102,7 @@ Figure oracle_figure(const Sweep& sweep) {
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"measure", "budget", "value"});
-  figure.body = "set multiplot\n" + plain_axes() + budget_axis(sweep) +
+  figure.body = "set multiplot\n" + plain_axes() + budgets_axis(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\nset yrange [*:1]\n" + grid.place(0) +
                 "set key bottom right Left reverse samplen 2\nset ylabel 'retained mass'\n" +
                 axis_label('x', true, "budget, tokens") + bounds_panel(sweep, usual, data) +

@@ -93,6 +93,20 @@ std::string token_tics(char axis, std::size_t tokens, int most) {
   return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
 }
 
+std::string budget_axis(std::vector<std::uint32_t> budgets) {
+  std::ranges::sort(budgets);
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  std::vector<std::string> words;
+  double last = 0;
+  for (const std::uint32_t budget : budgets) {
+    if (budget < 1.25 * last) continue;
+    last = budget;
+    words.push_back(std::to_string(budget));
+  }
+  return "set xtics (" + join(words, ",") + ")\nset xrange [" + shortest(budgets.front() / 1.3) +
+         ":" + shortest(budgets.back() * 1.3) + "]\n";
+}
+
 std::string axis_label(char axis, bool show, const std::string& text) {
   const std::string name(1, axis);
   if (!show) return "unset " + name + "label\nset format " + name + " ''\n";

@@ -56,7 +56,7 @@ void CellState::add_units(const CellInputs& inputs) {
     const Lane& first = lanes_[shape.lanes.front()];
     const Rng rng(seed_for(inputs.cell.seed, spec_.policy->name),
                   stream_of_unit(info_, first, spec_.unit));
-    const Spec own = unit_spec(spec_, grid_of(info_), kv_head_of(info_, first));
+    const Spec own = unit_spec(spec_, grid_of(info_), place_in_grid(info_, first));
     UnitCache cache(own, std::make_unique<CounterDraws>(rng));
     cache.rotate_by(&inputs.rotation);
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
@@ -184,7 +184,7 @@ void CellState::add_vectors(std::size_t lane,
                             const DenseRows& source) {
   const Needs& needs = unit.cache.needs();
   const bool opens = lane == unit.shape.lanes.front() ||
-                     kv_head_of(info_, lanes_[lane]) != kv_head_of(info_, lanes_[lane - 1]);
+                     place_in_grid(info_, lanes_[lane]) != place_in_grid(info_, lanes_[lane - 1]);
   vector_.resize(info_.head_dim);
   if (needs.keys && opens) {
     source.raw_key(query, vector_.data());

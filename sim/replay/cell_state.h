@@ -41,7 +41,7 @@ std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& 
 
 // The layers and kv-heads over which budgets are distributed, and the lane's place among them.
 HeadGrid grid_of(const TraceInfo& info);
-KvHead kv_head_of(const TraceInfo& info, const Lane& lane);
+KvHead place_in_grid(const TraceInfo& info, const Lane& lane);
 
 // The stream of random numbers of this lane's unit. It is keyed by the layer's number in the model
 // and by the head or kv-head, so that draws do not depend on which layers were recorded. Wider

@@ -44,7 +44,7 @@ HeadGrid grid_of(const TraceInfo& info) {
   return {info.layers.back() + 1, info.kv_heads, query_heads_per_kv_head(info)};
 }
 
-KvHead kv_head_of(const TraceInfo& info, const Lane& lane) {
+KvHead place_in_grid(const TraceInfo& info, const Lane& lane) {
   return {static_cast<std::uint32_t>(info.layers[lane.layer]),
           static_cast<std::uint32_t>(kv_head_of(info, lane.head))};
 }

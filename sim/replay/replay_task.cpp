@@ -23,7 +23,7 @@ std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lan
   rows.reserve(lanes.size());
   std::shared_ptr<const KeyValues> shared;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const bool same = i > 0 && kv_head_of(info, lanes[i]) == kv_head_of(info, lanes[i - 1]);
+    const bool same = i > 0 && place_in_grid(info, lanes[i]) == place_in_grid(info, lanes[i - 1]);
     if (!same) shared = open_key_values(plan, lanes[i]);
     rows.push_back(open_rows(plan, lanes[i], shared));
   }
