@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "kvcheck/properties/sampling/spec_sampler.h"
-#include "kvcheck/properties/statistics/weighted.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
+#include "kvcheck/tests/properties/weighted.h"
 
 namespace kv::properties {
 namespace {

@@ -1,4 +1,4 @@
-#include "kvcheck/properties/statistics/weighted.h"
+#include "kvcheck/tests/properties/weighted.h"
 
 #include <bit>
 #include <cmath>
