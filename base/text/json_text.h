@@ -16,6 +16,17 @@ std::size_t utf8_length(std::string_view text);
 // escaped. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
+// [a,b,...] of the JSON text that `json_of` makes of each item.
+template <typename Items, typename JsonOf>
+std::string json_list(const Items& items, JsonOf json_of) {
+  std::string list = "[";
+  for (const auto& item : items) {
+    if (list.size() > 1) list += ',';
+    list += json_of(item);
+  }
+  return list + "]";
+}
+
 // Builds {"name":value,...} in the order of the calls.
 class JsonObject {
  public:

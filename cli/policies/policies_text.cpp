@@ -145,17 +145,11 @@ std::string spec_line(std::string_view term, std::string_view spec) {
   return definition(term, spec, {.column = spec.size() > 86 ? 4 : usual.column});
 }
 
-std::string json_list(const std::vector<std::string>& json) {
-  return "[" + join(json, ",") + "]";
-}
-
 std::string field_json(const Field& field) {
-  std::vector<std::string> choices;
-  for (const std::string& choice : field.choices) choices.push_back(json_string(choice));
   JsonObject json;
   json.add("name", field.name)
       .add("default", field.default_value)
-      .add_raw("choices", json_list(choices))
+      .add_raw("choices", json_list(field.choices, json_string))
       .add("meaning", field.meaning);
   if (field.range.of != Parameter::Range::Of::names) {
     json.add_raw("least", shortest(field.range.least)).add_raw("most", shortest(field.range.most));
@@ -212,16 +206,12 @@ std::string spec_details(std::string_view spec) {
 }
 
 std::string policy_json(const PolicyEntry& policy) {
-  std::vector<std::string> fields;
-  for (const Field& field : fields_of(policy)) fields.push_back(field_json(field));
-  std::vector<std::string> claims;
-  for (const std::string_view claim : policy.claims) claims.push_back(json_string(claim));
   return JsonObject()
       .add("kind", "policy")
       .add("name", policy.name)
       .add("summary", policy.summary)
-      .add_raw("fields", json_list(fields))
-      .add_raw("claims", json_list(claims))
+      .add_raw("fields", json_list(fields_of(policy), field_json))
+      .add_raw("claims", json_list(policy.claims, json_string))
       .add("source", policy.source)
       .add("differs", policy.differs)
       .add("cost", policy.cost)
@@ -229,14 +219,12 @@ std::string policy_json(const PolicyEntry& policy) {
 }
 
 std::string preset_json(const Preset& preset) {
-  std::vector<std::string> claims;
-  for (const std::string& claim : claims_of(preset)) claims.push_back(json_string(claim));
   return JsonObject()
       .add("kind", "preset")
       .add("name", preset.name)
       .add("spec", preset.spec)
       .add("canonical", canonical_of(preset))
-      .add_raw("claims", json_list(claims))
+      .add_raw("claims", json_list(claims_of(preset), json_string))
       .add("source", preset.source)
       .add("cost", parse_spec(preset.spec).value().policy->cost)
       .add("differs", preset.differs)

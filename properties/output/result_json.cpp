@@ -9,13 +9,6 @@
 namespace kv::properties {
 namespace {
 
-template <typename Items, typename Text>
-std::string json_list(const Items& items, Text text) {
-  std::string list;
-  for (const auto& item : items) list += (list.empty() ? "" : ",") + text(item);
-  return "[" + list + "]";
-}
-
 std::string json_of(const Coverage& coverage) {
   return JsonObject()
       .add("eviction", coverage.eviction)
@@ -91,8 +84,7 @@ std::string json_of(const Contract& contract) {
       .add("recent", std::uint64_t{contract.recent})
       .add("budget", std::uint64_t{contract.budget})
       .add("reference", contract.reference)
-      .add_raw("claims", json_list(contract.claims,
-                                   [](const std::string& claim) { return json_string(claim); }))
+      .add_raw("claims", json_list(contract.claims, json_string))
       .text();
 }
 
@@ -110,9 +102,7 @@ void write_json(const BatteryResult& report, std::ostream& out) {
              .add("seed", report.effort.seed)
              .add("cases", report.cases)
              .add_raw("contract", json_of(report.contract))
-             .add_raw("deviations",
-                      json_list(report.deviations,
-                                [](const std::string& line) { return json_string(line); }))
+             .add_raw("deviations", json_list(report.deviations, json_string))
              .add_raw("laws", json_list(report.laws, [](const LawResult& r) { return json_of(r); }))
              .text()
       << "\n";

@@ -148,10 +148,6 @@ Setup read_setup(const JsonAt& at, const Setup& defaults) {
 
 std::string contract_json(const Contract& contract) {
   const auto count = [](std::uint32_t value) { return std::uint64_t{value}; };
-  std::string claims;
-  for (const std::string& claim : contract.claims) {
-    claims += (claims.empty() ? "" : ",") + json_string(claim);
-  }
   JsonObject object;
   object.add("name", std::string_view(contract.name))
       .add("sinks", count(contract.sinks))
@@ -181,7 +177,7 @@ std::string contract_json(const Contract& contract) {
       .add("full_precision_recent", count(contract.full_precision_recent))
       .add("full_precision_sinks", count(contract.full_precision_sinks))
       .add("wants_attention", contract.wants_attention)
-      .add_raw("claims", "[" + claims + "]")
+      .add_raw("claims", json_list(contract.claims, json_string))
       .add("reference", std::string_view(contract.reference))
       .text();
 }

@@ -15,17 +15,6 @@ constexpr std::int64_t ids_per_variant = 10'000'000;
 constexpr std::int64_t most_id = 1000 * ids_per_variant;
 constexpr std::int64_t most_place = 1 << 20;
 
-// [a,b,...] of what `text_of` makes of each item.
-template <typename Items, typename TextOf>
-std::string list(const Items& items, TextOf text_of) {
-  std::string text = "[";
-  for (const auto& item : items) {
-    if (text.size() > 1) text += ',';
-    text += text_of(item);
-  }
-  return text + "]";
-}
-
 std::string place_text(const Place& place) {
   return "[" + std::to_string(place.sequence) + "," + std::to_string(place.layer) + "," +
          std::to_string(place.head) + "]";
@@ -44,27 +33,32 @@ std::string rows_json(const std::vector<Row>& rows) {
   const auto value = [](const Row& row) { return std::to_string(id_of(row.value)); };
   bool plain = true;
   for (const Row& row : rows) plain &= is_plain(row);
-  if (plain) return list(rows, value);
+  if (plain) return json_list(rows, value);
   JsonObject object;
-  object.add_raw("values", list(rows, value));
+  object.add_raw("values", json_list(rows, value));
   if (std::ranges::any_of(rows, [](const Row& r) { return r.apart || r.key != r.value; })) {
-    object.add_raw("keys", list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }));
+    object.add_raw("keys",
+                   json_list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }));
   }
   if (std::ranges::all_of(rows, reports_places)) {
     object
-        .add_raw("value_places", list(rows, [](const Row& r) { return place_text(r.value_place); }))
-        .add_raw("key_places", list(rows, [](const Row& r) { return place_text(r.key_place); }));
+        .add_raw("value_places",
+                 json_list(rows, [](const Row& r) { return place_text(r.value_place); }))
+        .add_raw("key_places",
+                 json_list(rows, [](const Row& r) { return place_text(r.key_place); }));
   }
-  object.add_raw("positions", list(rows, [](const Row& r) { return shortest(r.position); }));
+  object.add_raw("positions", json_list(rows, [](const Row& r) { return shortest(r.position); }));
   if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.key_error); })) {
-    object.add_raw("key_errors", list(rows, [](const Row& r) { return shortest(r.key_error); }));
+    object.add_raw("key_errors",
+                   json_list(rows, [](const Row& r) { return shortest(r.key_error); }));
   }
   if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.steps_off); })) {
-    object.add_raw("steps_off", list(rows, [](const Row& r) { return shortest(r.steps_off); }));
+    object.add_raw("steps_off",
+                   json_list(rows, [](const Row& r) { return shortest(r.steps_off); }));
   }
   return object
       .add_raw("full_precision",
-               list(rows, [](const Row& r) { return r.full_precision ? "true" : "false"; }))
+               json_list(rows, [](const Row& r) { return r.full_precision ? "true" : "false"; }))
       .text();
 }
 
@@ -250,7 +244,7 @@ std::string unit_json(const UnitFacts& unit, std::size_t queries) {
     object.add_raw("visible", visible + "]");
   }
   if (!unit.query_positions.empty()) {
-    object.add_raw("query_positions", list(unit.query_positions, shortest));
+    object.add_raw("query_positions", json_list(unit.query_positions, shortest));
   }
   if (!unit.key_positions.empty()) {
     object.add_raw("key_positions", matrix(unit.key_positions, queries));

@@ -259,13 +259,10 @@ class Server {
   }
 
   std::string event(const std::string& why, const Facts& facts, std::size_t queries) {
-    std::string units;
-    for (std::size_t i = 0; i < facts.units.size(); ++i) {
-      units += (i == 0 ? "" : ",") + unit_json(facts.units[i], queries);
-    }
+    const auto unit_of = [&](const UnitFacts& unit) { return unit_json(unit, queries); };
     JsonObject object;
     if (!why.empty()) object.add("refused", std::string_view(why));
-    return object.add_raw("units", "[" + units + "]").text();
+    return object.add_raw("units", json_list(facts.units, unit_of)).text();
   }
 
   static constexpr const char* done = "\n";  // no reason for a refusal

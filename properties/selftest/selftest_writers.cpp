@@ -29,20 +29,29 @@ std::string json_of(const Law& law) {
   return JsonObject().add("law", law.id).add("statistical", is_statistical(law)).text();
 }
 
+std::string json_of(const Killer& killer) {
+  return JsonObject().add("law", killer.law->id).add("cases", killer.cases).text();
+}
+
 std::string json_of(const Kill& kill) {
-  std::string killers;
-  for (const Killer& killer : kill.killers) {
-    killers += (killers.empty() ? "" : ",") +
-               JsonObject().add("law", killer.law->id).add("cases", killer.cases).text();
-  }
   return JsonObject()
       .add("mutant", kill.mutant->name)
       .add("wrong", kill.mutant->wrong)
       .add("source", kill.mutant->source)
       .add("equivalent", kill.mutant->equivalent)
       .add("verdict", verdict_of(kill))
-      .add_raw("killers", "[" + killers + "]")
+      .add_raw("killers",
+               json_list(kill.killers, [](const Killer& killer) { return json_of(killer); }))
       .add("smallest", kill.smallest)
+      .text();
+}
+
+std::string json_of(const Accusation& accusation) {
+  return JsonObject()
+      .add("subject", accusation.subject->name)
+      .add("law", accusation.law->id)
+      .add("seed", accusation.seed)
+      .add("reproduce", accusation.reproduce)
       .text();
 }
 
@@ -79,29 +88,16 @@ void write_text(const SelftestResult& report, std::ostream& out) {
 }
 
 void write_json(const SelftestResult& report, std::ostream& out) {
-  std::string tried;
-  for (const Law& law : laws()) tried += (tried.empty() ? "" : ",") + json_of(law);
-  std::string kills;
-  for (const Kill& kill : report.kills) kills += (kills.empty() ? "" : ",") + json_of(kill);
-  std::string idle;
-  for (const Law* law : report.idle_laws) idle += (idle.empty() ? "" : ",") + json_string(law->id);
-  std::string accusations;
-  for (const Accusation& accusation : report.accusations) {
-    accusations += (accusations.empty() ? "" : ",") + JsonObject()
-                                                          .add("subject", accusation.subject->name)
-                                                          .add("law", accusation.law->id)
-                                                          .add("seed", accusation.seed)
-                                                          .add("reproduce", accusation.reproduce)
-                                                          .text();
-  }
+  const auto json = [](const auto& item) { return json_of(item); };
+  const auto id = [](const Law* law) { return json_string(law->id); };
   out << JsonObject()
              .add("passed", report.passed())
              .add("seed", report.seed)
              .add("whole", report.whole)
-             .add_raw("laws", "[" + tried + "]")
-             .add_raw("mutants", "[" + kills + "]")
-             .add_raw("idle_laws", "[" + idle + "]")
-             .add_raw("accusations", "[" + accusations + "]")
+             .add_raw("laws", json_list(laws(), json))
+             .add_raw("mutants", json_list(report.kills, json))
+             .add_raw("idle_laws", json_list(report.idle_laws, id))
+             .add_raw("accusations", json_list(report.accusations, json))
              .add("right_subjects", report.right_subjects)
              .add("right_batteries", report.right_batteries)
              .text()
