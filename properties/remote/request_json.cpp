@@ -1,6 +1,6 @@
 #include "kvcheck/properties/remote/request_json.h"
 
-#include <algorithm>
+#include <array>
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/properties/remote/contract_json.h"
@@ -8,15 +8,6 @@
 
 namespace kv::properties {
 namespace {
-
-std::string tokens_json(std::span<const Token> tokens) {
-  std::string text = "[";
-  for (const Token token : tokens) {
-    if (text.size() > 1) text += ',';
-    text += std::to_string(id_of(token));
-  }
-  return text + "]";
-}
 
 // [payer][query][position up to the query's own]
 std::string logits_json(const RunRequest& request, const Asked& asked) {
@@ -46,41 +37,22 @@ std::string logits_json(const RunRequest& request, const Asked& asked) {
 }  // namespace
 
 std::string call_json(const RunRequest& request, const Asked& asked, bool logits) {
+  constexpr std::array<std::string_view, 7> verbs = {"feed",    "fork",  "truncate", "reset",
+                                                     "reorder", "shift", "snapshot"};
   const Call& call = asked.call;
   JsonObject object;
-  const auto named = [&](std::string_view verb) -> JsonObject& {
-    return object.add("do", verb).add("branch", std::uint64_t{call.branch});
-  };
-  switch (call.kind) {
-    case Call::Kind::feed:
-      named("feed")
-          .add("position", std::uint64_t{asked.branch.size()})
-          .add_raw("tokens", tokens_json(asked.fed));
-      if (logits) object.add_raw("logits", logits_json(request, asked));
-      break;
-    case Call::Kind::fork:
-      named("fork");
-      break;
-    case Call::Kind::truncate:
-      named("truncate").add("length", call.amount);
-      break;
-    case Call::Kind::reset:
-      named("reset");
-      break;
-    case Call::Kind::reorder: {
-      std::string from = "[";
-      for (const std::uint32_t sequence : call.from) {
-        from += (from.size() > 1 ? "," : "") + std::to_string(sequence);
-      }
-      named("reorder").add_raw("from", from + "]");
-      break;
-    }
-    case Call::Kind::shift:
-      named("shift").add("begin", std::uint64_t{request.setup.sinks}).add("delta", -call.amount);
-      break;
-    case Call::Kind::snapshot:
-      named("snapshot");
-      break;
+  object.add("do", verbs[static_cast<std::size_t>(call.kind)])
+      .add("branch", std::uint64_t{call.branch});
+  if (call.kind == Call::Kind::feed) {
+    object.add("position", std::uint64_t{asked.branch.size()})
+        .add_raw("tokens", json_list(asked.fed, [](Token t) { return std::to_string(id_of(t)); }));
+    if (logits) object.add_raw("logits", logits_json(request, asked));
+  } else if (call.kind == Call::Kind::truncate) {
+    object.add("length", call.amount);
+  } else if (call.kind == Call::Kind::reorder) {
+    object.add_raw("from", json_list(call.from, [](std::uint32_t i) { return std::to_string(i); }));
+  } else if (call.kind == Call::Kind::shift) {
+    object.add("begin", std::uint64_t{request.setup.sinks}).add("delta", -call.amount);
   }
   return object.text();
 }
