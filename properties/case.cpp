@@ -5,6 +5,12 @@
 namespace kv::properties {
 namespace {
 
+constexpr std::string_view letters = "fktrods";  // of the kinds of calls
+
+bool has_amount(Call::Kind kind) {
+  return kind == Call::Kind::feed || kind == Call::Kind::truncate || kind == Call::Kind::shift;
+}
+
 void add_field(std::string& text, std::string_view name, std::uint64_t value) {
   if (!text.empty() && text.back() != '=' && text.back() != ';') text += ',';
   text += name;
@@ -33,29 +39,13 @@ std::string stream_text(const Stream& stream) {
 }
 
 std::string call_text(const Call& call) {
-  const std::string amount = std::to_string(call.amount);
   std::string text = call.branch == 0 ? "" : "b" + std::to_string(call.branch) + ":";
-  switch (call.kind) {
-    case Call::Kind::feed:
-      return text + "f" + amount + (call.variant == 0 ? "" : "v" + std::to_string(call.variant));
-    case Call::Kind::truncate:
-      return text + "t" + amount;
-    case Call::Kind::shift:
-      return text + "d" + amount;
-    case Call::Kind::fork:
-      return text + "k";
-    case Call::Kind::reset:
-      return text + "r";
-    case Call::Kind::snapshot:
-      return text + "s";
-    case Call::Kind::reorder:
-      text += "o";
-      for (std::size_t i = 0; i < call.from.size(); ++i) {
-        text += (i == 0 ? "" : ".") + std::to_string(call.from[i]);
-      }
-      return text;
+  text += letters[static_cast<std::size_t>(call.kind)];
+  for (std::size_t i = 0; i < call.from.size(); ++i) {
+    text += (i == 0 ? "" : ".") + std::to_string(call.from[i]);
   }
-  return text;
+  if (has_amount(call.kind)) text += std::to_string(call.amount);
+  return text + (call.variant == 0 ? "" : "v" + std::to_string(call.variant));
 }
 
 Error bad_word(std::string_view what, std::string_view word, std::string_view expected) {
@@ -166,19 +156,13 @@ Result<Call> parse_call(std::string_view word) {
     call.branch = static_cast<std::uint32_t>(*branch);
     rest = rest.substr(colon + 1);
   }
-  constexpr std::string_view letters = "fktrods";
-  constexpr Call::Kind kinds[] = {Call::Kind::feed,    Call::Kind::fork,    Call::Kind::truncate,
-                                  Call::Kind::reset,   Call::Kind::reorder, Call::Kind::shift,
-                                  Call::Kind::snapshot};
   const std::size_t letter = rest.empty() ? std::string_view::npos : letters.find(rest.front());
   if (letter == std::string_view::npos) {
     return bad_word("call", word, "f<n>, k, t<n>, r, o<i.j>, d<n> or s");
   }
-  call.kind = kinds[letter];
+  call.kind = static_cast<Call::Kind>(letter);
   rest = rest.substr(1);
-  const bool plain = call.kind == Call::Kind::fork || call.kind == Call::Kind::reset ||
-                     call.kind == Call::Kind::snapshot;
-  if (!plain) return parse_amount(call, rest);
+  if (has_amount(call.kind) || call.kind == Call::Kind::reorder) return parse_amount(call, rest);
   if (!rest.empty()) return bad_word("call", word, "nothing after its letter");
   return call;
 }

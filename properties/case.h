@@ -22,6 +22,7 @@
 namespace kv::properties {
 
 struct Call {
+  // In the order of tables of their letters, verbs and words.
   enum class Kind { feed, fork, truncate, reset, reorder, shift, snapshot };
 
   Kind kind = Kind::feed;

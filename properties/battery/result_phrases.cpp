@@ -26,28 +26,17 @@ std::string_view name_of(Level level) {
 }
 
 std::string words_of(const Call& call) {
-  const std::string amount = std::to_string(call.amount);
+  constexpr std::array<std::string_view, 7> words = {
+      "feed ",        "fork",      "truncate to ",        "reset",
+      "reorder from", "shift by ", "snapshot and restore"};
   std::string text = call.branch == 0 ? "" : "branch " + std::to_string(call.branch) + ": ";
-  switch (call.kind) {
-    case Call::Kind::feed:
-      return text + "feed " + amount +
-             (call.variant == 0 ? "" : " of variant " + std::to_string(call.variant));
-    case Call::Kind::fork:
-      return text + "fork";
-    case Call::Kind::truncate:
-      return text + "truncate to " + amount;
-    case Call::Kind::reset:
-      return text + "reset";
-    case Call::Kind::reorder:
-      text += "reorder from";
-      for (const std::uint32_t from : call.from) text += " " + std::to_string(from);
-      return text;
-    case Call::Kind::shift:
-      return text + "shift by " + std::to_string(-call.amount);
-    case Call::Kind::snapshot:
-      return text + "snapshot and restore";
+  text += words[static_cast<std::size_t>(call.kind)];
+  if (call.kind == Call::Kind::feed || call.kind == Call::Kind::truncate) {
+    text += std::to_string(call.amount);
   }
-  return text;
+  if (call.kind == Call::Kind::shift) text += std::to_string(-call.amount);
+  for (const std::uint32_t from : call.from) text += " " + std::to_string(from);
+  return text + (call.variant == 0 ? "" : " of variant " + std::to_string(call.variant));
 }
 
 std::string words_of(const std::vector<Call>& calls) {
