@@ -8,10 +8,6 @@
 namespace kv::properties {
 namespace {
 
-std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
-  return a < b ? a : b;
-}
-
 std::uint64_t whole_pages(std::uint64_t rows, std::uint64_t page) {
   return (rows + page - 1) / page * page;
 }
@@ -104,14 +100,14 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
     const std::uint64_t kept = visibility == Visibility::window ? largest : largest - recent;
     most = std::max(most, kept + chunk);
   }
-  return lesser(tokens, paged(*this, most) + masked_rows(*this));
+  return std::min(tokens, paged(*this, most) + masked_rows(*this));
 }
 
 std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
   if (budget == 0 || masks_instead) {
     return tokens;
   }
-  return lesser(tokens, budget);
+  return std::min<std::uint64_t>(tokens, budget);
 }
 
 std::uint64_t Contract::most_visible(std::uint64_t stored,
@@ -123,14 +119,14 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
   }
   const std::uint64_t whole = paged(*this, std::max(budget, largest_budget));
   if (visibility == Visibility::window) {
-    return lesser(all, whole);
+    return std::min(all, whole);
   }
   if (timing == Timing::trim_then_attend) {
     const std::uint64_t room = whole > chunk ? whole - chunk : 0;
-    const std::uint64_t left = std::max(room, whole - lesser(whole, recent));
-    return lesser(all, left + index + 1);
+    const std::uint64_t left = std::max(room, whole - std::min<std::uint64_t>(whole, recent));
+    return std::min(all, left + index + 1);
   }
-  return lesser(all, whole + (timing == Timing::lazy ? slack : 0) + index + 1);
+  return std::min(all, whole + (timing == Timing::lazy ? slack : 0) + index + 1);
 }
 
 Contract contract_of(const Spec& spec, const HeadGrid& grid) {

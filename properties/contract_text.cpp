@@ -89,14 +89,22 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   }
 }
 
-void relax(std::vector<Relaxation>& all,
-           const Contract& contract,
-           std::string declaration,
-           void (*change)(Contract&)) {
-  Contract changed = contract;
-  change(changed);
-  if (!(changed == contract)) all.push_back({std::move(declaration), std::move(changed)});
-}
+// One more declaration, if the contract does not make it already.
+struct Relaxations {
+  const Contract& contract;
+  std::vector<Relaxation> all{};
+
+  void add(std::string declaration, Contract changed) {
+    if (!(changed == contract)) all.push_back({std::move(declaration), std::move(changed)});
+  }
+
+  template <typename Value>
+  void set(std::string declaration, Value Contract::*field, Value value) {
+    Contract changed = contract;
+    changed.*field = value;
+    add(std::move(declaration), std::move(changed));
+  }
+};
 
 }  // namespace
 
@@ -129,48 +137,39 @@ std::string wrong_claims(const std::set<std::string, std::less<>>& claims) {
 }
 
 std::vector<Relaxation> relaxations(const Contract& contract) {
-  std::vector<Relaxation> all;
-  relax(all, contract, "visibility=causal", [](Contract& c) { c.visibility = Visibility::causal; });
-  relax(all, contract, "timing=attend-then-trim",
-        [](Contract& c) { c.timing = Timing::attend_then_trim; });
-  relax(all, contract, "timing=trim-then-attend",
-        [](Contract& c) { c.timing = Timing::trim_then_attend; });
-  relax(all, contract, "timing=trim-then-attend and visibility=causal", [](Contract& c) {
-    c.timing = Timing::trim_then_attend;
-    c.visibility = Visibility::causal;
-  });
+  Relaxations out{contract};
+  out.set("visibility=causal", &Contract::visibility, Visibility::causal);
+  out.set("timing=attend-then-trim", &Contract::timing, Timing::attend_then_trim);
+  out.set("timing=trim-then-attend", &Contract::timing, Timing::trim_then_attend);
+  Contract causal = contract;
+  causal.visibility = Visibility::causal;
+  causal.timing = Timing::trim_then_attend;
+  out.add("timing=trim-then-attend and visibility=causal", causal);
+  causal.timing = Timing::lazy;
   for (const std::uint32_t slack : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U}) {
-    Contract lazy = contract;
-    lazy.timing = Timing::lazy;
-    lazy.slack = slack;
-    lazy.visibility = Visibility::causal;
     if (contract.timing == Timing::lazy && contract.slack >= slack) continue;
-    all.push_back({"timing=lazy:" + std::to_string(slack) + " and visibility=causal", lazy});
+    causal.slack = slack;
+    out.add("timing=lazy:" + std::to_string(slack) + " and visibility=causal", causal);
   }
-  relax(all, contract, "positions=in-cache",
-        [](Contract& c) { c.positions = PositionMode::in_cache; });
-  relax(all, contract, "positions=absolute",
-        [](Contract& c) { c.positions = PositionMode::absolute; });
-  relax(all, contract, "positions=shifted",
-        [](Contract& c) { c.positions = PositionMode::shifted; });
-  relax(all, contract, "unit=head", [](Contract& c) { c.unit = Unit::head; });
-  relax(all, contract, "unit=layer", [](Contract& c) { c.unit = Unit::layer; });
-  relax(all, contract, "unit=model", [](Contract& c) { c.unit = Unit::model; });
-  relax(all, contract, "unordered", [](Contract& c) { c.unordered = true; });
-  relax(all, contract, "masks-instead", [](Contract& c) { c.masks_instead = true; });
-  relax(all, contract, "self-may-go", [](Contract& c) { c.self_may_go = true; });
-  relax(all, contract, "keeps-fewer", [](Contract& c) { c.keeps_fewer = true; });
-  relax(all, contract, "random", [](Contract& c) { c.random = true; });
+  out.set("positions=in-cache", &Contract::positions, PositionMode::in_cache);
+  out.set("positions=absolute", &Contract::positions, PositionMode::absolute);
+  out.set("positions=shifted", &Contract::positions, PositionMode::shifted);
+  out.set("unit=head", &Contract::unit, Unit::head);
+  out.set("unit=layer", &Contract::unit, Unit::layer);
+  out.set("unit=model", &Contract::unit, Unit::model);
+  out.set("unordered", &Contract::unordered, true);
+  out.set("masks-instead", &Contract::masks_instead, true);
+  out.set("self-may-go", &Contract::self_may_go, true);
+  out.set("keeps-fewer", &Contract::keeps_fewer, true);
+  out.set("random", &Contract::random, true);
   for (const std::uint32_t page : {2U, 4U, 8U, 16U}) {
-    Contract paged = contract;
-    paged.page = page;
-    if (contract.page < page) all.push_back({"page=" + std::to_string(page), paged});
+    if (contract.page < page) out.set("page=" + std::to_string(page), &Contract::page, page);
   }
-  relax(all, contract, "precision=f16", [](Contract& c) { c.precision = Precision::f16; });
-  relax(all, contract, "precision=bf16", [](Contract& c) { c.precision = Precision::bf16; });
-  relax(all, contract, "precision=int8", [](Contract& c) { c.precision = Precision::int8; });
-  relax(all, contract, "precision=int4", [](Contract& c) { c.precision = Precision::int4; });
-  return all;
+  out.set("precision=f16", &Contract::precision, Precision::f16);
+  out.set("precision=bf16", &Contract::precision, Precision::bf16);
+  out.set("precision=int8", &Contract::precision, Precision::int8);
+  out.set("precision=int4", &Contract::precision, Precision::int4);
+  return std::move(out.all);
 }
 
 }  // namespace kv::properties
