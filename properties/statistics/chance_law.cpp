@@ -1,18 +1,13 @@
 #include "kvcheck/properties/statistics/chance_law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kvcheck/base/check.h"
 
 namespace kv::properties {
 namespace {
-
-std::optional<ChanceLaw> law_of(bool uniform, bool geometric, bool admits) {
-  if (uniform) return ChanceLaw::uniform;
-  if (!geometric) return std::nullopt;
-  return admits ? ChanceLaw::admitting : ChanceLaw::geometric;
-}
 
 double power_of(double share, std::uint32_t times) {
   return std::pow(share, static_cast<double>(times));
@@ -27,8 +22,9 @@ std::uint32_t decisions(const Shape& shape, std::uint32_t i, bool own) {
 }  // namespace
 
 std::optional<ChanceLaw> chance_law_of(const Contract& contract) {
-  return law_of(contract.claims_to_be("uniform"), contract.claims_to_be("age-geometric"),
-                contract.claims_to_be("admits-newcomers"));
+  if (contract.claims_to_be("uniform")) return ChanceLaw::uniform;
+  if (!contract.claims_to_be("age-geometric")) return std::nullopt;
+  return contract.claims_to_be("admits-newcomers") ? ChanceLaw::admitting : ChanceLaw::geometric;
 }
 
 std::optional<ChanceLaw> chance_law_of(const Spec& spec) {
@@ -38,15 +34,9 @@ std::optional<ChanceLaw> chance_law_of(const Spec& spec) {
 double inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i) {
   KV_CHECK(i < shape.n && shape.k >= 1 && shape.k < shape.n);
   const auto k = static_cast<double>(shape.k);
-  switch (law) {
-    case ChanceLaw::uniform:
-      return k / static_cast<double>(shape.n);
-    case ChanceLaw::geometric:
-      return power_of(k / (k + 1), decisions(shape, i, true));
-    case ChanceLaw::admitting:
-      return power_of((k - 1) / k, decisions(shape, i, false));
-  }
-  return 0;
+  if (law == ChanceLaw::uniform) return k / static_cast<double>(shape.n);
+  if (law == ChanceLaw::geometric) return power_of(k / (k + 1), decisions(shape, i, true));
+  return power_of((k - 1) / k, decisions(shape, i, false));
 }
 
 double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::uint32_t j) {
@@ -64,16 +54,8 @@ double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::u
 }
 
 double acceptance(ChanceLaw law, const Shape& shape, std::uint32_t t) {
-  const auto k = static_cast<double>(shape.k);
-  switch (law) {
-    case ChanceLaw::uniform:
-      return k / static_cast<double>(t);
-    case ChanceLaw::geometric:
-      return k / (k + 1);
-    case ChanceLaw::admitting:
-      return 1;
-  }
-  return 0;
+  if (law == ChanceLaw::admitting) return 1;
+  return static_cast<double>(shape.k) / (law == ChanceLaw::uniform ? t : shape.k + 1);
 }
 
 std::vector<double> inclusions(ChanceLaw law, const Shape& shape) {
@@ -83,28 +65,16 @@ std::vector<double> inclusions(ChanceLaw law, const Shape& shape) {
 }
 
 std::string_view claim_of(ChanceLaw law) {
-  switch (law) {
-    case ChanceLaw::uniform:
-      return "uniform";
-    case ChanceLaw::geometric:
-      return "age-geometric";
-    case ChanceLaw::admitting:
-      return "age-geometric and admits-newcomers";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> claims = {"uniform", "age-geometric",
+                                                      "age-geometric and admits-newcomers"};
+  return claims[static_cast<std::size_t>(law)];
 }
 
 std::string formula_of(ChanceLaw law, const Shape& shape) {
   const std::string k = std::to_string(shape.k);
-  switch (law) {
-    case ChanceLaw::uniform:
-      return k + "/" + std::to_string(shape.n);
-    case ChanceLaw::geometric:
-      return "(" + k + "/" + std::to_string(shape.k + 1) + ")^age";
-    case ChanceLaw::admitting:
-      return "(" + std::to_string(shape.k - 1) + "/" + k + ")^age";
-  }
-  return "";
+  if (law == ChanceLaw::uniform) return k + "/" + std::to_string(shape.n);
+  if (law == ChanceLaw::geometric) return "(" + k + "/" + std::to_string(shape.k + 1) + ")^age";
+  return "(" + std::to_string(shape.k - 1) + "/" + k + ")^age";
 }
 
 }  // namespace kv::properties
