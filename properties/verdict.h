@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace kv::properties {
@@ -23,24 +22,18 @@ struct Effort {
 
 // One test of hypothesis within a statistical law.
 struct Statistic {
-  std::string name;   // "T1"
-  std::string what;   // "inclusion of each token against k/n"
-  std::string where;  // "n=16 k=4, 20000 streams"
+  std::string name{};   // "T1"
+  std::string what{};   // "inclusion of each token against k/n"
+  std::string where{};  // "n=16 k=4, 20000 streams"
   double value = 0;
   double freedom = 0;     // degrees; 0: none (an exact test or a normal deviate)
   double p = 1;           // or, of an e-process, min(1, 1/e)
   double level = 0;       // p below this rejects
-  std::string effect;     // the largest deviation with its simultaneous interval, in words
+  std::string effect{};   // the largest deviation with its simultaneous interval, in words
   double effect_low = 0;  // the interval, in the unit that `effect` names
   double effect_high = 0;
   double detectable = 0;  // the smallest effect that this run would have seen with power 0.99
   bool rejected = false;
-
-  void set_effect(std::string words, double low, double high) {
-    effect = std::move(words);
-    effect_low = low;
-    effect_high = high;
-  }
 };
 
 struct StatisticalVerdict {

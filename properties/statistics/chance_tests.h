@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kvcheck/properties/statistics/counts.h"
 #include "kvcheck/properties/statistics/tail.h"
@@ -22,7 +23,7 @@
 namespace kv::properties {
 
 struct ChanceTest {
-  Statistic statistic;
+  Statistic statistic{};
 
   // The effect whose non-centrality is 1 at this many streams, so that non-centrality lambda is
   // reached by per_root * sqrt(lambda). What `detectable` counts in: see each test. 0: the test has
@@ -30,6 +31,12 @@ struct ChanceTest {
   double per_root = 0;
 
   double choices = 1;  // p is already multiplied by so many
+
+  void set_effect(std::string words, const Bounds& bounds) {
+    statistic.effect = std::move(words);
+    statistic.effect_low = bounds.low;
+    statistic.effect_high = bounds.high;
+  }
 };
 
 // The smallest effect that `times` as many streams would have seen at `level` with `power`.

@@ -26,10 +26,8 @@ ChanceTest trend_test(const Counts& counts) {
     sum += weight * static_cast<double>(counts.kept()[i]);
     squares += weight * weight;
   }
-  ChanceTest test;
+  ChanceTest test{{.name = "trend", .what = "inclusion against the order of entering"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "trend";
-  statistic.what = "inclusion against the order of entering";
   const double deviation = std::sqrt(streams * scale * squares);
   statistic.value = sum / deviation;
   statistic.p = normal_tail(statistic.value);
@@ -37,9 +35,9 @@ ChanceTest trend_test(const Counts& counts) {
   const double per_z = deviation / squares / streams * (n - 1) / (k / n);
   const double rise = statistic.value * per_z;
   const Bounds bounds{rise - 1.96 * per_z, rise + 1.96 * per_z};
-  statistic.set_effect("from the first token to the last, inclusion changes by " +
-                           percent_text(rise) + " of k/n (" + bounds_text(bounds) + ")",
-                       bounds.low, bounds.high);
+  test.set_effect("from the first token to the last, inclusion changes by " + percent_text(rise) +
+                      " of k/n (" + bounds_text(bounds) + ")",
+                  bounds);
   test.per_root = per_z;
   return test;
 }
@@ -48,10 +46,9 @@ ChanceTest largest_test(const Counts& counts) {
   const Shape& shape = counts.shape();
   const double share = static_cast<double>(shape.k) / static_cast<double>(shape.n);
   const auto streams = static_cast<double>(counts.streams());
-  ChanceTest test;
+  ChanceTest test{
+      {.name = "largest", .what = "the token farthest from k/n, by exact tails times n"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "largest";
-  statistic.what = "the token farthest from k/n, by exact tails times n";
   for (const std::uint64_t kept : counts.kept()) {
     statistic.p = std::min(statistic.p, binomial_tail(kept, counts.streams(), share));
   }
@@ -59,7 +56,7 @@ ChanceTest largest_test(const Counts& counts) {
   statistic.p = std::min(1.0, statistic.p * static_cast<double>(shape.n));
   const Largest largest = largest_deviation(counts, ChanceLaw::uniform);
   statistic.value = largest.z;
-  statistic.set_effect(largest.text, largest.bounds.low, largest.bounds.high);
+  test.set_effect(largest.text, largest.bounds);
   test.per_root = std::sqrt((1 - share) / (streams * share));
   test.choices = static_cast<double>(shape.n);
   return test;

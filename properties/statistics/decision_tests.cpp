@@ -32,15 +32,12 @@ ChanceTest certain_acceptance(const Counts& counts) {
   const std::uint64_t asked = counts.reported() * accepted.size();
   const std::uint64_t refused =
       asked - std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
-  ChanceTest test;
-  test.statistic.name = "TA";
-  test.statistic.what = "no newcomer may go by its own decision";
+  ChanceTest test{{.name = "TA", .what = "no newcomer may go by its own decision"}};
   test.statistic.value = static_cast<double>(refused);
   test.statistic.p = refused == 0 ? 1 : 0;
-  const Bounds bounds = exact_bounds(refused, asked, 0.05);
-  test.statistic.set_effect(
+  test.set_effect(
       std::to_string(refused) + " of " + std::to_string(asked) + " newcomers went at once",
-      bounds.low, bounds.high);
+      exact_bounds(refused, asked, 0.05));
   // The share of refusals at which some refusal is seen with 99 %: (1 - share)^asked = 0.01.
   test.statistic.detectable = -std::log(0.01) / static_cast<double>(asked);
   return test;
@@ -55,18 +52,18 @@ void acceptance_effect(const Counts& counts,
                        std::span<const double> in,
                        const std::vector<BinRange>& bins,
                        const Group& farthest,
-                       Statistic& statistic) {
+                       ChanceTest& test) {
   const auto reported = static_cast<double>(counts.reported());
   const auto size = static_cast<double>(farthest.bin.size());
   const std::uint64_t hits = count_of(counts.accepted(), farthest.bin);
   const std::uint64_t asked = counts.reported() * farthest.bin.size();
   const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(bins.size()));
-  statistic.set_effect("newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
-                           percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
-                           " of streams instead of " +
-                           percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
-                           bounds_text(bounds) + "), z = " + number_text(farthest.z),
-                       bounds.low, bounds.high);
+  test.set_effect("newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
+                      percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
+                      " of streams instead of " +
+                      percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
+                      bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                  bounds);
 }
 
 }  // namespace
@@ -90,11 +87,11 @@ std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
   }
   const std::vector<BinRange> bins = pooled(in, out, least_expected);
   if (bins.empty()) return std::nullopt;
-  ChanceTest test;
+  ChanceTest test{{.name = "TA",
+                   .what = law == ChanceLaw::uniform
+                               ? "the t-th token stays at its own decision with k/t"
+                               : "every token stays at its own decision with k/(k+1)"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "TA";
-  statistic.what = law == ChanceLaw::uniform ? "the t-th token stays at its own decision with k/t"
-                                             : "every token stays at its own decision with k/(k+1)";
   Group farthest;
   farthest.bin = bins[0];
   for (const BinRange& bin : bins) {
@@ -106,7 +103,7 @@ std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
   }
   statistic.freedom = static_cast<double>(bins.size());
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
-  acceptance_effect(counts, in, bins, farthest, statistic);
+  acceptance_effect(counts, in, bins, farthest, test);
   test.per_root = 1 / std::sqrt(information);
   return test;
 }
@@ -119,10 +116,8 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   const std::vector<double> in(ranks.size(), expected);
   const std::vector<BinRange> bins = pooled(in, in, least_expected);
   if (bins.size() < 2) return std::nullopt;
-  ChanceTest test;
+  ChanceTest test{{.name = "TE", .what = "the elder who goes is any of the k alike, by age"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "TE";
-  statistic.what = "the elder who goes is any of the k alike, by age";
   Group farthest;
   farthest.bin = bins[0];
   for (const BinRange& bin : bins) {
@@ -136,14 +131,14 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
   const std::uint64_t hits = count_of(ranks, farthest.bin);
   const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(bins.size()));
-  statistic.set_effect("of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
-                           std::to_string(ranks.size()) + " goes in " +
-                           percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
-                           " of cases instead of " +
-                           percent_text(static_cast<double>(farthest.bin.size()) /
-                                        static_cast<double>(ranks.size())) +
-                           " (" + bounds_text(bounds) + "), z = " + number_text(farthest.z),
-                       bounds.low, bounds.high);
+  test.set_effect("of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
+                      std::to_string(ranks.size()) + " goes in " +
+                      percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
+                      " of cases instead of " +
+                      percent_text(static_cast<double>(farthest.bin.size()) /
+                                   static_cast<double>(ranks.size())) +
+                      " (" + bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                  bounds);
   test.per_root = 1 / std::sqrt(static_cast<double>(gone));
   return test;
 }

@@ -135,11 +135,10 @@ ChanceTest inclusion_test(const Counts& counts, ChanceLaw law) {
   const Shape& shape = counts.shape();
   const auto streams = static_cast<double>(counts.streams());
   KV_CHECK(counts.streams() > 0);
-  ChanceTest test;
-  test.statistic.name = "T1";
-  test.statistic.what = "inclusion of each token against " + formula_of(law, shape);
+  ChanceTest test{
+      {.name = "T1", .what = "inclusion of each token against " + formula_of(law, shape)}};
   const Largest largest = largest_deviation(counts, law);
-  test.statistic.set_effect(largest.text, largest.bounds.low, largest.bounds.high);
+  test.set_effect(largest.text, largest.bounds);
   test.per_root = std::sqrt(scale_of(shape) / (streams * shape.n)) / share_of(shape);
 
   std::vector<double> in = inclusions(law, shape);
@@ -165,11 +164,10 @@ std::optional<ChanceTest> subset_test(const Counts& counts) {
   const auto bins = static_cast<double>(subsets.size());
   const double expected = static_cast<double>(counts.streams()) / bins;
   if (expected < least_expected) return std::nullopt;
-  ChanceTest test;
+  ChanceTest test{{.name = "subsets",
+                   .what = "each of the " + std::to_string(subsets.size()) + " sets of " +
+                           std::to_string(counts.shape().k) + " against every other"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "subsets";
-  statistic.what = "each of the " + std::to_string(subsets.size()) + " sets of " +
-                   std::to_string(counts.shape().k) + " against every other";
   std::uint64_t farthest = subsets[0];
   for (const std::uint64_t count : subsets) {
     const double deviation = static_cast<double>(count) - expected;
@@ -178,12 +176,11 @@ std::optional<ChanceTest> subset_test(const Counts& counts) {
   }
   statistic.freedom = bins - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
-  const Bounds bounds = exact_bounds(farthest, counts.streams(), 0.05 / bins);
-  statistic.set_effect(
+  test.set_effect(
       "one set is kept in " +
           percent_text(static_cast<double>(farthest) / static_cast<double>(counts.streams())) +
           " of streams instead of " + percent_text(1 / bins),
-      bounds.low, bounds.high);
+      exact_bounds(farthest, counts.streams(), 0.05 / bins));
   test.per_root = 1 / std::sqrt(static_cast<double>(counts.streams()));
   return test;
 }

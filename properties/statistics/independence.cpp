@@ -64,10 +64,9 @@ ChanceTest independence_test(const Overlaps& overlaps, ChanceLaw law, std::strin
       groups * (pairs * overlap.variance + 2 * pairs * (members - 2) * overlap.common);
   const double excess = static_cast<double>(overlaps.shared()) - groups * pairs * overlap.mean;
 
-  ChanceTest test;
+  ChanceTest test{
+      {.name = "Z", .what = "overlap of what different " + std::string(between) + " keep"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "Z";
-  statistic.what = "overlap of what different " + std::string(between) + " keep";
   statistic.value = excess / std::sqrt(variance);
   statistic.p = normal_tail(statistic.value);
   // Overlap between the mean and k, which copies have, as a correlation.

@@ -63,10 +63,8 @@ std::optional<ChanceTest> pair_test(const Counts& counts) {
   const auto streams = static_cast<double>(counts.streams());
   const double pairs = form.n * (form.n - 1) / 2;
 
-  ChanceTest test;
+  ChanceTest test{{.name = "T2", .what = "each pair of tokens, given how often each is kept"}};
   Statistic& statistic = test.statistic;
-  statistic.name = "T2";
-  statistic.what = "each pair of tokens, given how often each is kept";
   Farthest farthest;
   statistic.value = pair_value(counts, farthest);
   statistic.freedom = form.n * (form.n - 3) / 2;
@@ -81,11 +79,11 @@ std::optional<ChanceTest> pair_test(const Counts& counts) {
   }
   const std::uint64_t hits = counts.pair(farthest.i, farthest.j);
   const Bounds bounds = exact_bounds(hits, counts.streams(), 0.05 / pairs);
-  statistic.set_effect(
+  test.set_effect(
       "tokens " + std::to_string(farthest.i + 1) + " and " + std::to_string(farthest.j + 1) +
           " are kept together in " + percent_text(static_cast<double>(hits) / streams) +
           " of streams instead of " + percent_text(form.both) + " (" + bounds_text(bounds) + ")",
-      bounds.low, bounds.high);
+      bounds);
   test.per_root = std::sqrt(form.eigenvalue / (streams * pairs)) / form.both;
   return test;
 }
