@@ -35,6 +35,12 @@ struct Heads {
             .layer = static_cast<std::uint32_t>(head / in_layer() % setup.layers),
             .head = static_cast<std::uint32_t>(head % in_layer())};
   }
+
+  // Requires Unit::head.
+  [[nodiscard]] Payer payer_of(std::size_t head) const {
+    const Place place = place_of(head);
+    return {.sequence = place.sequence, .layer = place.layer, .query_head = place.head};
+  }
 };
 
 }  // namespace kv::properties

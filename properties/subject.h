@@ -85,6 +85,14 @@ struct Row {
   }
 };
 
+// What a subject says of a row that holds no vectors and does not know where it belongs.
+inline Row row_of(Token token) {
+  return {.value = token,
+          .key = token,
+          .value_place = place_not_reported,
+          .key_place = place_not_reported};
+}
+
 // What a call did with one unit.
 struct UnitFacts {
   // The rows that attention was given, in slot order, and the mask: visible[i * mask_width + r]

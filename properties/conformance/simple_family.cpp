@@ -5,30 +5,20 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/cases/requested_sizes.h"
 #include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/heads.h"
 
 namespace kv::properties {
 namespace {
 
-// Draws for one unit, made once for all tokens.
-std::unique_ptr<Draws> draws_for(const DrawsOf& draws, std::size_t unit) {
-  return draws(static_cast<std::uint32_t>(unit));
-}
-
 struct Cell {
-  std::unique_ptr<Draws> draws;
+  std::unique_ptr<Draws> draws;  // made once for all tokens
   std::unique_ptr<SimpleCache> cache;
 };
 
 // Whose cache they were made for, such a cache does not know.
 std::vector<Row> rows_of(const std::vector<Token>& tokens) {
-  std::vector<Row> rows;
-  rows.reserve(tokens.size());
-  for (const Token token : tokens) {
-    rows.push_back({.value = token,
-                    .key = token,
-                    .value_place = place_not_reported,
-                    .key_place = place_not_reported});
-  }
+  std::vector<Row> rows(tokens.size());
+  std::ranges::transform(tokens, rows.begin(), row_of);
   return rows;
 }
 
@@ -36,9 +26,9 @@ class SimpleSubject final : public Subject {
  public:
   SimpleSubject(const MakeCache& make, const Setup& setup, const DrawsOf& draws)
       : setup_(setup), draws_(draws) {
-    const std::size_t count = std::size_t{setup.sequences} * setup.layers * setup.kv_heads;
-    for (std::size_t unit = 0; unit < count; ++unit) {
-      Cell cell{draws_for(draws, unit), nullptr};
+    const std::size_t count = Heads{setup}.count();
+    for (std::uint32_t unit = 0; unit < count; ++unit) {
+      Cell cell{draws(unit), nullptr};
       cell.cache = make(setup, *cell.draws);
       cells_.push_back(std::move(cell));
     }
@@ -74,7 +64,7 @@ class SimpleSubject final : public Subject {
   }
 
   Answer<std::unique_ptr<Subject>> fork() override {
-    std::unique_ptr<SimpleSubject> copy(std::make_unique<SimpleSubject>(*this, Copy{}));
+    auto copy = std::make_unique<SimpleSubject>(*this, Copy{});
     if (copy->cells_.size() != cells_.size()) return Refused{"fork is not offered"};
     return copy;
   }
@@ -84,9 +74,9 @@ class SimpleSubject final : public Subject {
   // Has fewer cells if one of them cannot be copied.
   SimpleSubject(const SimpleSubject& other, Copy /*tag*/)
       : setup_(other.setup_), draws_(other.draws_) {
-    for (std::size_t unit = 0; unit < other.cells_.size(); ++unit) {
+    for (std::uint32_t unit = 0; unit < other.cells_.size(); ++unit) {
       auto cache = other.cells_[unit].cache->fork();
-      if (cache) cells_.push_back({draws_for(draws_, unit), std::move(cache)});
+      if (cache) cells_.push_back({draws_(unit), std::move(cache)});
     }
   }
 

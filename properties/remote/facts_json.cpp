@@ -127,11 +127,7 @@ std::vector<Row> read_rows(const JsonAt& at) {
   const JsonAt values = plain ? at : at.need("values");
   const std::size_t count = values.size("a list of token ids");
   for (std::size_t i = 0; i < count; ++i) {
-    const Token token = read_token(values[i]);
-    rows.push_back({.value = token,
-                    .key = token,
-                    .value_place = place_not_reported,
-                    .key_place = place_not_reported});
+    rows.push_back(row_of(read_token(values[i])));
   }
   if (plain) return rows;
   const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
@@ -217,7 +213,10 @@ std::int64_t id_of(Token token) {
 }
 
 Token read_token(const JsonAt& at) {
-  const std::int64_t id = at.integer("a token id", -1, most_id);
+  return token_of(at.integer("a token id", -1, most_id));
+}
+
+Token token_of(std::int64_t id) {
   if (id < 0) return {};
   return {.position = static_cast<std::int32_t>(id % ids_per_variant),
           .variant = static_cast<std::int32_t>(id / ids_per_variant)};

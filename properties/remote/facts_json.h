@@ -11,6 +11,8 @@ namespace kv::properties {
 // A token as one whole number: variant * 10,000,000 + position; -1 is no token that was ever fed.
 std::int64_t id_of(Token token);
 
+Token token_of(std::int64_t id);
+
 // Complains of what is no id.
 Token read_token(const JsonAt& at);
 

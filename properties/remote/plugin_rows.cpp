@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kvcheck/properties/cases/payload.h"
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/remote/facts_json.h"
 
 namespace kv::properties {
@@ -19,10 +20,9 @@ PairLayout layout_of(const kvp_plugin& plugin) {
 }
 
 void give_rows(const kvp_plugin& plugin, const Setup& setup, const Feed& feed, Given& given) {
-  for (std::uint32_t i = 0; i < setup.sequences * setup.layers * setup.kv_heads; ++i) {
-    const Place place{.sequence = i / setup.kv_heads / setup.layers,
-                      .layer = i / setup.kv_heads % setup.layers,
-                      .head = i % setup.kv_heads};
+  const Heads heads{setup};
+  for (std::size_t i = 0; i < heads.count(); ++i) {
+    const Place place = heads.place_of(i);
     for (const Token token : feed.tokens) {
       const double position = has(plugin, KVP_RAW_KEYS) ? 0 : token.position;
       const KeyVector key = encode_key(token, place, position, layout_of(plugin));
@@ -36,11 +36,9 @@ void give_rows(const kvp_plugin& plugin, const Setup& setup, const Feed& feed, G
 void give_logits(const Setup& setup, std::span<const Token> fed, const Feed& feed, Given& given) {
   std::vector<Token> keys(fed.begin(), fed.end());
   keys.insert(keys.end(), feed.tokens.begin(), feed.tokens.end());
-  const std::uint32_t heads = setup.query_heads();
-  for (std::uint32_t i = 0; i < setup.sequences * setup.layers * heads; ++i) {
-    const Payer payer{.sequence = i / heads / setup.layers,
-                      .layer = i / heads % setup.layers,
-                      .query_head = i % heads};
+  const Heads heads{setup, Unit::head};
+  for (std::size_t i = 0; i < heads.count(); ++i) {
+    const Payer payer = heads.payer_of(i);
     for (std::size_t query = fed.size(); query < keys.size(); ++query) {
       for (std::size_t key = 0; key < keys.size(); ++key) {
         given.logits.push_back(key > query ? -std::numeric_limits<float>::infinity()
@@ -58,15 +56,8 @@ struct ReportedRows {
   const double* positions;
 };
 
-Token token_of(std::int64_t id) {
-  constexpr std::int64_t per_variant = 10'000'000;
-  if (id < 0) return {};
-  return {static_cast<std::int32_t>(id % per_variant), static_cast<std::int32_t>(id / per_variant)};
-}
-
 Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i) {
   Row row;
-  row.value_place = row.key_place = place_not_reported;
   if (has(plugin, KVP_ROWS)) {
     if (reported.keys == nullptr || reported.values == nullptr)
       throw SubjectFailed("it told no keys or values");
@@ -84,7 +75,7 @@ Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i
            .apart = true};
   } else {
     if (reported.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
-    row.value = row.key = token_of(reported.ids[i]);
+    row = row_of(token_of(reported.ids[i]));
   }
   if (reported.positions != nullptr) row.position = reported.positions[i];
   return row;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/remote/plugin_rows.h"
 
 namespace kv::properties {
@@ -34,14 +35,12 @@ struct HostDraws {
 class PluginSubject final : public Subject {
  public:
   PluginSubject(const kvp_plugin& plugin,
-                const Setup& setup,
-                const Contract& contract,
+                const Heads& heads,
                 std::shared_ptr<HostDraws> host,
                 void* cache,
                 std::vector<Token> fed)
       : plugin_(plugin),
-        setup_(setup),
-        contract_(contract),
+        heads_(heads),
         host_(std::move(host)),
         cache_(cache),
         fed_(std::move(fed)) {}
@@ -52,7 +51,7 @@ class PluginSubject final : public Subject {
   PluginSubject& operator=(const PluginSubject&) = delete;
 
   Answer<Facts> feed(const Feed& feed) override {
-    given_ = give(plugin_, setup_, fed_, feed);
+    given_ = give(plugin_, heads_.setup, fed_, feed);
     const kvp_feed reported{.size = sizeof(kvp_feed),
                             .tokens = feed.tokens.size(),
                             .position = fed_.size(),
@@ -88,7 +87,7 @@ class PluginSubject final : public Subject {
     void* copy = nullptr;
     if (const auto why = refused(plugin_.fork(cache_, &copy))) return Refused{*why};
     if (copy == nullptr) throw SubjectFailed("fork gave no cache");
-    return std::make_unique<PluginSubject>(plugin_, setup_, contract_, host_, copy, fed_);
+    return std::make_unique<PluginSubject>(plugin_, heads_, host_, copy, fed_);
   }
 
   Answer<Done> truncate(std::int64_t length) override {
@@ -142,7 +141,7 @@ class PluginSubject final : public Subject {
  private:
   // One kvp_unit per unit, with nothing reported.
   struct Units {
-    explicit Units(const PluginSubject& subject) : reported(subject.units()) {
+    explicit Units(const PluginSubject& subject) : reported(subject.heads_.count()) {
       for (kvp_unit& unit : reported) {
         unit.size = sizeof(kvp_unit);
         unit.reported = unit.moved = unit.bytes = -1;
@@ -157,14 +156,6 @@ class PluginSubject final : public Subject {
   };
 
   [[nodiscard]] bool has(std::uint32_t flag) const { return (plugin_.flags & flag) != 0; }
-
-  [[nodiscard]] std::size_t heads() const {
-    return contract_.unit == Unit::head ? setup_.query_heads() : std::size_t{setup_.kv_heads};
-  }
-
-  [[nodiscard]] std::size_t units() const {
-    return std::size_t{setup_.sequences} * setup_.layers * heads();
-  }
 
   // Why a call was refused; nothing if it was done.
   std::optional<std::string> refused(int status) {
@@ -189,8 +180,7 @@ class PluginSubject final : public Subject {
   }
 
   const kvp_plugin& plugin_;
-  Setup setup_;
-  Contract contract_;
+  Heads heads_;
   std::shared_ptr<HostDraws> host_;
   void* cache_;
   std::vector<Token> fed_;
@@ -224,8 +214,8 @@ std::unique_ptr<Subject> make_plugin_subject(const kvp_plugin& plugin,
     throw SubjectFailed("create answered " + std::to_string(status) + " for sizes that have a " +
                         "contract" + (words == nullptr ? "" : ": " + std::string(words)));
   }
-  return std::make_unique<PluginSubject>(plugin, setup, contract, std::move(host), cache,
-                                         std::vector<Token>{});
+  return std::make_unique<PluginSubject>(plugin, Heads{setup, contract.unit}, std::move(host),
+                                         cache, std::vector<Token>{});
 }
 
 }  // namespace kv::properties

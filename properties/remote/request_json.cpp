@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/remote/facts_json.h"
 
@@ -14,18 +15,14 @@ std::string logits_json(const RunRequest& request, const Asked& asked) {
   std::vector<Token> keys = asked.branch;
   keys.insert(keys.end(), asked.fed.begin(), asked.fed.end());
   std::string text = "[";
-  const Setup& setup = request.setup;
-  const std::uint32_t payers = setup.sequences * setup.layers * setup.query_heads();
-  for (std::uint32_t payer = 0; payer < payers; ++payer) {
-    const Payer reader{.sequence = payer / setup.query_heads() / setup.layers,
-                       .layer = payer / setup.query_heads() % setup.layers,
-                       .query_head = payer % setup.query_heads()};
-    text += payer == 0 ? "[" : ",[";
+  const Heads heads{request.setup, Unit::head};
+  for (std::size_t head = 0; head < heads.count(); ++head) {
+    text += head == 0 ? "[" : ",[";
     for (std::size_t query = asked.branch.size(); query < keys.size(); ++query) {
       text += query == asked.branch.size() ? "[" : ",[";
       for (std::size_t key = 0; key <= query; ++key) {
         if (key > 0) text += ',';
-        append_float(text, request.stream.logit(reader, keys[query], keys[key]));
+        append_float(text, request.stream.logit(heads.payer_of(head), keys[query], keys[key]));
       }
       text += ']';
     }
