@@ -64,9 +64,9 @@ struct BatteryResult {
   Contract contract;  // of the requested setup
   std::vector<std::string> deviations;
   Setup requested;
-  Effort effort;
+  Effort effort{};
   std::uint64_t cases = 0;
-  std::vector<LawResult> laws;
+  std::vector<LawResult> laws{};
 
   [[nodiscard]] bool holds() const;  // no law broken, and at least one was run
   [[nodiscard]] std::size_t count(Status status) const;

@@ -184,7 +184,7 @@ namespace {
 Result<History> run_with(Family& family, const Case& what, const DrawsOf* draws) {
   const auto contract = family.contract(what.setup);
   if (!contract) return contract.error();
-  History history{.what = what, .contract = *contract, .events = {}, .coverage = {}, .failure = {}};
+  History history{.what = what, .contract = *contract};
   if (family.run_whole(what, draws, history)) {
     for (const Event& event : history.events) history.coverage.refusal |= event.refused;
   } else {

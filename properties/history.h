@@ -42,12 +42,12 @@ struct Coverage {
 
 struct History {
   Case what;
-  Contract contract;
-  std::vector<Event> events;
-  Coverage coverage;
+  Contract contract{};
+  std::vector<Event> events{};
+  Coverage coverage{};
 
   // Set when the subject threw, crashed or hung; events holds what came before.
-  std::string failure;
+  std::string failure{};
 
   // The failure took the subject's process with it, or left it out of step: no event is known.
   bool died = false;

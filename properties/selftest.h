@@ -23,7 +23,7 @@ struct Killer {
 // One mutant's row of the kill matrix.
 struct Kill {
   const Mutant* mutant = nullptr;
-  std::vector<Killer> killers;
+  std::vector<Killer> killers{};
   std::string smallest;     // the smallest counterexample of the law that needed the fewest cases
   std::uint64_t cases = 0;  // that it needed; statistics, which count as one case, come last
 };
@@ -52,10 +52,10 @@ struct SelftestOptions {
 
 struct SelftestResult {
   std::uint64_t seed = 0;
-  bool whole = false;                 // nothing was filtered
-  std::vector<Kill> kills;            // one per mutant tried
-  std::vector<const Law*> idle_laws;  // that killed nothing; of a run without filter only
-  std::vector<Accusation> accusations;
+  bool whole = false;                   // nothing was filtered
+  std::vector<Kill> kills{};            // one per mutant tried
+  std::vector<const Law*> idle_laws{};  // that killed nothing; of a run without filter only
+  std::vector<Accusation> accusations{};
   std::uint64_t right_subjects = 0;
   std::uint64_t right_batteries = 0;  // of all of them
 

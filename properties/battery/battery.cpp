@@ -215,9 +215,7 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
                        .contract = *contract,
                        .deviations = deviations(*contract),
                        .requested = requested,
-                       .effort = options.effort,
-                       .cases = 0,
-                       .laws = {}};
+                       .effort = options.effort};
   std::vector<const Law*> tried;
   std::vector<std::size_t> at;
   for (const Law* law : *selected) {

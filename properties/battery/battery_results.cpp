@@ -127,12 +127,7 @@ void Explainer::explain_death(LawResult& result,
   result.smallest = shrunk.smallest;
   result.shrinks = shrunk.tried;
   result.reproduce = repeat_words(law, shrunk.smallest);
-  result.history = History{.what = shrunk.smallest,
-                           .contract = {},
-                           .events = {},
-                           .coverage = {},
-                           .failure = how,
-                           .died = true};
+  result.history = History{.what = shrunk.smallest, .failure = how, .died = true};
   result.finding =
       Finding{.expected = "an answer to every call, be it a refusal", .seen = std::move(how)};
   result.finding->event = again && is_judge(law)

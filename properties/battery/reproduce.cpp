@@ -117,9 +117,7 @@ Result<BatteryResult> reproduce(Family& family, std::string_view text) {
                        .contract = *contract,
                        .deviations = deviations(*contract),
                        .requested = requested,
-                       .effort = {},
-                       .cases = 1,
-                       .laws = {}};
+                       .cases = 1};
   LawResult& result = report.laws.emplace_back();
   result.law = law;
   const std::string_view rest = text.substr(slash + 1);

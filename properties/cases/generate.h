@@ -60,7 +60,7 @@ struct CaseScope {
   std::uint64_t seed = 1;
 
   // What a subject of a setup declares; nothing if it refuses the setup.
-  std::function<std::optional<Contract>(const Setup&)> contract;
+  std::function<std::optional<Contract>(const Setup&)> contract{};
 
   // The length of a case, by its index; null: none is long.
   std::function<Length(std::uint64_t index)> length{};

@@ -105,7 +105,7 @@ class Talk {
       const std::size_t index = planned_to_++;
       const Call& call = history_.what.calls[index];
       if (call.branch >= branches.size()) continue;
-      Asked asked{.call = call, .fed = {}, .branch = branches[call.branch]};
+      Asked asked{.call = call, .branch = branches[call.branch]};
       const std::int64_t count = call.kind == Call::Kind::feed ? call.amount : 0;
       for (std::int64_t i = 0; i < count; ++i) {
         asked.fed.push_back(

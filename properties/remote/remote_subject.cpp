@@ -86,7 +86,7 @@ class RemoteSubject final : public Subject {
   };
 
   [[nodiscard]] Asked asked(Call::Kind kind, std::int64_t amount) const {
-    return {.call = {.kind = kind, .branch = branch_, .amount = amount}, .fed = {}, .branch = fed_};
+    return {.call = {.kind = kind, .branch = branch_, .amount = amount}, .branch = fed_};
   }
 
   std::optional<std::string> refusal(const Asked& asked) {
@@ -108,10 +108,7 @@ class RemoteSubject final : public Subject {
                              .first = !home.begun,
                              .own_seed = !home.options.draws};
     const History shape{.what = {home.options.setup, stream, {}},
-                        .contract = home.options.contract,
-                        .events = {},
-                        .coverage = {},
-                        .failure = {}};
+                        .contract = home.options.contract};
     Reported reported;
     std::string failure;
     const auto done = home.conversation->ask(

@@ -18,7 +18,7 @@ std::string contract_request(const Setup& setup);
 // logits of what a feed takes in are written if they are asked for.
 struct Asked {
   Call call;
-  std::vector<Token> fed;  // by this call
+  std::vector<Token> fed{};  // by this call
   std::vector<Token> branch;
 };
 

@@ -73,8 +73,7 @@ class Validator {
   }
 
   void converse_about(const Case& what, const Contract& contract, const Hello& hello) {
-    History history{
-        .what = what, .contract = contract, .events = {}, .coverage = {}, .failure = {}};
+    History history{.what = what, .contract = contract};
     const auto done = converse(*conversation_, {.logits = hello.logits}, history);
     const auto refused = std::ranges::count(history.events, true, &Event::refused);
     note("a run of " + std::to_string(what.calls.size()) + " calls, of which " +

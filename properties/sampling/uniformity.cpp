@@ -179,11 +179,7 @@ Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOp
                           .seed = options.seed,
                           .decisions = options.trials * (shape->n - shape->k),
                           .statistics = std::move(climbed->statistics),
-                          .uniform = !climbed->rejected,
-                          .sentence = {},
-                          .smallest = {},
-                          .ladder = {},
-                          .witness = {}};
+                          .uniform = !climbed->rejected};
   report.band = band_of(report.counts);
   report.sentence = verdict_words(report);
   if (report.uniform) return report;

@@ -34,13 +34,13 @@ struct UniformityResult {
   std::uint64_t decisions = 0;  // of the trials at the given size
   std::vector<Statistic> statistics;
   bool uniform = true;
-  std::string sentence;
+  std::string sentence{};
 
   // When it is not uniform: the smallest cell of the ladder that shows it, and, where its draws can
   // be enumerated, the exact law there.
-  std::string smallest;
-  std::vector<Statistic> ladder;
-  std::string witness;
+  std::string smallest{};
+  std::vector<Statistic> ladder{};
+  std::string witness{};
 
   // Half the width of the simultaneous 95 % band around k/n.
   double band = 0;

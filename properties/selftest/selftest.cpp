@@ -160,7 +160,7 @@ void read_slot(const Job& job, const Slot& slot, SelftestResult& report) {
     }
     return;
   }
-  Kill kill{.mutant = job.mutant, .killers = {}, .smallest = slot.words, .cases = slot.needed};
+  Kill kill{.mutant = job.mutant, .smallest = slot.words, .cases = slot.needed};
   for (std::uint32_t i = 0; i < slot.killers; ++i) {
     kill.killers.push_back({&laws()[slot.laws[i]], slot.cases[i]});
   }
@@ -193,11 +193,7 @@ Result<SelftestResult> run_selftest(const SelftestOptions& options) {
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   run_jobs(*jobs, options, slots);
-  SelftestResult report{.seed = options.seed,
-                        .whole = options.filter.empty(),
-                        .kills = {},
-                        .idle_laws = {},
-                        .accusations = {}};
+  SelftestResult report{.seed = options.seed, .whole = options.filter.empty()};
   for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], report);
   report.right_subjects = report.right_batteries / options.right_runs;
   if (report.whole) find_idle(report);
