@@ -13,11 +13,6 @@
 namespace kv::properties {
 namespace {
 
-struct Branch {
-  std::unique_ptr<Subject> subject;
-  std::vector<Token> fed;
-};
-
 class Runner {
  public:
   Runner(Family& family, const Case& what, const DrawsOf& draws, History& history)
@@ -25,7 +20,7 @@ class Runner {
 
   void run() {
     try {
-      branches_.push_back({family_.make(case_.setup, draws_), {}});
+      subjects_.push_back(family_.make(case_.setup, draws_));
       for (const Call& call : case_.calls) {
         if (call.branch < branches_.size()) perform(call);
       }
@@ -37,11 +32,13 @@ class Runner {
  private:
   void perform(const Call& call) {
     Event event{.call = call};
-    at_ = call.branch;
+    event.fed = tokens_of(call, branches_);
     event.refused = !answer(call, event);
-    Branch& branch = branches_[call.branch];
-    event.branch = branch.fed;
-    if (call.kind != Call::Kind::feed || event.refused) event.facts = branch.subject->look();
+    if (!event.refused) carry_out(call, event.fed, branches_);
+    event.branch = branches_[call.branch];
+    if (call.kind != Call::Kind::feed || event.refused) {
+      event.facts = subjects_[call.branch]->look();
+    }
     const bool fed = call.kind == Call::Kind::feed && !event.refused;
     if (const auto wrong = shape_error(event.facts, history_.units(), fed ? event.fed.size() : 0)) {
       throw SubjectFailed(*wrong);
@@ -63,53 +60,35 @@ class Runner {
   }
 
   bool answer(const Call& call, Event& event) {
-    Branch& branch = branches_[at_];
-    Subject& subject = *branch.subject;
+    Subject& subject = *subjects_[call.branch];
     const auto nothing = [](Done) {};
     switch (call.kind) {
       case Call::Kind::feed:
-        return feed(branch, call, event);
+        return taken(subject.feed({event.fed, case_.stream}), event,
+                     [&](Facts facts) { event.facts = std::move(facts); });
       case Call::Kind::fork:
-        return taken(subject.fork(), event, [&](std::unique_ptr<Subject> copy) {
-          std::vector<Token> fed = branch.fed;
-          branches_.push_back({std::move(copy), std::move(fed)});
-        });
+        return taken(subject.fork(), event,
+                     [&](std::unique_ptr<Subject> copy) { subjects_.push_back(std::move(copy)); });
       case Call::Kind::truncate:
-        return taken(subject.truncate(call.amount), event, [&](Done) {
-          const auto length = static_cast<std::size_t>(std::max<std::int64_t>(0, call.amount));
-          if (length < branch.fed.size()) branch.fed.resize(length);
-        });
+        return taken(subject.truncate(call.amount), event, nothing);
       case Call::Kind::reset:
-        return taken(subject.reset(), event, [&](Done) { branch.fed.clear(); });
+        return taken(subject.reset(), event, nothing);
       case Call::Kind::reorder:
         return taken(subject.reorder(call.from), event, nothing);
       case Call::Kind::shift:
         return taken(subject.shift(case_.setup.sinks, -call.amount), event, nothing);
       case Call::Kind::snapshot:
-        return snapshot(branch, event);
+        return snapshot(subjects_[call.branch], event);
     }
     return false;
   }
 
-  bool feed(Branch& branch, const Call& call, Event& event) {
-    for (std::int64_t i = 0; i < call.amount; ++i) {
-      event.fed.push_back(
-          {static_cast<std::int32_t>(branch.fed.size() + event.fed.size()), call.variant});
-    }
-    const bool done = taken(branch.subject->feed({event.fed, case_.stream}), event,
-                            [&](Facts facts) { event.facts = std::move(facts); });
-    if (done) branch.fed.insert(branch.fed.end(), event.fed.begin(), event.fed.end());
-    return done;
-  }
-
-  bool snapshot(Branch& branch, Event& event) {
+  bool snapshot(std::unique_ptr<Subject>& subject, Event& event) {
     bool restored = false;
-    const bool reported =
-        taken(branch.subject->snapshot(), event, [&](std::vector<std::uint8_t> bytes) {
-          std::unique_ptr<Subject> fresh = family_.make(case_.setup, draws_);
-          restored =
-              taken(fresh->restore(bytes), event, [&](Done) { branch.subject = std::move(fresh); });
-        });
+    const bool reported = taken(subject->snapshot(), event, [&](std::vector<std::uint8_t> bytes) {
+      std::unique_ptr<Subject> fresh = family_.make(case_.setup, draws_);
+      restored = taken(fresh->restore(bytes), event, [&](Done) { subject = std::move(fresh); });
+    });
     return reported && restored;
   }
 
@@ -117,8 +96,8 @@ class Runner {
   const Case& case_;
   const DrawsOf& draws_;
   History& history_;
-  std::vector<Branch> branches_;
-  std::size_t at_ = 0;
+  std::vector<std::unique_ptr<Subject>> subjects_;  // of each branch
+  Branches branches_{{}};
 };
 
 // Whether the last query sees less than was fed: how caches evict that hide and free nothing, and
@@ -154,6 +133,29 @@ Coverage coverage_of(const History& history) {
 }
 
 }  // namespace
+
+std::vector<Token> tokens_of(const Call& call, const Branches& branches) {
+  std::vector<Token> tokens;
+  if (call.kind != Call::Kind::feed) return tokens;
+  const std::size_t before = branches[call.branch].size();
+  for (std::size_t i = 0; std::cmp_less(i, call.amount); ++i) {
+    tokens.push_back({static_cast<std::int32_t>(before + i), call.variant});
+  }
+  return tokens;
+}
+
+void carry_out(const Call& call, std::span<const Token> fed, Branches& branches) {
+  std::vector<Token>& branch = branches[call.branch];
+  branch.insert(branch.end(), fed.begin(), fed.end());
+  if (call.kind == Call::Kind::reset) branch.clear();
+  if (call.kind == Call::Kind::truncate) keep_first(call.amount, branch);
+  if (call.kind == Call::Kind::fork) branches.push_back(std::vector<Token>(branch));
+}
+
+void keep_first(std::int64_t length, std::vector<Token>& fed) {
+  const auto left = static_cast<std::size_t>(std::max<std::int64_t>(0, length));
+  if (left < fed.size()) fed.resize(left);
+}
 
 Coverage& Coverage::operator|=(const Coverage& other) {
   eviction |= other.eviction;

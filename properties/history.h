@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,18 @@
 #include "kvcheck/properties/subject.h"
 
 namespace kv::properties {
+
+// Of each branch, the tokens that were fed and still count.
+using Branches = std::vector<std::vector<Token>>;
+
+// The tokens of a feed, none of another call. Requires that the call's branch exists.
+std::vector<Token> tokens_of(const Call& call, const Branches& branches);
+
+// What a call that fed these tokens and was not refused does to the branches.
+void carry_out(const Call& call, std::span<const Token> fed, Branches& branches);
+
+// What a truncation to `length` leaves of the tokens that were fed.
+void keep_first(std::int64_t length, std::vector<Token>& fed);
 
 // One call and what came of it.
 struct Event {

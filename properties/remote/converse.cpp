@@ -1,42 +1,8 @@
-#include <algorithm>
-
 #include "kvcheck/properties/remote/facts_json.h"
 #include "kvcheck/properties/remote/remote_family.h"
 #include "kvcheck/properties/remote/request_json.h"
 
 namespace kv::properties {
-namespace {
-
-using Branches = std::vector<std::vector<Token>>;  // what was fed on each and still counts
-
-// What the calls do to the branches once they are done.
-void carry_out(const Asked& asked, Branches& branches) {
-  std::vector<Token>& fed = branches[asked.call.branch];
-  switch (asked.call.kind) {
-    case Call::Kind::feed:
-      fed.insert(fed.end(), asked.fed.begin(), asked.fed.end());
-      break;
-    case Call::Kind::fork: {
-      std::vector<Token> copy = fed;
-      branches.push_back(std::move(copy));
-      break;
-    }
-    case Call::Kind::truncate: {
-      const auto length = static_cast<std::size_t>(std::max<std::int64_t>(0, asked.call.amount));
-      if (length < fed.size()) fed.resize(length);
-      break;
-    }
-    case Call::Kind::reset:
-      fed.clear();
-      break;
-    case Call::Kind::reorder:
-    case Call::Kind::shift:
-    case Call::Kind::snapshot:
-      break;
-  }
-}
-
-}  // namespace
 
 std::optional<std::string> read_refusal(const JsonAt& event) {
   event.only({"refused", "units"});
@@ -105,13 +71,8 @@ class Talk {
       const std::size_t index = planned_to_++;
       const Call& call = history_.what.calls[index];
       if (call.branch >= branches.size()) continue;
-      Asked asked{.call = call, .branch = branches[call.branch]};
-      const std::int64_t count = call.kind == Call::Kind::feed ? call.amount : 0;
-      for (std::int64_t i = 0; i < count; ++i) {
-        asked.fed.push_back(
-            {static_cast<std::int32_t>(asked.branch.size() + asked.fed.size()), call.variant});
-      }
-      carry_out(asked, branches);
+      Asked asked{call, tokens_of(call, branches), branches[call.branch]};
+      carry_out(call, asked.fed, branches);
       calls.push_back(std::move(asked));
       index_of_.push_back(index);
     }
@@ -155,7 +116,7 @@ class Talk {
       event.refused = true;
       event.why = *why;
     } else {
-      carry_out(asked, branches_);
+      carry_out(asked.call, asked.fed, branches_);
     }
     event.branch = branches_[asked.call.branch];
     event.branches = static_cast<std::uint32_t>(branches_.size());

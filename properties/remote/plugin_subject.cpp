@@ -1,9 +1,9 @@
 #include "kvcheck/properties/remote/plugin_subject.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "kvcheck/properties/heads.h"
+#include "kvcheck/properties/history.h"
 #include "kvcheck/properties/remote/plugin_rows.h"
 
 namespace kv::properties {
@@ -93,8 +93,7 @@ class PluginSubject final : public Subject {
   Answer<Done> truncate(std::int64_t length) override {
     if (plugin_.truncate == nullptr) return Subject::truncate(length);
     if (const auto why = refused(plugin_.truncate(cache_, length))) return Refused{*why};
-    const auto left = static_cast<std::size_t>(std::max<std::int64_t>(0, length));
-    if (left < fed_.size()) fed_.resize(left);
+    keep_first(length, fed_);
     return Done{};
   }
 

@@ -59,8 +59,7 @@ class RemoteSubject final : public Subject {
 
   Answer<Done> truncate(std::int64_t length) override {
     if (auto refused = refusal(asked(Call::Kind::truncate, length))) return Refused{*refused};
-    const auto left = static_cast<std::size_t>(std::max<std::int64_t>(0, length));
-    if (left < fed_.size()) fed_.resize(left);
+    keep_first(length, fed_);
     return Done{};
   }
 
