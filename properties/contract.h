@@ -72,11 +72,11 @@ struct Contract {
 
   // Words of policies/registry/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
   // score-driven, deterministic, admits-newcomers): promises beyond the strict reading.
-  std::set<std::string, std::less<>> claims;
+  std::set<std::string, std::less<>> claims{};
 
   // The spec whose residents these ought to be, token for token, as a canonical spec; empty: the
   // subject names none. Held to an executable specification (models.h), not to our code.
-  std::string reference;
+  std::string reference{};
 
   // The most rows that may be stored once a call is over, after `tokens` were fed, the last `chunk`
   // of them in the last call.

@@ -51,6 +51,9 @@ class Family {
   [[nodiscard]] virtual bool in_process() const { return true; }
 };
 
+// A contract of the strictest reading with the setup's sizes.
+Contract strictest(const std::string& name, const Setup& setup);
+
 // The draws of an ordinary run: counter-based, keyed by the seed and the unit.
 DrawsOf counter_draws(std::uint64_t seed);
 

@@ -173,6 +173,10 @@ Place History::place_of(std::size_t index) const {
   return Heads{what.setup, contract.unit}.place_of(index);
 }
 
+Contract strictest(const std::string& name, const Setup& setup) {
+  return {.name = name, .sinks = setup.sinks, .recent = setup.recent, .budget = setup.budget};
+}
+
 DrawsOf counter_draws(std::uint64_t seed) {
   return [seed](std::uint32_t unit) { return std::make_unique<CounterDraws>(Rng(seed, unit)); };
 }

@@ -139,11 +139,7 @@ class SimpleFamily final : public Family {
       return Error{Error::Kind::unsupported,
                    name_ + " refuses these sizes: " + std::string(refused.what())};
     }
-    Contract contract;
-    contract.name = name_;
-    contract.sinks = setup.sinks;
-    contract.recent = setup.recent;
-    contract.budget = setup.budget;
+    Contract contract = strictest(name_, setup);
     contract.positions = PositionMode::unreported;
     if (declare_) declare_(contract);
     return contract;

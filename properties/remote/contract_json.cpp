@@ -7,6 +7,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/claims.h"
+#include "kvcheck/properties/family.h"
 
 namespace kv::properties {
 namespace {
@@ -149,7 +150,7 @@ Setup read_setup(const JsonAt& at, const Setup& defaults) {
 std::string contract_json(const Contract& contract) {
   const auto count = [](std::uint32_t value) { return std::uint64_t{value}; };
   JsonObject object;
-  object.add("name", std::string_view(contract.name))
+  object.add("name", contract.name)
       .add("sinks", count(contract.sinks))
       .add("recent", count(contract.recent))
       .add("budget", count(contract.budget))
@@ -178,7 +179,7 @@ std::string contract_json(const Contract& contract) {
       .add("full_precision_sinks", count(contract.full_precision_sinks))
       .add("wants_attention", contract.wants_attention)
       .add_raw("claims", json_list(contract.claims, json_string))
-      .add("reference", std::string_view(contract.reference))
+      .add("reference", contract.reference)
       .text();
 }
 
@@ -213,11 +214,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "wants_attention",
                 "claims",
                 "reference"});
-  Contract contract;
-  contract.name = name;
-  contract.sinks = setup.sinks;
-  contract.recent = setup.recent;
-  contract.budget = setup.budget;
+  Contract contract = strictest(name, setup);
   read_sizes(at, contract);
   read_words(at, contract);
   read_flag(at, "pinned_first_page", contract.pinned_first_page);

@@ -117,4 +117,20 @@ Result<Hello> say_hello(Conversation& conversation) {
   return hello;
 }
 
+Result<Declared> ask_contract(Conversation& conversation,
+                              const Setup& setup,
+                              const std::string& name) {
+  Declared declared;
+  const auto reported = conversation.ask(contract_request(setup), nullptr, [&](const JsonAt& at) {
+    at.only_ever({"contract", "refused"});
+    if (const auto why = at.find("refused")) {
+      declared.refused = why->text("why");
+    } else {
+      declared.contract = read_contract(at.need("contract"), setup, name);
+    }
+  });
+  if (!reported) return reported.error();
+  return declared;
+}
+
 }  // namespace kv::properties

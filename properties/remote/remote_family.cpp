@@ -107,34 +107,18 @@ class RemoteFamily final : public Family {
   // What the process declares, or why it refuses. One that fails over it is not refused: a
   // contract of the strictest reading stands in, and every run fails with what happened.
   Result<Contract> ask_contract(const Setup& setup) const {
-    Contract contract;
-    std::optional<std::string> refused;
     auto conversation = pool_->take();
-    Result<void> reported =
-        conversation
-            ? (*conversation)
-                  ->ask(contract_request(setup), nullptr,
-                        [&](const JsonAt& at) {
-                          at.only_ever({"contract", "refused"});
-                          if (const auto why = at.find("refused")) {
-                            refused = why->text("why");
-                          } else {
-                            contract = read_contract(at.need("contract"), setup, hello_.name);
-                          }
-                        })
-            : Result<void>(conversation.error());
+    Result<Declared> declared = conversation
+                                    ? properties::ask_contract(**conversation, setup, hello_.name)
+                                    : Result<Declared>(conversation.error());
     if (conversation) pool_->give(*std::move(conversation));
-    if (!reported) {
-      failures_[key_of(setup)] = reported.error();
-      contract = {};
-      contract.name = hello_.name;
-      contract.sinks = setup.sinks;
-      contract.recent = setup.recent;
-      contract.budget = setup.budget;
-    } else if (refused) {
-      return Error{Error::Kind::unsupported, hello_.name + " refuses these sizes: " + *refused};
+    if (!declared) {
+      failures_[key_of(setup)] = declared.error();
+      return strictest(hello_.name, setup);
     }
-    return contract;
+    if (!declared->refused) return declared->contract;
+    return Error{Error::Kind::unsupported,
+                 hello_.name + " refuses these sizes: " + *declared->refused};
   }
 
   std::shared_ptr<ConversationPool> pool_;

@@ -66,6 +66,16 @@ class Conversation {
 
 Result<Hello> say_hello(Conversation& conversation);
 
+// What a process declares for a setup.
+struct Declared {
+  Contract contract;
+  std::optional<std::string> refused{};  // why there is none
+};
+
+Result<Declared> ask_contract(Conversation& conversation,
+                              const Setup& setup,
+                              const std::string& name);
+
 struct RunOptions {
   const DrawsOf* draws = nullptr;  // null: of the setup's own seed
   bool logits = false;

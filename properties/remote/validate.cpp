@@ -56,20 +56,12 @@ class Validator {
 
   // Nothing if the sizes are refused or the answer is wrong.
   std::optional<Contract> contract_of(const Setup& setup, const std::string& name) {
-    std::optional<Contract> contract;
-    const std::string request = contract_request(setup);
-    const auto reported = conversation_->ask(request, nullptr, [&](const JsonAt& at) {
-      at.only({"contract", "refused"});
-      if (const auto why = at.find("refused")) {
-        static_cast<void>(why->text("why"));
-      } else {
-        contract = read_contract(at.need("contract"), setup, name);
-      }
-    });
-    note(reported && !contract ? "a contract (refused)" : "a contract", request,
-         reported ? "" : reported.error().message);
-    if (!reported) return std::nullopt;
-    return contract;
+    const auto declared = ask_contract(*conversation_, setup, name);
+    const bool refused = declared && declared->refused;
+    note(refused ? "a contract (refused)" : "a contract", contract_request(setup),
+         declared ? "" : declared.error().message);
+    if (!declared || refused) return std::nullopt;
+    return declared->contract;
   }
 
   void converse_about(const Case& what, const Contract& contract, const Hello& hello) {
