@@ -66,16 +66,14 @@ class RemoteSubject final : public Subject {
   Answer<Done> reorder(std::span<const std::uint32_t> from) override {
     Asked asked = this->asked(Call::Kind::reorder, 0);
     asked.call.from.assign(from.begin(), from.end());
-    if (auto refused = refusal(asked)) return Refused{*refused};
-    return Done{};
+    return done(asked);
   }
 
   Answer<Done> shift(std::int64_t begin, std::int64_t delta) override {
     if (begin != static_cast<std::int64_t>(home_->options.setup.sinks)) {
       return Refused{"only what follows the sinks can be shifted"};
     }
-    if (auto refused = refusal(asked(Call::Kind::shift, -delta))) return Refused{*refused};
-    return Done{};
+    return done(asked(Call::Kind::shift, -delta));
   }
 
  private:
@@ -86,6 +84,11 @@ class RemoteSubject final : public Subject {
 
   [[nodiscard]] Asked asked(Call::Kind kind, std::int64_t amount) const {
     return {.call = {.kind = kind, .branch = branch_, .amount = amount}, .branch = fed_};
+  }
+
+  Answer<Done> done(const Asked& asked) {
+    if (auto refused = refusal(asked)) return Refused{*refused};
+    return Done{};
   }
 
   std::optional<std::string> refusal(const Asked& asked) {

@@ -99,7 +99,7 @@ class AskedDraws final : public Draws {
 };
 
 std::string error_line(const std::string& words) {
-  return JsonObject().add("error", std::string_view(words)).text();
+  return JsonObject().add("error", words).text();
 }
 
 // One host in conversation with one family.
@@ -116,14 +116,14 @@ class Server {
       return begin(setup, at.need("draws").text("draws") == "ask", at);
     }
     if (ask == "more") return perform(at);
-    return JsonObject().add("error", "unknown request \"" + ask + "\"").text();
+    return error_line("unknown request \"" + ask + "\"");
   }
 
  private:
   std::string hello() {
     return JsonObject()
         .add("protocol", std::uint64_t{protocol_version})
-        .add("name", std::string_view(family_.name()))
+        .add("name", family_.name())
         .add("draws", family_.uses_draws())
         .add("sizes", family_.takes_sizes() ? "any" : "wanted")
         .add_raw("wanted", setup_json(family_.requested()))
@@ -135,7 +135,7 @@ class Server {
     if (!declared) {
       const Error& error = declared.error();
       if (error.kind == Error::Kind::malformed) return error_line(error.message);
-      return JsonObject().add("refused", std::string_view(error.message)).text();
+      return JsonObject().add("refused", error.message).text();
     }
     return JsonObject().add_raw("contract", contract_json(*declared)).text();
   }
@@ -144,9 +144,7 @@ class Server {
     branches_.clear();
     shape_.what.setup = setup;
     const auto declared = family_.contract(setup);
-    if (!declared) {
-      return JsonObject().add("error", std::string_view(declared.error().message)).text();
-    }
+    if (!declared) return error_line(declared.error().message);
     shape_.contract = *declared;
     draws_ = counter_draws(setup.seed);
     if (asks) {
@@ -174,7 +172,7 @@ class Server {
     }
     JsonObject object;
     object.add_raw("events", "[" + events + "]");
-    if (!failure.empty()) object.add("failure", std::string_view(failure));
+    if (!failure.empty()) object.add("failure", failure);
     return object.text();
   }
 
@@ -261,7 +259,7 @@ class Server {
   std::string event(const std::string& why, const Facts& facts, std::size_t queries) {
     const auto unit_of = [&](const UnitFacts& unit) { return unit_json(unit, queries); };
     JsonObject object;
-    if (!why.empty()) object.add("refused", std::string_view(why));
+    if (!why.empty()) object.add("refused", why);
     return object.add_raw("units", json_list(facts.units, unit_of)).text();
   }
 
