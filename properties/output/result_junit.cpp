@@ -10,31 +10,19 @@ namespace {
 
 // For attributes and text alike. XML has no words for most control characters, and none for bytes
 // that are not UTF-8: both become '?'.
+std::string xml_of(char c) {
+  if (c == '&') return "&amp;";
+  if (c == '<') return "&lt;";
+  if (c == '>') return "&gt;";
+  if (c == '"') return "&quot;";
+  if (c == '\n') return "&#10;";
+  const auto byte = static_cast<unsigned char>(c);
+  return std::string(1, byte < 0x20 || byte >= 0x7f ? '?' : c);
+}
+
 std::string xml(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default: {
-        const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 || byte >= 0x7f ? '?' : c;
-      }
-    }
-  }
+  for (const char c : text) out += xml_of(c);
   return out;
 }
 
