@@ -144,6 +144,16 @@ ValueReading decoded(std::span<const float, value_size> value) {
   return {token_of(*digits), place_of(*digits)};
 }
 
+// To codes of one step, which it gives; 0 if all are 0.
+float round_to_codes(std::span<float> numbers, Precision precision) {
+  float most = 0;
+  for (const float x : numbers) most = std::max(most, std::abs(x));
+  if (most == 0) return 0;
+  const float step = most / (precision == Precision::int8 ? 127.0F : 7.0F);
+  for (float& x : numbers) x = std::round(x / step) * step;
+  return step;
+}
+
 // Vectors that were read before. The same few are read over and over, since every call tells all
 // rows, and reading a key takes some fifty transcendental functions.
 template <std::size_t n, typename Reading>
@@ -227,11 +237,7 @@ void store_as(std::span<float> vector, Precision precision) {
     for (float& x : vector) x = bf16_to_f32(f32_to_bf16(x));
     return;
   }
-  float most = 0;
-  for (const float x : vector) most = std::max(most, std::abs(x));
-  if (most == 0) return;
-  const float scale = most / (precision == Precision::int8 ? 127.0F : 7.0F);
-  for (float& x : vector) x = std::round(x / scale) * scale;
+  round_to_codes(vector, precision);
 }
 
 std::vector<float> store_in_groups(std::span<float> vector, Precision precision) {
@@ -239,11 +245,7 @@ std::vector<float> store_in_groups(std::span<float> vector, Precision precision)
   std::vector<float> steps;
   for (std::size_t begin = 0; begin < vector.size(); begin += payload_group) {
     const auto group = vector.subspan(begin, std::min(payload_group, vector.size() - begin));
-    float most = 0;
-    for (const float x : group) most = std::max(most, std::abs(x));
-    steps.push_back(most / (precision == Precision::int8 ? 127.0F : 7.0F));
-    if (most == 0) continue;
-    for (float& x : group) x = std::round(x / steps.back()) * steps.back();
+    steps.push_back(round_to_codes(group, precision));
   }
   return steps;
 }
