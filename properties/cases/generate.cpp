@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <rapidcheck/Gen.h>
 #include <rapidcheck/Random.h>
 #include <rapidcheck/seq/Create.h>
 #include <rapidcheck/seq/Transform.h>
@@ -164,13 +163,8 @@ void CaseTree::simpler(const std::function<bool(const CaseTree&)>& take) const {
 }
 
 CaseTree CaseSource::at(std::uint64_t index) const {
-  const rc::Gen<Case> cases = [this, index](const rc::Random& random, int /*size*/) {
-    Drawer draw(random);
-    return tree_of(draw_case(draw, scope_, index), scope_.takes_sizes);
-  };
-  const rc::Random random(rc::Random::Key{scope_.seed, index, 0x6b76, 0});
-  return CaseTree(
-      std::make_shared<const CaseTree::Impl>(CaseTree::Impl{cases(random, rc::kNominalSize)}));
+  Drawer draw(rc::Random(rc::Random::Key{scope_.seed, index, 0x6b76, 0}));
+  return CaseTree(draw_case(draw, scope_, index), scope_.takes_sizes);
 }
 
 }  // namespace kv::properties

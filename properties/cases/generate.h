@@ -35,7 +35,6 @@ class CaseTree {
 
   explicit CaseTree(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-  friend class CaseSource;
   std::shared_ptr<const Impl> impl_;
 };
 
