@@ -98,30 +98,24 @@ class Shrinks {
     for (std::uint32_t Setup::*field :
          {&Setup::layers, &Setup::kv_heads, &Setup::group, &Setup::sequences}) {
       for (const std::uint32_t to : towards(what_.setup.*field, 1)) {
-        Case next = what_;
-        next.setup.*field = to;
-        if (field == &Setup::sequences) narrow_orders(next);
-        add(std::move(next));
+        change([&](Case& next) {
+          next.setup.*field = to;
+          if (field == &Setup::sequences) narrow_orders(next);
+        });
       }
     }
   }
 
   void subject_seed() {
-    if (what_.setup.seed == 0) return;
-    Case next = what_;
-    next.setup.seed = 0;
-    add(std::move(next));
+    change([](Case& next) { next.setup.seed = 0; });
   }
 
   void amounts() {
     for (std::size_t i = what_.calls.size(); i-- > 0;) {
       const Call& call = what_.calls[i];
-      if (is_feed(call)) {
-        for (const std::uint32_t to : towards(static_cast<std::uint32_t>(call.amount), 1)) {
-          set_amount(i, to);
-        }
-      } else if (call.amount > 0) {
-        for (const std::uint32_t to : towards(static_cast<std::uint32_t>(call.amount), 0)) {
+      if (is_feed(call) || call.amount > 0) {
+        const std::uint32_t least = is_feed(call) ? 1 : 0;
+        for (const std::uint32_t to : towards(static_cast<std::uint32_t>(call.amount), least)) {
           set_amount(i, to);
         }
       } else if (call.amount < -1) {
@@ -132,15 +126,13 @@ class Shrinks {
 
   // Other content is told apart from the plain one, variant 0, only after something was taken back.
   void variants() {
-    Case plain = what_;
-    for (Call& call : plain.calls) call.variant = 0;
-    add(std::move(plain));
+    change([](Case& next) {
+      for (Call& call : next.calls) call.variant = 0;
+    });
     for (std::size_t i = what_.calls.size(); i-- > 0;) {
       for (const std::uint32_t to :
            towards(static_cast<std::uint32_t>(what_.calls[i].variant), 0)) {
-        Case next = what_;
-        next.calls[i].variant = static_cast<std::int32_t>(to);
-        add(std::move(next));
+        change([&](Case& next) { next.calls[i].variant = static_cast<std::int32_t>(to); });
       }
     }
   }
@@ -151,20 +143,14 @@ class Shrinks {
         StreamKind::one_hot, StreamKind::drift,   StreamKind::unscored, StreamKind::hitter};
     for (const StreamKind kind : plain_first) {
       if (kind == what_.stream.kind) break;
-      Case next = what_;
-      next.stream.kind = kind;
-      next.stream.planted = 0;
-      add(std::move(next));
+      change([&](Case& next) {
+        next.stream.kind = kind;
+        next.stream.planted = 0;
+      });
     }
-    if (what_.stream.seed != 0) {
-      Case next = what_;
-      next.stream.seed = 0;
-      add(std::move(next));
-    }
+    change([](Case& next) { next.stream.seed = 0; });
     for (const std::uint32_t to : towards(what_.stream.planted, 0)) {
-      Case next = what_;
-      next.stream.planted = to;
-      add(std::move(next));
+      change([&](Case& next) { next.stream.planted = to; });
     }
   }
 
@@ -212,8 +198,13 @@ class Shrinks {
   }
 
   void set_amount(std::size_t index, std::int64_t amount) {
+    change([&](Case& next) { next.calls[index].amount = amount; });
+  }
+
+  template <typename Change>
+  void change(const Change& change) {
     Case next = what_;
-    next.calls[index].amount = amount;
+    change(next);
     add(std::move(next));
   }
 
