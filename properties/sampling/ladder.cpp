@@ -16,26 +16,17 @@ StatisticalVerdict not_run(const std::string& why) {
   return verdict;
 }
 
-// As many as there is time for, and thirty at least.
-Result<Counts> count_in_time(FamilySampler& sampler,
-                             const CountsRequested& requested,
-                             const Effort& effort,
-                             std::uint64_t root,
-                             std::uint64_t streams) {
-  Counts counts(sampler.shape(), requested);
-  for (std::uint64_t r = 0; r < streams; ++r) {
-    if (r >= fewest_streams && effort.seconds_left && effort.seconds_left() <= 0) break;
-    if (const auto done = collect(sampler, root, r, 1, counts); !done) return done.error();
-  }
-  return counts;
-}
-
+// With a limit of time, as many as there is time for, and thirty at least.
 Result<Counts> count(FamilySampler& sampler,
                      const CountsRequested& requested,
                      std::uint64_t root,
-                     std::uint64_t streams) {
+                     std::uint64_t streams,
+                     const std::function<double()>& seconds_left) {
   Counts counts(sampler.shape(), requested);
-  if (const auto done = collect(sampler, root, 0, streams, counts); !done) return done.error();
+  for (std::uint64_t r = 0; r < streams; ++r) {
+    if (r >= fewest_streams && seconds_left && seconds_left() <= 0) break;
+    if (const auto done = collect(sampler, root, r, 1, counts); !done) return done.error();
+  }
   return counts;
 }
 
@@ -212,7 +203,7 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
                     .streams = streams_at(site.streams, effort, family),
                     .run = [&ask, sampler = site.sampler](std::uint64_t root, std::uint64_t streams)
                         -> Result<std::vector<ChanceTest>> {
-                      Result<Counts> counts = count(*sampler, ask.requested, root, streams);
+                      Result<Counts> counts = count(*sampler, ask.requested, root, streams, {});
                       if (!counts) return counts.error();
                       return ask.tests(*counts);
                     }});
@@ -225,8 +216,8 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   const auto diagnose = [&]() -> std::string {
     if (!ask.diagnose) return {};
     const Result<Counts> counts =
-        count_in_time(*telling->sampler, ask.requested, effort, test_root(effort.seed, ask.law, 3),
-                      streams_at(2 * telling->streams, effort, family));
+        count(*telling->sampler, ask.requested, test_root(effort.seed, ask.law, 3),
+              streams_at(2 * telling->streams, effort, family), effort.seconds_left);
     return counts ? ask.diagnose(*counts) : std::string();
   };
   return climb_cells(std::move(bins), effort, ask.law, diagnose);
