@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
@@ -20,6 +21,16 @@ constexpr std::array<std::string_view, 3> visibilities = {"causal", "window", "t
 constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shifted", "untold"};
 constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
+
+constexpr std::array<std::pair<std::string_view, std::uint32_t Setup::*>, 7> setup_sizes = {{
+    {"layers", &Setup::layers},
+    {"kv_heads", &Setup::kv_heads},
+    {"group", &Setup::group},
+    {"sequences", &Setup::sequences},
+    {"sinks", &Setup::sinks},
+    {"recent", &Setup::recent},
+    {"budget", &Setup::budget},
+}};
 
 template <typename Enum>
 std::string_view word_in(std::span<const std::string_view> words, Enum value) {
@@ -114,29 +125,15 @@ void read_words(const JsonAt& at, Contract& contract) {
 }  // namespace
 
 std::string setup_json(const Setup& setup) {
-  const auto count = [](std::uint64_t value) { return value; };
-  return JsonObject()
-      .add("layers", count(setup.layers))
-      .add("kv_heads", count(setup.kv_heads))
-      .add("group", count(setup.group))
-      .add("sequences", count(setup.sequences))
-      .add("sinks", count(setup.sinks))
-      .add("recent", count(setup.recent))
-      .add("budget", count(setup.budget))
-      .add("seed", setup.seed)
-      .text();
+  JsonObject object;
+  for (const auto& [name, size] : setup_sizes) object.add(name, std::uint64_t{setup.*size});
+  return object.add("seed", setup.seed).text();
 }
 
 Setup read_setup(const JsonAt& at, const Setup& defaults) {
   at.only_ever({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
   Setup setup = defaults;
-  read_count(at, "layers", setup.layers);
-  read_count(at, "kv_heads", setup.kv_heads);
-  read_count(at, "group", setup.group);
-  read_count(at, "sequences", setup.sequences);
-  read_count(at, "sinks", setup.sinks);
-  read_count(at, "recent", setup.recent);
-  read_count(at, "budget", setup.budget);
+  for (const auto& [name, size] : setup_sizes) read_count(at, name, setup.*size);
   if (const auto seed = at.find("seed")) {
     setup.seed = seed->unsigned64("a whole number below 2^64");
   }
