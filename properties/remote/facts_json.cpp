@@ -78,43 +78,46 @@ std::string matrix(const std::vector<T>& values, std::size_t queries) {
   return text + "]";
 }
 
-std::vector<Place> read_places(const JsonAt& rows, std::string_view name, std::size_t count) {
-  const auto field = rows.find(name);
-  if (!field) return {};
-  if (field->size("a list of places") != count) {
-    field->complain("there must be one place for each of the " + std::to_string(count) + " rows");
-    return {};
+void read_places(const JsonAt& at,
+                 std::string_view name,
+                 std::vector<Row>& rows,
+                 Place Row::*field) {
+  const auto column = at.find(name);
+  if (!column) return;
+  if (column->size("a list of places") != rows.size()) {
+    return column->complain("there must be one place for each of the " +
+                            std::to_string(rows.size()) + " rows");
   }
   std::vector<Place> places;
-  for (std::size_t i = 0; i < count; ++i) {
-    const JsonAt at = (*field)[i];
-    if (at.size("[sequence, layer, head]") != 3) {
-      at.expected("[sequence, layer, head]");
-      return {};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const JsonAt place = (*column)[i];
+    if (place.size("[sequence, layer, head]") != 3) {
+      return place.expected("[sequence, layer, head]");
     }
     const auto part = [&](std::size_t which) {
-      return static_cast<std::uint32_t>(at[which].integer("a number", 0, most_place));
+      return static_cast<std::uint32_t>(place[which].integer("a number", 0, most_place));
     };
     places.push_back({part(0), part(1), part(2)});
   }
-  return places;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*field = places[i];
 }
 
-// The field's elements, one per row; empty where it is not reported.
+// Reads what is reported of each row into a field; false, and nothing has changed, where it is not.
 template <typename T, typename Read>
-std::vector<T> read_column(const JsonAt& rows,
-                           std::string_view name,
-                           std::size_t count,
-                           Read read) {
-  const auto field = rows.find(name);
-  if (!field) return {};
-  std::vector<T> column;
-  const std::size_t size = field->size("a list");
-  for (std::size_t i = 0; i < size; ++i) column.push_back(read((*field)[i]));
-  if (size == count) return column;
-  field->complain("has " + std::to_string(size) + " entries for " + std::to_string(count) +
-                  " rows");
-  return {};
+bool read_column(
+    const JsonAt& at, std::string_view name, std::vector<Row>& rows, T Row::*field, Read read) {
+  const auto column = at.find(name);
+  if (!column) return false;
+  std::vector<T> values;
+  const std::size_t size = column->size("a list");
+  for (std::size_t i = 0; i < size; ++i) values.push_back(read((*column)[i]));
+  if (size != rows.size()) {
+    column->complain("has " + std::to_string(size) + " entries for " + std::to_string(rows.size()) +
+                     " rows");
+    return false;
+  }
+  for (std::size_t i = 0; i < size; ++i) rows[i].*field = values[i];
+  return true;
 }
 
 std::vector<Row> read_rows(const JsonAt& at) {
@@ -131,25 +134,15 @@ std::vector<Row> read_rows(const JsonAt& at) {
   }
   if (plain) return rows;
   const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
-  const auto keys = read_column<Token>(at, "keys", count, read_token);
-  const auto positions = read_column<double>(at, "positions", count, number);
-  const auto errors = read_column<double>(at, "key_errors", count, number);
-  const auto off = read_column<double>(at, "steps_off", count, number);
-  const auto full = read_column<char>(at, "full_precision", count, [](const JsonAt& item) {
-    return static_cast<char>(item.boolean("a flag"));
-  });
-  const auto value_places = read_places(at, "value_places", count);
-  const auto key_places = read_places(at, "key_places", count);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!keys.empty()) rows[i].key = keys[i];
-    rows[i].apart = !keys.empty();
-    if (!positions.empty()) rows[i].position = positions[i];
-    if (!errors.empty()) rows[i].key_error = errors[i];
-    if (!off.empty()) rows[i].steps_off = off[i];
-    if (!full.empty()) rows[i].full_precision = full[i] != 0;
-    if (!value_places.empty()) rows[i].value_place = value_places[i];
-    if (!key_places.empty()) rows[i].key_place = key_places[i];
-  }
+  const bool apart = read_column(at, "keys", rows, &Row::key, read_token);
+  for (Row& row : rows) row.apart = apart;
+  read_column(at, "positions", rows, &Row::position, number);
+  read_column(at, "key_errors", rows, &Row::key_error, number);
+  read_column(at, "steps_off", rows, &Row::steps_off, number);
+  read_column(at, "full_precision", rows, &Row::full_precision,
+              [](const JsonAt& item) { return item.boolean("a flag"); });
+  read_places(at, "value_places", rows, &Row::value_place);
+  read_places(at, "key_places", rows, &Row::key_place);
   return rows;
 }
 
