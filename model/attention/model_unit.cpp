@@ -48,7 +48,7 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
   for (const UnitShape& shape : units_of(info, lanes, spec.unit)) {
     const Lane& first = lanes[shape.lanes.front()];
     const Rng rng(seed_for(seed, spec.policy->name), stream_of_unit(info, first, spec.unit));
-    const Spec own = unit_spec(spec, grid_of(info), kv_head_of(info, first));
+    const Spec own = unit_spec(spec, grid_of(info), place_in_grid(info, first));
     units.push_back({.layer = first.layer,
                      .head = first.head,
                      .heads = shape.lanes.size(),
