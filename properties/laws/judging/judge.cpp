@@ -2,60 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <utility>
+
+#include "kvcheck/properties/laws/judging/walk.h"
 
 namespace kv::properties {
 namespace {
-
-// What is remembered of a branch between its calls.
-struct Trail {
-  const Facts* reported = nullptr;
-  std::vector<std::uint64_t> chunks;
-  bool was_full = false;
-
-  // Forgets chunks beyond the first `length` tokens.
-  void cut(std::uint64_t length) {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      if (sum + chunks[i] >= length) {
-        chunks[i] = length - sum;
-        chunks.resize(i + (chunks[i] > 0 ? 1 : 0));
-        return;
-      }
-      sum += chunks[i];
-    }
-  }
-};
-
-void follow(const Event& event, std::uint32_t budget, std::vector<Trail>& trails) {
-  Trail& trail = trails[event.call.branch];
-  trail.reported = &event.facts;
-  if (event.refused) return;
-  switch (event.call.kind) {
-    case Call::Kind::feed:
-      if (!event.fed.empty()) trail.chunks.push_back(event.fed.size());
-      trail.was_full |= event.branch.size() > budget;
-      break;
-    case Call::Kind::reset:
-      trail.chunks.clear();
-      trail.was_full = false;
-      break;
-    case Call::Kind::truncate:
-      trail.cut(event.branch.size());
-      break;
-    // A fork begins with the past of its original.
-    case Call::Kind::fork: {
-      const Trail copy = trail;
-      trails.resize(event.branches, copy);
-      break;
-    }
-    case Call::Kind::reorder:
-    case Call::Kind::shift:
-    case Call::Kind::snapshot:
-      break;
-  }
-}
 
 void append_token(std::string& text, Token token) {
   if (!text.empty() && text.back() != '-') text += ' ';
@@ -80,19 +32,13 @@ std::span<const Row> Step::stored_before(std::size_t unit) const {
 
 std::vector<Step> steps_of(const History& history) {
   std::vector<Step> steps;
-  std::vector<Trail> trails(1);
-  for (std::size_t i = 0; i < history.events.size(); ++i) {
-    const Event& event = history.events[i];
-    if (event.call.branch >= trails.size()) trails.resize(event.call.branch + std::size_t{1});
-    const Facts* before = trails[event.call.branch].reported;
-    follow(event, history.contract.budget, trails);
-    const Trail& trail = trails[event.call.branch];
-    steps.push_back({.index = i,
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+    steps.push_back({.index = index,
                      .event = &event,
-                     .before = before,
-                     .chunk = trail.chunks.empty() ? 0 : trail.chunks.back(),
-                     .was_full = trail.was_full});
-  }
+                     .before = line.before == nullptr ? nullptr : &line.before->facts,
+                     .chunk = line.begins.empty() ? 0 : event.branch.size() - line.begins.back(),
+                     .was_full = line.was_full});
+  });
   return steps;
 }
 

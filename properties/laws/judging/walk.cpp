@@ -19,17 +19,20 @@ void cut(Lineage& line, std::size_t length) {
       line.rolled_back = true;
     }
   }
+  std::erase_if(line.begins, [length](std::size_t begin) { return begin >= length; });
   // A shift still counts for the tokens that it moved and that are left.
   for (DoneShift& shift : line.shifts) shift.fed = std::min(shift.fed, length);
 }
 
-void follow(Lineage& line, const Event& event) {
+void follow(Lineage& line, const Event& event, std::uint32_t budget) {
   if (event.refused) return;
   switch (event.call.kind) {
     case Call::Kind::feed:
       for (std::size_t i = 0; i < line.origins.size(); ++i) {
         line.origins[i].resize(event.branch.size(), static_cast<std::uint32_t>(i));
       }
+      if (!event.fed.empty()) line.begins.push_back(event.branch.size() - event.fed.size());
+      line.was_full |= event.branch.size() > budget;
       break;
     case Call::Kind::truncate:
       cut(line, event.branch.size());
@@ -38,7 +41,7 @@ void follow(Lineage& line, const Event& event) {
       // Nothing that was taken back matters to what follows a reset.
       cut(line, 0);
       line.shifts.clear();
-      line.rolled_back = false;
+      line.rolled_back = line.was_full = false;
       line.begun_anew = true;
       break;
     case Call::Kind::reorder:
@@ -61,7 +64,7 @@ void walk(const History& history, const Visit& visit) {
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const Event& event = history.events[i];
     if (event.call.branch >= lines.size()) continue;  // its fork was refused
-    follow(lines[event.call.branch], event);
+    follow(lines[event.call.branch], event, history.contract.budget);
     visit(event, i, lines[event.call.branch]);
     lines[event.call.branch].before = &event;
     if (event.call.kind == Call::Kind::fork && !event.refused) {

@@ -21,6 +21,8 @@ struct Lineage {
   // [sequence][position]: the sequence for which the token's rows were made, which reorder moves.
   std::vector<std::vector<std::uint32_t>> origins;
   std::vector<DoneShift> shifts;
+  std::vector<std::size_t> begins;  // where in its stream the calls began whose tokens still count
+  bool was_full = false;            // it once held more tokens than the budget
   bool rolled_back = false;       // some token was taken back
   bool begun_anew = false;        // a reset was done
   const Event* before = nullptr;  // the branch's last event, or its parent's; null: none
