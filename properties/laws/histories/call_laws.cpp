@@ -2,19 +2,12 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
-#include "kvcheck/properties/laws/judging/partition_detail.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
 
 namespace kv::properties {
 namespace {
-
-void append_chunks(std::uint64_t tokens, std::uint64_t most, std::vector<std::uint32_t>& chunks) {
-  while (tokens > 0) {
-    const std::uint64_t chunk = std::min(tokens, most);
-    chunks.push_back(static_cast<std::uint32_t>(chunk));
-    tokens -= chunk;
-  }
-}
 
 bool same_mask(const UnitFacts& a, const UnitFacts& b, std::size_t queries) {
   for (std::size_t query = 0; query < queries; ++query) {
@@ -63,9 +56,9 @@ Judgement empty_call(Trial& trial, const Contract& contract) {
     chunks.push_back(chunk);
   }
   if (chunks.empty()) return NotTested{"no tokens are fed"};
-  const auto plain = trial.run(feeding(cut.setup, cut.stream, cut.given));
+  const auto plain = trial.run(feeding(trial.what().setup, trial.what().stream, cut.given));
   if (!plain) return untested(plain.error());
-  auto mixed = trial.run(feeding(cut.setup, cut.stream, chunks));
+  auto mixed = trial.run(feeding(trial.what().setup, trial.what().stream, chunks));
   if (!mixed) return untested(mixed.error());
   MaybeFinding finding;
   for (const Step& step : steps_of(*mixed)) {
@@ -121,30 +114,6 @@ constexpr auto table = std::to_array<Law>({
 });
 
 }  // namespace
-
-Partitions partitions_of(const Case& what, const Contract& contract) {
-  const std::uint64_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
-  Partitions cut{.setup = what.setup, .stream = what.stream, .tokens = 0, .given = {}, .whole = {}};
-  for (const Call& call : what.calls) {
-    if (call.kind != Call::Kind::feed || call.amount <= 0) continue;
-    append_chunks(static_cast<std::uint64_t>(call.amount), most, cut.given);
-    cut.tokens += static_cast<std::uint64_t>(call.amount);
-  }
-  append_chunks(cut.tokens, most, cut.whole);
-  return cut;
-}
-
-std::string chunks_text(const std::vector<std::uint32_t>& chunks) {
-  std::string text;
-  for (const std::uint32_t chunk : chunks) {
-    text += (text.empty() ? "" : "+") + std::to_string(chunk);
-  }
-  return text;
-}
-
-bool all_done(const History& history) {
-  return std::ranges::none_of(history.events, &Event::refused);
-}
 
 Laws call_laws() {
   return table;

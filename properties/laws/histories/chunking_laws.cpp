@@ -2,8 +2,9 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
-#include "kvcheck/properties/laws/judging/partition_detail.h"
+#include "kvcheck/properties/laws/judging/scenario.h"
 
 namespace kv::properties {
 namespace {
@@ -63,11 +64,12 @@ Judgement against_single(Trial& trial,
                          Compare compare) {
   const Partitions cut = partitions_of(trial.what(), contract);
   if (cut.tokens == 0) return NotTested{"no tokens are fed"};
-  const auto single = trial.run(one_by_one(cut.setup, cut.stream, cut.tokens + ends));
+  const auto single =
+      trial.run(one_by_one(trial.what().setup, trial.what().stream, cut.tokens + ends));
   if (!single) return untested(single.error());
   for (std::vector<std::uint32_t> chunks : {cut.given, cut.whole}) {
     chunks.insert(chunks.end(), ends, 1);
-    auto chunked = trial.run(feeding(cut.setup, cut.stream, chunks));
+    auto chunked = trial.run(feeding(trial.what().setup, trial.what().stream, chunks));
     if (!chunked) return untested(chunked.error());
     if (!all_done(*single) || !all_done(*chunked)) return NotTested{"a chunk was refused"};
     Judgement judgement = compare(*single, *chunked, chunks);

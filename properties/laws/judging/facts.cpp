@@ -101,6 +101,13 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   return std::nullopt;
 }
 
+template <typename Is>
+bool any_unit(const History& history, Is is) {
+  return std::ranges::any_of(history.events, [&](const Event& event) {
+    return std::ranges::any_of(event.facts.units, is);
+  });
+}
+
 }  // namespace
 
 std::string to_text(Token token) {
@@ -136,12 +143,20 @@ bool reports_place(const Row& row) {
   return row.value_place != place_not_reported || row.key_place != place_not_reported;
 }
 
+bool any_stored(const History& history, const std::function<bool(const Row&)>& reports_it) {
+  return any_unit(
+      history, [&](const UnitFacts& unit) { return std::ranges::any_of(unit.stored, reports_it); });
+}
+
+bool any_row(const History& history, const std::function<bool(const Row&)>& reports_it) {
+  return any_stored(history, reports_it) || any_unit(history, [&](const UnitFacts& unit) {
+           return std::ranges::any_of(unit.returned, reports_it);
+         });
+}
+
 bool heeds_attention(const History& history) {
-  if (history.contract.wants_attention) return true;
-  return std::ranges::any_of(history.events, [](const Event& event) {
-    return std::ranges::any_of(event.facts.units,
-                               [](const UnitFacts& unit) { return !unit.weights.empty(); });
-  });
+  return history.contract.wants_attention ||
+         any_unit(history, [](const UnitFacts& unit) { return !unit.weights.empty(); });
 }
 
 std::vector<Token> row_tokens(std::span<const Row> rows) {
@@ -214,6 +229,32 @@ Finding finding_at(const Difference& difference, std::size_t event, std::size_t 
           .event = event,
           .unit = unit,
           .query = difference.query};
+}
+
+Finding finding_in(const History& run,
+                   std::size_t event,
+                   std::size_t unit,
+                   const Difference& difference,
+                   std::string_view as) {
+  Finding finding = finding_at(difference, event, unit);
+  if (!as.empty()) finding.expected = phrase(as, ": ", finding.expected);
+  finding.history = run;
+  return finding;
+}
+
+Judgement in_run(const History& run, Judgement judgement) {
+  if (auto* const finding = std::get_if<Finding>(&judgement)) finding->history = run;
+  return judgement;
+}
+
+Judgement held(std::optional<Finding> found) {
+  if (found) return *std::move(found);
+  return std::monostate{};
+}
+
+Judgement unless_silent(Judgement judgement, bool reported, NotTested silent) {
+  const bool holds = std::holds_alternative<std::monostate>(judgement);
+  return holds && !reported ? Judgement(std::move(silent)) : judgement;
 }
 
 }  // namespace kv::properties

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "kvcheck/properties/law.h"
@@ -23,9 +26,32 @@ std::string words_of(std::span<const Token> tokens);
 // 4, 4.5: without digits that say nothing.
 std::string to_text(double number);
 
+// The parts as one text; numbers, tokens and places as they are written above.
+template <typename... Parts>
+std::string phrase(const Parts&... parts) {
+  std::string text;
+  const auto add = [&text](const auto& part) {
+    using Part = std::decay_t<decltype(part)>;
+    if constexpr (std::is_convertible_v<Part, std::string_view>) {
+      text += part;
+    } else if constexpr (std::is_integral_v<Part>) {
+      text += std::to_string(part);
+    } else {
+      text += to_text(part);
+    }
+  };
+  (add(parts), ...);
+  return text;
+}
+
 // Whether a row reports more than its token: its key, or the cache that it was made for.
 bool reports_key(const Row& row);
 bool reports_place(const Row& row);
+
+// Whether some stored row has what `reports_it` asks for; and whether some row has, stored or
+// returned to attention.
+bool any_stored(const History& history, const std::function<bool(const Row&)>& reports_it);
+bool any_row(const History& history, const std::function<bool(const Row&)>& reports_it);
 
 // Whether attention can make a difference that shows: the subject decides by it, or reports
 // weights.
@@ -80,5 +106,22 @@ std::optional<Difference> difference(const UnitFacts& expected,
 
 // A finding about one unit of one event.
 Finding finding_at(const Difference& difference, std::size_t event, std::size_t unit);
+
+// The same in a run that is not the case's own. `as`, if any, begins the finding: "as if they had
+// never been fed".
+Finding finding_in(const History& run,
+                   std::size_t event,
+                   std::size_t unit,
+                   const Difference& difference,
+                   std::string_view as = {});
+
+// The judgement of a run that is not the case's own.
+Judgement in_run(const History& run, Judgement judgement);
+
+// The finding, or that the law holds.
+Judgement held(std::optional<Finding> found);
+
+// The judgement, or `silent` where it holds only because the subject reported nothing to judge.
+Judgement unless_silent(Judgement judgement, bool reported, NotTested silent);
 
 }  // namespace kv::properties

@@ -191,9 +191,4 @@ Finding QueryView::finding(const std::string& expected,
   return found;
 }
 
-Judgement unless_silent(Judgement judgement, bool reported, NotTested silent) {
-  const bool holds = std::holds_alternative<std::monostate>(judgement);
-  return holds && !reported ? Judgement(std::move(silent)) : judgement;
-}
-
 }  // namespace kv::properties

@@ -12,6 +12,7 @@
 
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/law.h"
+#include "kvcheck/properties/laws/judging/facts.h"
 
 namespace kv::properties {
 
@@ -180,8 +181,5 @@ template <MaybeFinding (*judge)(const QueryView&)>
 Judgement per_query(const History& history, const Contract& contract) {
   return each_query(history, contract, judge);
 }
-
-// The judgement, or `silent` where it holds only because the subject reported nothing to judge.
-Judgement unless_silent(Judgement judgement, bool reported, NotTested silent);
 
 }  // namespace kv::properties

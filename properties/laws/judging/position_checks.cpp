@@ -125,38 +125,24 @@ std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
   return std::nullopt;
 }
 
-// What `check` finds first among the queries of one unit that see anything.
-std::optional<Difference> glance_at_queries(Glance glance, CheckGlance check, Verdicts& verdicts) {
-  for (; glance.query < glance.event.fed.size(); ++glance.query) {
-    glance.rows = seen_by(glance.unit, glance.query);
-    if (glance.rows.empty()) continue;
-    bool tested = false;
-    auto found = check(glance, tested);
-    if (tested) verdicts.tested();
-    if (found) return found;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Judgement glance_at_all(const History& history,
                         const Contract& contract,
                         CheckGlance check,
                         bool (*requested)(const Glance& glance)) {
-  Verdicts verdicts({"no position was told"});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    if (verdicts.found() || !is_feed(history, event)) return;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      if (!has_mask(facts, event.fed.size())) continue;
-      const Glance glance{history, contract, event, line, facts};
-      if (requested != nullptr && !requested(glance)) continue;
-      const auto found = glance_at_queries(glance, check, verdicts);
-      if (found) verdicts.accuse(finding_at(*found, index, unit));
+  const auto check_queries = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    if (!is_feed(history, at.event) || !has_mask(at.facts, at.event.fed.size())) return {};
+    Glance glance{history, contract, at.event, at.line, at.facts};
+    if (requested != nullptr && !requested(glance)) return {};
+    for (; glance.query < at.event.fed.size(); ++glance.query) {
+      glance.rows = seen_by(at.facts, glance.query);
+      if (glance.rows.empty()) continue;  // it has no distance; visible.none-empty judges it
+      if (auto found = check(glance, tested)) return found;
     }
-  });
-  return verdicts.judgement();
+    return {};
+  };
+  return check_units(history, {"no position was told"}, check_queries);
 }
 
 std::optional<Difference> check_distances(const Glance& glance, bool& tested) {

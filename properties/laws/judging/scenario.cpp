@@ -1,6 +1,7 @@
 #include "kvcheck/properties/laws/judging/scenario.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace kv::properties {
@@ -9,22 +10,23 @@ Result<Cut> cut_at(const Case& what, Call::Kind kind) {
   const auto at = std::ranges::find_if(
       what.calls, [kind](const Call& call) { return call.kind == kind && call.branch == 0; });
   if (at == what.calls.end()) return malformed("no case makes such a call");
-  Cut cut{{what.calls.begin(), at}, *at, {}};
-  for (auto call = at + 1; call != what.calls.end(); ++call) {
-    if (call->kind == Call::Kind::feed) cut.tail.push_back(feed_call(call->amount));
-  }
+  Cut cut{{what.calls.begin(), at}, *at, feeds_among({at + 1, what.calls.end()})};
   if (cut.tail.empty()) cut.tail.push_back(feed_call(1));
   return cut;
 }
 
-std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
+std::vector<Call> feeds_among(const std::vector<Call>& calls) {
   std::vector<Call> feeds;
-  std::uint64_t sum = 0;
-  for (const Call& call : what.calls) {
-    if (call.kind != Call::Kind::feed) continue;
-    feeds.push_back(feed_call(call.amount));
-    sum += static_cast<std::uint64_t>(call.amount);
+  for (const Call& call : calls) {
+    if (call.kind == Call::Kind::feed) feeds.push_back(feed_call(call.amount));
   }
+  return feeds;
+}
+
+std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
+  std::vector<Call> feeds = feeds_among(what.calls);
+  std::uint64_t sum = what.tokens();
+  // Without tokens there is nothing to judge, and no feed that could be repeated.
   if (sum == 0) {
     feeds.push_back(feed_call(1));
     sum = 1;
@@ -74,25 +76,31 @@ std::optional<Finding> disagreement(const Side& expected,
     const Event* const a = next_event(expected, i);
     const Event* const b = next_event(seen, j);
     if (a == nullptr || b == nullptr) return std::nullopt;
-    const auto accuse = [&](const Difference& found, std::size_t unit) {
-      Finding finding = finding_at(found, j, unit);
-      finding.expected = std::string(as) + ": " + finding.expected;
-      finding.history = seen.history;
-      return finding;
-    };
     if (const auto found = refusal_difference(*a, *b)) {
       // Two runs that refuse differently go different ways; only of feeds is that a fault.
       if (a->call.kind != Call::Kind::feed) return std::nullopt;
-      return accuse(*found, 0);
+      return finding_in(seen.history, j, 0, *found, as);
     }
     const std::size_t units = std::min(a->facts.units.size(), b->facts.units.size());
     for (std::size_t unit = 0; unit < units; ++unit) {
       if (which && !which(unit)) continue;
       const std::size_t queries = is_feed(expected.history, *a) ? a->fed.size() : 0;
       const auto found = difference(a->facts.units[unit], b->facts.units[unit], queries, compare);
-      if (found) return accuse(*found, unit);
+      if (found) return finding_in(seen.history, j, unit, *found, as);
     }
   }
+}
+
+std::optional<Finding> disagreement_of_all(const History& expected,
+                                           const History& seen,
+                                           const Compare& compare,
+                                           std::string_view as) {
+  // Generated cases fork a few times at most, and of a branch that does not exist nothing differs.
+  for (std::uint32_t branch = 0; branch < 8; ++branch) {
+    auto found = disagreement({expected, 0, branch}, {seen, 0, branch}, compare, as);
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 Judgement unless_rounding(const Case& what, const std::function<Judgement(const Case&)>& relation) {
@@ -107,6 +115,34 @@ Judgement unless_rounding(const Case& what, const std::function<Judgement(const 
   }
   if (broken < 2) return NotTested{"two scores differ by a rounding"};
   return first;
+}
+
+Partitions partitions_of(const Case& what, const Contract& contract) {
+  const std::uint64_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
+  const auto append = [most](std::uint64_t tokens, std::vector<std::uint32_t>& chunks) {
+    for (; tokens > 0; tokens -= chunks.back()) {
+      chunks.push_back(static_cast<std::uint32_t>(std::min(tokens, most)));
+    }
+  };
+  Partitions cut;
+  for (const Call& call : feeds_among(what.calls)) {
+    if (call.amount > 0) append(static_cast<std::uint64_t>(call.amount), cut.given);
+  }
+  cut.tokens = std::accumulate(cut.given.begin(), cut.given.end(), std::uint64_t{0});
+  append(cut.tokens, cut.whole);
+  return cut;
+}
+
+std::string chunks_text(const std::vector<std::uint32_t>& chunks) {
+  std::string text;
+  for (const std::uint32_t chunk : chunks) {
+    text += (text.empty() ? "" : "+") + std::to_string(chunk);
+  }
+  return text;
+}
+
+bool all_done(const History& history) {
+  return std::ranges::none_of(history.events, &Event::refused);
 }
 
 }  // namespace kv::properties

@@ -25,6 +25,9 @@ struct Cut {
 // An error if no such call is on branch 0.
 Result<Cut> cut_at(const Case& what, Call::Kind kind);
 
+// The feeds among the calls, all on branch 0 and of variant 0.
+std::vector<Call> feeds_among(const std::vector<Call>& calls);
+
 // The feeds of a case, on branch 0 and of variant 0, at least `tokens` of them: begun again from
 // the first where they are too few.
 std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens = 0);
@@ -33,6 +36,35 @@ Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t bran
 
 // Takes the case's setup and stream, with other calls.
 Case with_calls(const Case& what, std::vector<Call> calls);
+
+// The tokens of a case cut in two ways; no chunk is longer than the contract allows.
+struct Partitions {
+  std::uint64_t tokens = 0;
+  std::vector<std::uint32_t> given;  // as the case cuts them
+  std::vector<std::uint32_t> whole;  // as few chunks as can be
+};
+
+Partitions partitions_of(const Case& what, const Contract& contract);
+
+// "3+1+7".
+std::string chunks_text(const std::vector<std::uint32_t>& chunks);
+
+// Whether no call was refused.
+bool all_done(const History& history);
+
+// Tokens fed, taken back, and the rest of the stream fed; and the same as if they had never been
+// fed. The first truncate on branch 0 that takes back a part says where the cut is, or the first.
+struct Rollback {
+  std::vector<Call> with;
+  std::size_t at = 0;  // the truncate's index in `with`
+  std::vector<Call> without;
+  std::size_t from = 0;  // what `without` does from here on, `with` is to do after `at`
+  std::int64_t length = 0;
+  std::int64_t junk = 0;  // tokens taken back
+};
+
+// An error where the case has no truncate that takes anything back.
+Result<Rollback> rollback_of(const Case& what);
 
 // Comes between the caller and the subject at each feed, and may change it.
 class Alteration {
@@ -62,6 +94,12 @@ std::optional<Finding> disagreement(const Side& expected,
                                     const Compare& compare,
                                     std::string_view as,
                                     const std::function<bool(std::size_t unit)>& which = {});
+
+// The first disagreement of two whole runs, branch by branch.
+std::optional<Finding> disagreement_of_all(const History& expected,
+                                           const History& seen,
+                                           const Compare& compare,
+                                           std::string_view as);
 
 // For relations that change the order of floating-point sums: two scores that differ by a rounding
 // may then be ranked the other way round by a right subject. A relation that breaks is tried under

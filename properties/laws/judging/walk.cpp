@@ -1,6 +1,7 @@
 #include "kvcheck/properties/laws/judging/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kv::properties {
 namespace {
@@ -72,6 +73,33 @@ void walk(const History& history, const Visit& visit) {
       lines.push_back(std::move(copy));
     }
   }
+}
+
+Judgement check_units(const History& history, NotTested untested, const CheckUnit& check) {
+  std::optional<Finding> finding;
+  bool tested = false;
+  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
+    const auto& units = event.facts.units;
+    if (units.size() != history.units()) return;
+    for (std::size_t unit = 0; unit < units.size() && !finding; ++unit) {
+      const auto found = check({event, index, line, units[unit], unit}, tested);
+      if (found) finding = finding_at(*found, index, unit);
+    }
+  });
+  if (finding) return *std::move(finding);
+  return unless_silent({}, tested, std::move(untested));
+}
+
+Judgement check_rows(const History& history, NotTested untested, const CheckRow& check) {
+  const auto check_all = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    for (const auto* const rows : {&at.facts.returned, &at.facts.stored}) {
+      for (const Row& row : *rows) {
+        if (auto found = check({at, row, rows == &at.facts.stored}, tested)) return found;
+      }
+    }
+    return std::nullopt;
+  };
+  return check_units(history, std::move(untested), check_all);
 }
 
 }  // namespace kv::properties

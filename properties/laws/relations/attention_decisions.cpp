@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/attention_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {
@@ -52,14 +52,11 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
       if (std::ranges::count(stored, favourite) != 0) continue;
-      return Finding{.expected = "token " + to_text(favourite) +
-                                 " stays: from its arrival on it gets nearly all attention",
-                     .seen = "it is gone after " +
-                             std::to_string(event.branch.size() - arrival - 1) +
-                             " more tokens; stored are " + words_of(stored),
-                     .event = i,
-                     .unit = unit,
-                     .history = *history};
+      return finding_in(
+          *history, i, unit,
+          {phrase("token ", favourite, " stays: from its arrival on it gets nearly all attention"),
+           phrase("it is gone after ", event.branch.size() - arrival - 1,
+                  " more tokens; stored are ", words_of(stored))});
     }
   }
   return std::monostate{};
@@ -80,6 +77,15 @@ Judgement try_arrivals(Trial& trial,
   return std::monostate{};
 }
 
+Judgement hitter_survives(Trial& trial, const Contract& contract) {
+  const std::uint64_t budget = contract.budget;
+  const std::uint64_t latest = latest_arrival(contract, 1);
+  if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
+  const Case what =
+      one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
+  return try_arrivals(trial, what, {std::min(latest, budget) - 1});
+}
+
 }  // namespace
 
 Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
@@ -96,15 +102,6 @@ Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
   latest = std::min(latest, 2 * budget + 1);
   const Case what = with_calls(trial.what(), feeds);
   return try_arrivals(trial, what, {trial.what().stream.planted % latest, latest - 1});
-}
-
-Judgement hitter_survives(Trial& trial, const Contract& contract) {
-  const std::uint64_t budget = contract.budget;
-  const std::uint64_t latest = latest_arrival(contract, 1);
-  if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
-  const Case what =
-      one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
-  return try_arrivals(trial, what, {std::min(latest, budget) - 1});
 }
 
 Judgement decisions_follow_tokens(Trial& trial, const Contract& contract) {
@@ -139,12 +136,9 @@ Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
     const std::vector<UnitFacts>& units = history->events[i].facts.units;
     for (std::size_t unit = 1; unit < units.size(); ++unit) {
       if (units[unit].stored.size() != units[0].stored.size()) continue;
-      auto apart = difference(units[0], units[unit], 0, compare);
+      const auto apart = difference(units[0], units[unit], 0, compare);
       if (!apart) continue;
-      apart->expected = "all scores equal, as in unit 0: " + apart->expected;
-      Finding finding = finding_at(*apart, i, unit);
-      finding.history = *history;
-      return finding;
+      return finding_in(*history, i, unit, *apart, "all scores equal, as in unit 0");
     }
   }
   return std::monostate{};

@@ -1,4 +1,4 @@
-#include "kvcheck/properties/laws/relations/attention_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,45 +60,39 @@ std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
     const bool visible = unit.visible[query * unit.mask_width + row] != 0;
     any |= visible;
     sum += gave;
-    const std::string pair =
-        "query " + std::to_string(query) + " gives token " + to_text(unit.returned[row].value);
+    const std::string pair = phrase("query ", query, " gives token ", unit.returned[row].value);
     if (!(gave >= -1e-6)) return Difference{pair + " a weight of 0 or more", to_text(gave), query};
     if (visible || gave <= 1e-6) continue;
-    return Difference{pair + ", which it must not see, no weight", "it gives " + to_text(gave),
+    return Difference{pair + ", which it must not see, no weight", phrase("it gives ", gave),
                       query};
   }
   // Weights may have been rounded to half precision.
   if (!any || std::abs(sum - 1) <= 2e-3) return std::nullopt;
-  return Difference{"the weights of query " + std::to_string(query) + " sum to 1",
-                    "they sum to " + to_text(sum), query};
+  return Difference{phrase("the weights of query ", query, " sum to 1"),
+                    phrase("they sum to ", sum), query};
 }
 
 // Tries `check` on each query whose weights were reported.
 template <typename Check>
 Judgement weigh_all(const History& history, Check check) {
-  Verdicts verdicts(NotTested{"the subject tells no weights", true});
-  for (std::size_t index = 0; index < history.events.size(); ++index) {
-    const Event& event = history.events[index];
-    const std::size_t queries = event.fed.size();
-    if (!is_feed(history, event)) continue;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      if (!has_mask(facts, queries) || !has_weights(facts, queries)) continue;
-      for (std::size_t query = 0; query < queries && !verdicts.found(); ++query) {
-        verdicts.tested();
-        const auto found = check(event, facts, unit, query);
-        if (found) verdicts.accuse(finding_at(*found, index, unit));
-      }
+  const auto check_queries = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    const std::size_t queries = at.event.fed.size();
+    if (!is_feed(history, at.event) || !has_mask(at.facts, queries)) return {};
+    if (!has_weights(at.facts, queries)) return {};
+    for (std::size_t query = 0; query < queries; ++query) {
+      tested = true;
+      if (std::optional<Difference> found = check(at, query)) return found;
     }
-  }
-  return verdicts.judgement();
+    return {};
+  };
+  return check_units(history, {"the subject tells no weights", true}, check_queries);
 }
 
 }  // namespace
 
 Judgement sums_to_one(const History& history, const Contract&) {
-  return weigh_all(history, [](const Event&, const UnitFacts& facts, std::size_t,
-                               std::size_t query) { return wrong_sum(facts, query); });
+  return weigh_all(history,
+                   [](const UnitAt& at, std::size_t query) { return wrong_sum(at.facts, query); });
 }
 
 Judgement renormalised(const History& history, const Contract&) {
@@ -106,33 +100,32 @@ Judgement renormalised(const History& history, const Contract&) {
   std::vector<Token> keys;
   std::vector<float> mass;
   std::vector<double> mean;
-  return weigh_all(history,
-                   [&](const Event& event, const UnitFacts& facts, std::size_t unit,
-                       std::size_t query) -> std::optional<Difference> {
-                     const std::vector<std::size_t> rows = seen_by(facts, query);
-                     const Place place = history.place_of(unit);
-                     keys.clear();
-                     for (const std::size_t row : rows) keys.push_back(facts.returned[row].key);
-                     mass.resize(keys.size());
-                     mean.assign(keys.size(), 0.0);
-                     for (std::uint32_t head = 0; head < group; ++head) {
-                       const Payer payer{place.sequence, place.layer, place.head * group + head};
-                       visible_mass(history.what.stream, payer, event.fed[query], keys, mass);
-                       for (std::size_t i = 0; i < keys.size(); ++i) {
-                         mean[i] += static_cast<double>(mass[i]) / group;
-                       }
-                     }
-                     for (std::size_t i = 0; i < rows.size(); ++i) {
-                       const auto gave = static_cast<double>(weight(facts, query, rows[i]));
-                       if (std::abs(gave - mean[i]) <= 2e-3) continue;
-                       return Difference{
-                           "query " + to_text(event.fed[query]) + " gives token " +
-                               to_text(keys[i]) + " weight " + to_text(mean[i]) +
-                               ", the softmax of its logits over the rows that it sees",
-                           "it gives " + to_text(gave), query};
-                     }
-                     return std::nullopt;
-                   });
+  const auto check = [&](const UnitAt& at, std::size_t query) -> std::optional<Difference> {
+    const Token own = at.event.fed[query];
+    const std::vector<std::size_t> rows = seen_by(at.facts, query);
+    const Place place = history.place_of(at.unit);
+    keys.clear();
+    for (const std::size_t row : rows) keys.push_back(at.facts.returned[row].key);
+    mass.resize(keys.size());
+    mean.assign(keys.size(), 0.0);
+    for (std::uint32_t head = 0; head < group; ++head) {
+      const Payer payer{place.sequence, place.layer, place.head * group + head};
+      visible_mass(history.what.stream, payer, own, keys, mass);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        mean[i] += static_cast<double>(mass[i]) / group;
+      }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto gave = static_cast<double>(weight(at.facts, query, rows[i]));
+      // Weights may have been rounded to half precision.
+      if (std::abs(gave - mean[i]) <= 2e-3) continue;
+      return Difference{phrase("query ", own, " gives token ", keys[i], " weight ", mean[i],
+                               ", the softmax of its logits over the rows that it sees"),
+                        phrase("it gives ", gave), query};
+    }
+    return std::nullopt;
+  };
+  return weigh_all(history, check);
 }
 
 // With all logits equal, exchanging any two rows, key and value together, changes nothing that
@@ -142,27 +135,23 @@ Judgement alike_weigh_alike(Trial& trial, const Contract&) {
   what.stream = {.kind = StreamKind::ties};
   const auto history = trial.run(what);
   if (!history) return untested(history.error());
-  Judgement judgement =
-      weigh_all(*history,
-                [](const Event& event, const UnitFacts& facts, std::size_t,
-                   std::size_t query) -> std::optional<Difference> {
-                  const std::vector<std::size_t> rows = seen_by(facts, query);
-                  for (const std::size_t row : rows) {
-                    const auto first = static_cast<double>(weight(facts, query, rows.front()));
-                    const auto gave = static_cast<double>(weight(facts, query, row));
-                    if (std::abs(gave - first) <= 1e-4 * first) continue;
-                    return Difference{"all logits being equal, query " + to_text(event.fed[query]) +
-                                          " gives token " + to_text(facts.returned[row].key) +
-                                          " in slot " + std::to_string(row) + " the weight " +
-                                          to_text(first) + " that it gives token " +
-                                          to_text(facts.returned[rows.front()].key) + " in slot " +
-                                          std::to_string(rows.front()),
-                                      "it gives " + to_text(gave), query};
-                  }
-                  return std::nullopt;
-                });
-  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = *history;
-  return judgement;
+  const auto check = [](const UnitAt& at, std::size_t query) -> std::optional<Difference> {
+    const std::vector<std::size_t> rows = seen_by(at.facts, query);
+    const auto in_slot = [&](std::size_t row) {
+      return phrase(at.facts.returned[row].key, " in slot ", row);
+    };
+    for (const std::size_t row : rows) {
+      const auto first = static_cast<double>(weight(at.facts, query, rows.front()));
+      const auto gave = static_cast<double>(weight(at.facts, query, row));
+      if (std::abs(gave - first) <= 1e-4 * first) continue;
+      return Difference{phrase("all logits being equal, query ", at.event.fed[query],
+                               " gives token ", in_slot(row), " the weight ", first,
+                               " that it gives token ", in_slot(rows.front())),
+                        phrase("it gives ", gave), query};
+    }
+    return std::nullopt;
+  };
+  return in_run(*history, weigh_all(*history, check));
 }
 
 Judgement no_leak(Trial& trial, const Contract& contract) {
@@ -189,11 +178,8 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
           difference(cut_to(event.facts.units[unit], queries),
                      cut_to(other->events[i].facts.units[unit], queries), queries, compare);
       if (!found) continue;
-      Finding finding = finding_at(*found, i, unit);
-      finding.expected =
-          "whatever the tokens from " + std::to_string(from) + " on are: " + finding.expected;
-      finding.history = *history;
-      return finding;
+      return finding_in(*history, i, unit, *found,
+                        phrase("whatever the tokens from ", from, " on are"));
     }
   }
   if (!within) {

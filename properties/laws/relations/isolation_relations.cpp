@@ -1,4 +1,4 @@
-#include "kvcheck/properties/laws/relations/isolation_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
 #include <map>
@@ -22,30 +22,25 @@ NotTested pays_no_heed() {
   return {"the subject neither decides by attention nor tells what it gives", true};
 }
 
-// Runs the case with its stream and with a disturbed one; the units that `which` names must do the
-// same in both.
+// Runs the case with its stream, and with one of which `disturbed` is `value`; the units that
+// `which` names must do the same in both.
+template <typename Value>
 Judgement undisturbed(Trial& trial,
                       const Contract& contract,
                       const Case& what,
-                      const Stream& disturbed,
+                      Value Stream::*disturbed,
+                      std::uint32_t value,
                       const std::string& as,
                       const std::function<bool(const Place& place)>& which) {
   Case other = what;
-  other.stream = disturbed;
+  other.stream.*disturbed = static_cast<Value>(value);
   const auto quiet = trial.run(what);
   if (!quiet) return untested(quiet.error());
   const auto moved = trial.run(other);
   if (!moved) return untested(moved.error());
-  const auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
-                                  [&](std::size_t unit) { return which(quiet->place_of(unit)); });
-  if (found) return *found;
-  if (!heeds_attention(*quiet)) return pays_no_heed();
-  return std::monostate{};
-}
-
-// Query heads per head of the facts.
-std::uint32_t readers(const Case& what, const Contract& contract) {
-  return contract.unit == Unit::head ? 1 : what.setup.group;
+  auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
+                            [&](std::size_t unit) { return which(quiet->place_of(unit)); });
+  return found || heeds_attention(*quiet) ? held(std::move(found)) : pays_no_heed();
 }
 
 }  // namespace
@@ -54,10 +49,8 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
   if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
   for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
-    Stream stream = what.stream;
-    stream.disturbed_layer = static_cast<std::int32_t>(layer);
-    Judgement judged = undisturbed(trial, contract, what, stream,
-                                   "whatever layer " + std::to_string(layer) + " attends to",
+    Judgement judged = undisturbed(trial, contract, what, &Stream::disturbed_layer, layer,
+                                   phrase("whatever layer ", layer, " attends to"),
                                    [&](const Place& place) { return place.layer != layer; });
     if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
@@ -66,15 +59,14 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
 
 Judgement heads_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
-  const std::uint32_t group = readers(what, contract);
+  // Query heads per head of the facts.
+  const std::uint32_t group = contract.unit == Unit::head ? 1 : what.setup.group;
   const std::uint32_t heads = what.setup.query_heads() / group;
   if (heads < 2) return NotTested{"there is one head only", true};
   for (std::uint32_t head = 0; head < std::min(heads, 3U); ++head) {
-    Stream stream = what.stream;
-    stream.disturbed_query_head = static_cast<std::int32_t>(head * group);
     Judgement judged =
-        undisturbed(trial, contract, what, stream,
-                    "whatever query head " + std::to_string(head * group) + " attends to",
+        undisturbed(trial, contract, what, &Stream::disturbed_query_head, head * group,
+                    phrase("whatever query head ", head * group, " attends to"),
                     [&](const Place& place) { return place.head != head; });
     if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
@@ -90,10 +82,8 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
   // With a generator of its own a subject need not draw the same in another batch.
   const bool alone_too = !contract.random || trial.family().uses_draws();
   for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
-    Stream stream = what.stream;
-    stream.disturbed_sequence = static_cast<std::int32_t>(sequence);
-    Judgement judged = undisturbed(trial, contract, what, stream,
-                                   "whatever sequence " + std::to_string(sequence) + " attends to",
+    Judgement judged = undisturbed(trial, contract, what, &Stream::disturbed_sequence, sequence,
+                                   phrase("whatever sequence ", sequence, " attends to"),
                                    [&](const Place& place) { return place.sequence != sequence; });
     if (std::holds_alternative<Finding>(judged)) return judged;
     if (!alone_too && !std::holds_alternative<std::monostate>(judged)) return judged;
@@ -115,9 +105,8 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
       event.facts.units = {begin, begin + static_cast<std::ptrdiff_t>(each)};
     }
     part.what.setup.sequences = 1;
-    const History& seen = part;
-    auto found = disagreement({*alone}, {seen}, comparing(contract, trial.family()),
-                              "sequence " + std::to_string(sequence) + ", as when it is alone");
+    auto found = disagreement({*alone}, {part}, comparing(contract, trial.family()),
+                              phrase("sequence ", sequence, ", as when it is alone"));
     if (!found) continue;
     found->unit += first;
     found->history = *batch;
@@ -131,9 +120,7 @@ Judgement group_exchanges(Trial& trial, const Contract& contract) {
   Case what = telling(trial.what());
   if (what.setup.group < 2) what.setup.group = 2;
   return unless_rounding(what, [&](const Case& tried) -> Judgement {
-    Stream mirrored = tried.stream;
-    mirrored.mirrored_group = tried.setup.group;
-    return undisturbed(trial, contract, tried, mirrored,
+    return undisturbed(trial, contract, tried, &Stream::mirrored_group, tried.setup.group,
                        "whichever query head of the group attends to what",
                        [](const Place&) { return true; });
   });
@@ -144,25 +131,19 @@ Judgement shared_alike(const History& history, const Contract& contract) {
   if (!model && contract.unit != Unit::layer) return NotTested{"no units share"};
   if (history.units() < 2) return NotTested{"there is one unit only", true};
   const Compare compare{.ordered = !contract.unordered, .weights = false};
-  Verdicts verdicts({"no two units share"});
-  for (std::size_t index = 0; index < history.events.size(); ++index) {
-    const Event& event = history.events[index];
-    if (event.facts.units.size() != history.units()) continue;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> first;
-    for (std::size_t unit = 0; unit < history.units() && !verdicts.found(); ++unit) {
-      const Place place = history.place_of(unit);
-      const auto [with, fresh] = first.try_emplace({place.sequence, model ? 0 : place.layer}, unit);
-      if (fresh) continue;
-      verdicts.tested();
-      const std::size_t queries = is_feed(history, event) ? event.fed.size() : 0;
-      auto found =
-          difference(event.facts.units[with->second], event.facts.units[unit], queries, compare);
-      if (!found) continue;
-      found->expected = "as unit " + std::to_string(with->second) + ": " + found->expected;
-      verdicts.accuse(finding_at(*found, index, unit));
-    }
-  }
-  return verdicts.judgement();
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> first;
+  const auto check = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    const Place place = history.place_of(at.unit);
+    const auto other =
+        first.try_emplace({place.sequence, model ? 0 : place.layer}, at.unit).first->second;
+    if (other == at.unit) return {};
+    tested = true;
+    const std::size_t queries = is_feed(history, at.event) ? at.event.fed.size() : 0;
+    auto found = difference(at.event.facts.units[other], at.facts, queries, compare);
+    if (found) found->expected = phrase("as unit ", other, ": ", found->expected);
+    return found;
+  };
+  return check_units(history, {"no two units share"}, check);
 }
 
 namespace {
@@ -203,12 +184,7 @@ Judgement objects_apart(Trial& trial, const Contract& contract) {
   if (!together) return untested(together.error());
   Compare compare = comparing(contract, trial.family());
   compare.exact = true;  // both were made with the same seed
-  for (std::uint32_t branch = 0; branch < 8; ++branch) {
-    const auto found = disagreement({*alone, 0, branch}, {*together, 0, branch}, compare,
-                                    "as when no other cache is in use");
-    if (found) return *found;
-  }
-  return std::monostate{};
+  return held(disagreement_of_all(*alone, *together, compare, "as when no other cache is in use"));
 }
 
 }  // namespace kv::properties

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/isolation_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {
@@ -21,18 +21,18 @@ bool share(const Contract& contract, const Place& a, const Place& b) {
   return contract.unit == Unit::layer && a.layer == b.layer;
 }
 
-// A unit that kept what unit 0 kept, in every run; -1: none. Only the first sequence is looked at:
-// sequences must do the same alone and in any batch, and so may well draw the same.
-std::ptrdiff_t copycat(const std::vector<History>& runs, const Contract& contract) {
+// A unit that kept what unit 0 kept, in every run, if there is one. Only the first sequence is
+// looked at: sequences must do the same alone and in any batch, and so may well draw the same.
+std::optional<std::size_t> copycat(const std::vector<History>& runs, const Contract& contract) {
   const History& first = runs.front();
   for (std::size_t unit = 1; unit < first.units(); ++unit) {
     const Place place = first.place_of(unit);
     if (place.sequence != 0 || share(contract, first.place_of(0), place)) continue;
     const bool same = std::ranges::all_of(
         runs, [&](const History& run) { return kept_by(run, 0) == kept_by(run, unit); });
-    if (same) return static_cast<std::ptrdiff_t>(unit);
+    if (same) return unit;
   }
-  return -1;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -57,27 +57,23 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
     what.setup.seed += 1;
   }
   const auto last = runs.front().events.size() - 1;
+  const std::string same =
+      " keep the same after every call, in the end " + words_of(kept_by(runs.front(), 0).back());
   const auto same_as_first = [&](const History& run) {
     return kept_by(run, 0) == kept_by(runs.front(), 0);
   };
   if (std::ranges::all_of(runs, same_as_first)) {
-    return Finding{.expected = "of 8 seeds, some keep other tokens of " + std::to_string(tokens),
-                   .seen = "all keep the same after every call, in the end " +
-                           words_of(kept_by(runs.front(), 0).back()),
-                   .event = last,
-                   .history = runs.front()};
+    return finding_in(runs.front(), last, 0,
+                      {phrase("of 8 seeds, some keep other tokens of ", tokens), "all" + same});
   }
-  const std::ptrdiff_t unit = copycat(runs, contract);
-  if (unit < 0) return std::monostate{};
-  const Place place = runs.front().place_of(static_cast<std::size_t>(unit));
-  return Finding{.expected = "layers and heads draw apart: under one of 8 seeds, layer " +
-                             std::to_string(place.layer) + ", head " + std::to_string(place.head) +
-                             " keeps other tokens than layer 0, head 0",
-                 .seen = "both keep the same after every call, in the end " +
-                         words_of(kept_by(runs.front(), 0).back()),
-                 .event = last,
-                 .unit = static_cast<std::size_t>(unit),
-                 .history = runs.front()};
+  const std::optional<std::size_t> unit = copycat(runs, contract);
+  if (!unit) return std::monostate{};
+  const Place place = runs.front().place_of(*unit);
+  return finding_in(
+      runs.front(), last, *unit,
+      {phrase("layers and heads draw apart: under one of 8 seeds, layer ", place.layer, ", head ",
+              place.head, " keeps other tokens than layer 0, head 0"),
+       "both" + same});
 }
 
 }  // namespace kv::properties

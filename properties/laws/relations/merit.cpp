@@ -4,7 +4,7 @@
 
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/attention_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {

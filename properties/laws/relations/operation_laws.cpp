@@ -1,7 +1,7 @@
 #include <array>
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
-#include "kvcheck/properties/laws/relations/operation_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {

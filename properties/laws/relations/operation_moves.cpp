@@ -6,7 +6,7 @@
 
 #include "kvcheck/properties/laws/judging/position_checks.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/operation_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {
@@ -44,14 +44,11 @@ std::optional<Finding> became(const History& before,
   for (std::size_t unit = 0; unit < fresh.size(); ++unit) {
     const std::size_t sequence = unit / each;
     const std::size_t source = from[sequence] * each + unit % each;
-    auto found =
+    const auto found =
         difference(old[source], fresh[unit], fed ? after.events[now].fed.size() : 0, compare);
     if (!found) continue;
-    Finding finding = finding_at(*found, now, unit);
-    finding.expected = "sequence " + std::to_string(sequence) + " is what sequence " +
-                       std::to_string(from[sequence]) + " was: " + finding.expected;
-    finding.history = after;
-    return finding;
+    return finding_in(after, now, unit, *found,
+                      phrase("sequence ", sequence, " is what sequence ", from[sequence], " was"));
   }
   return std::nullopt;
 }
@@ -80,10 +77,7 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
   if (sequences < 2 || from.size() != sequences || !std::ranges::all_of(from, known)) {
     return NotTested{"the case does not name a sequence for each of several"};
   }
-  std::vector<Call> head;
-  for (const Call& call : cut->head) {
-    if (call.kind == Call::Kind::feed) head.push_back(feed_call(call.amount));
-  }
+  std::vector<Call> head = feeds_among(cut->head);
   if (head.empty()) head.push_back(feed_call(1));
   std::vector<Call> calls = head;
   calls.insert(calls.end(), cut->tail.begin(), cut->tail.end());
@@ -105,8 +99,7 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
   for (std::size_t i = 0; i < last && !found; ++i) {
     found = became(*plain, head.size() + i, *moved, head.size() + 1 + i, from, compare);
   }
-  if (found) return *found;
-  return std::monostate{};
+  return held(found);
 }
 
 Judgement hostile_reorders(Trial& trial, const Contract& contract) {
@@ -131,12 +124,11 @@ Judgement hostile_reorders(Trial& trial, const Contract& contract) {
     if (!history->events[at].refused) {
       std::string asked;
       for (const std::uint32_t sequence : from) asked += " " + std::to_string(sequence);
-      return Finding{.expected = "a reorder from" + (asked.empty() ? " nothing" : asked) +
-                                 " is refused: the sequences are 0 to " +
-                                 std::to_string(sequences - 1) + ", and each is to be given one",
-                     .seen = "it is done",
-                     .event = at,
-                     .history = *history};
+      return finding_in(*history, at, 0,
+                        {phrase("a reorder from", asked.empty() ? " nothing" : asked,
+                                " is refused: the sequences are 0 to ", sequences - 1,
+                                ", and each is to be given one"),
+                         "it is done"});
     }
     const auto found =
         disagreement({*plain, at}, {*history, at + 1}, comparing(contract, trial.family()),
@@ -155,12 +147,11 @@ Judgement refused_shift(const History& history, const Call& shift, const Contrac
   if (!contract.shifts || shift.amount < 1 || shift.amount > gap) {
     return NotTested{"shift is refused", !contract.shifts};
   }
-  return Finding{.expected = "a shift by " + std::to_string(-shift.amount) +
-                             " is done: shifts is declared, and the gap behind the sinks is " +
-                             std::to_string(gap) + " wide",
-                 .seen = "it is refused: " + history.events.back().why,
-                 .event = history.events.size() - 1,
-                 .history = history};
+  return finding_in(
+      history, history.events.size() - 1, 0,
+      {phrase("a shift by ", -shift.amount,
+              " is done: shifts is declared, and the gap behind the sinks is ", gap, " wide"),
+       "it is refused: " + history.events.back().why});
 }
 
 }  // namespace
@@ -168,10 +159,7 @@ Judgement refused_shift(const History& history, const Call& shift, const Contrac
 Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::shift);
   if (!cut) return untested(cut.error());
-  std::vector<Call> calls;
-  for (const Call& call : cut->head) {
-    if (call.kind == Call::Kind::feed) calls.push_back(feed_call(call.amount));
-  }
+  std::vector<Call> calls = feeds_among(cut->head);
   if (calls.empty()) calls = cut->tail;
   calls.push_back(cut->at);
   const auto history = trial.run(with_calls(trial.what(), calls));
@@ -183,11 +171,8 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   const auto sinks = static_cast<std::int32_t>(trial.what().setup.sinks);
   for (std::size_t unit = 0; unit < std::min(before.size(), event.facts.units.size()); ++unit) {
     const auto accuse = [&](std::string expected, std::string seen) {
-      return Finding{.expected = std::move(expected),
-                     .seen = std::move(seen),
-                     .event = history->events.size() - 1,
-                     .unit = unit,
-                     .history = *history};
+      return finding_in(*history, history->events.size() - 1, unit,
+                        {std::move(expected), std::move(seen)});
     };
     const std::vector<Row>& old = before[unit].stored;
     const std::vector<Row>& now = event.facts.units[unit].stored;
@@ -200,9 +185,9 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
       const double expected = old[row].position + by;
       if (std::isnan(expected) || std::isnan(now[row].position)) continue;
       if (std::abs(expected - now[row].position) <= position_slack) continue;
-      return accuse("token " + to_text(old[row].key) + " moves from position " +
-                        to_text(old[row].position) + " to " + to_text(expected),
-                    "it is at position " + to_text(now[row].position));
+      return accuse(phrase("token ", old[row].key, " moves from position ", old[row].position,
+                           " to ", expected),
+                    phrase("it is at position ", now[row].position));
     }
   }
   return std::monostate{};

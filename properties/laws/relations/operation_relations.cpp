@@ -1,9 +1,8 @@
-#include "kvcheck/properties/laws/relations/operation_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/operation_cases.h"
 
 namespace kv::properties {
 namespace {
@@ -13,9 +12,20 @@ std::vector<Call> joined(std::vector<Call> calls, const std::vector<Call>& more)
   return calls;
 }
 
-Judgement held(std::optional<Finding> found) {
-  if (found) return *std::move(found);
-  return std::monostate{};
+std::vector<Call> with(std::vector<Call> calls, const Call& more) {
+  calls.push_back(more);
+  return calls;
+}
+
+std::vector<Call> on_first_branch(std::vector<Call> calls) {
+  std::erase_if(calls, [](const Call& call) { return call.branch != 0; });
+  return calls;
+}
+
+std::int64_t tokens_of(const std::vector<Call>& feeds) {
+  std::int64_t tokens = 0;
+  for (const Call& call : feeds) tokens += call.amount;
+  return tokens;
 }
 
 Call truncate_to(std::int64_t length) {
@@ -35,20 +45,14 @@ Judgement same_twice(Trial& trial, const Contract& contract) {
   compare.ordered = true;
   compare.position_slack = 0;
   compare.weight_slack = 0;
-  for (std::uint32_t branch = 0; branch < 8; ++branch) {
-    const auto found =
-        disagreement({*once, 0, branch}, {*again, 0, branch}, compare, "as in the first run");
-    if (found) return *found;
-  }
-  return std::monostate{};
+  return held(disagreement_of_all(*once, *again, compare, "as in the first run"));
 }
 
 Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::reset);
   if (!cut) return untested(cut.error());
-  std::vector<Call> calls = cut->head;
-  calls.push_back(cut->at);
-  const auto used = trial.run(with_calls(trial.what(), joined(calls, cut->tail)));
+  const std::vector<Call> calls = joined(with(cut->head, cut->at), cut->tail);
+  const auto used = trial.run(with_calls(trial.what(), calls));
   if (!used) return untested(used.error());
   if (used->events.size() < cut->tail.size() + 1) return NotTested{"a branch does not exist"};
   const std::size_t after = used->events.size() - cut->tail.size();
@@ -58,12 +62,10 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
   for (std::size_t unit = 0; unit < used->units(); ++unit) {
     const UnitFacts& facts = used->events[after - 1].facts.units.at(unit);
     if (facts.stored.empty() && facts.reported.value_or(0) == 0) continue;
-    return Finding{.expected = "after a reset nothing is stored or reported",
-                   .seen = "it stores " + words_of(row_tokens(facts.stored)) + " and reports " +
-                           std::to_string(facts.reported.value_or(facts.stored.size())) + " rows",
-                   .event = after - 1,
-                   .unit = unit,
-                   .history = *used};
+    return finding_in(*used, after - 1, unit,
+                      {"after a reset nothing is stored or reported",
+                       phrase("it stores ", words_of(row_tokens(facts.stored)), " and reports ",
+                              facts.reported.value_or(facts.stored.size()), " rows")});
   }
   return held(disagreement({*fresh}, {*used, after}, comparing(contract, trial.family()),
                            "as on a fresh object"));
@@ -74,12 +76,8 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
 Judgement forks_apart(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::fork);
   if (!cut) return untested(cut.error());
-  std::vector<Call> head;
-  for (const Call& call : cut->head) {
-    if (call.branch == 0) head.push_back(call);
-  }
-  std::vector<Call> both = head;
-  both.push_back(cut->at);
+  const std::vector<Call> head = on_first_branch(cut->head);
+  std::vector<Call> both = with(head, cut->at);
   std::vector<Call> other;
   for (std::size_t i = 0; i < cut->tail.size(); ++i) {
     Call branched = cut->tail[i];
@@ -120,18 +118,14 @@ Judgement truncate_is_never_fed(Trial& trial, const Contract& contract) {
   // First what is stored right after the truncate, then everything from there on: a left-over may
   // show in what is evicted later only.
   const Compare compare = comparing(contract, trial.family());
-  const std::string as = "as if nothing had been fed after token " +
-                         std::to_string(rollback->length - 1) + " and taken back";
+  const std::string as =
+      phrase("as if nothing had been fed after token ", rollback->length - 1, " and taken back");
   if (rollback->from > 0) {
     const auto& before = never_fed->events[rollback->from - 1].facts.units;
     const auto& after = taken_back->events[rollback->at].facts.units;
     for (std::size_t unit = 0; unit < std::min(before.size(), after.size()); ++unit) {
-      auto found = difference(before[unit], after[unit], 0, compare);
-      if (!found) continue;
-      Finding finding = finding_at(*found, rollback->at, unit);
-      finding.expected = as + ": " + finding.expected;
-      finding.history = *taken_back;
-      return finding;
+      const auto found = difference(before[unit], after[unit], 0, compare);
+      if (found) return finding_in(*taken_back, rollback->at, unit, *found, as);
     }
   }
   return held(
@@ -143,22 +137,18 @@ Judgement hostile_truncates(Trial& trial, const Contract& contract) {
   const auto cut = static_cast<std::ptrdiff_t>((feeds.size() + 1) / 2);
   const std::vector<Call> head(feeds.begin(), feeds.begin() + cut);
   const std::vector<Call> tail(feeds.begin() + cut, feeds.end());
-  std::int64_t fed = 0;
-  for (const Call& call : head) fed += call.amount;
+  const std::int64_t fed = tokens_of(head);
   const auto plain = trial.run(with_calls(trial.what(), feeds));
   if (!plain) return untested(plain.error());
   // One below and one above are off by one; the far ones wrap or read past a buffer.
   for (const std::int64_t length : {std::int64_t{-1}, -fed - 1, fed + 1, fed + 1000}) {
-    std::vector<Call> calls = head;
-    calls.push_back(truncate_to(length));
-    const auto history = trial.run(with_calls(trial.what(), joined(calls, tail)));
+    const std::vector<Call> calls = joined(with(head, truncate_to(length)), tail);
+    const auto history = trial.run(with_calls(trial.what(), calls));
     if (!history) return untested(history.error());
     if (!history->events[head.size()].refused) {
-      return Finding{.expected = "truncating to " + std::to_string(length) +
-                                 " is refused: " + std::to_string(fed) + " tokens were fed",
-                     .seen = "it is done",
-                     .event = head.size(),
-                     .history = *history};
+      return finding_in(*history, head.size(), 0,
+                        {phrase("truncating to ", length, " is refused: ", fed, " tokens were fed"),
+                         "it is done"});
     }
     const auto found =
         disagreement({*plain, head.size()}, {*history, head.size() + 1},
@@ -187,52 +177,40 @@ Judgement refusals_change_nothing(Trial& trial, const Contract& contract) {
   if (!without) return untested(without.error());
   History seen = *history;
   seen.events = kept;
-  const Compare compare = comparing(contract, trial.family());
-  for (std::uint32_t branch = 0; branch < 8; ++branch) {
-    auto found = disagreement({*without, 0, branch}, {seen, 0, branch}, compare,
-                              "as if what was refused had not been asked");
-    if (!found) continue;
-    // The event in the whole run.
-    std::size_t at = 0;
-    for (std::size_t left = found->event; at < history->events.size(); ++at) {
-      if (!history->events[at].refused && left-- == 0) break;
-    }
-    found->event = at;
-    found->history = *history;
-    return *found;
+  auto found = disagreement_of_all(*without, seen, comparing(contract, trial.family()),
+                                   "as if what was refused had not been asked");
+  if (!found) return std::monostate{};
+  // The event in the whole run.
+  std::size_t at = 0;
+  for (std::size_t left = found->event; at < history->events.size(); ++at) {
+    if (!history->events[at].refused && left-- == 0) break;
   }
-  return std::monostate{};
+  found->event = at;
+  found->history = *history;
+  return *found;
 }
 
 Judgement rollback_is_offered(Trial& trial, const Contract& contract) {
   if (contract.rollback == 0) return NotTested{"no rollback is declared"};
-  std::vector<Call> calls = feeds_of(trial.what());
-  std::int64_t fed = 0;
-  for (const Call& call : calls) fed += call.amount;
+  const std::vector<Call> feeds = feeds_of(trial.what());
+  const std::int64_t fed = tokens_of(feeds);
   const std::int64_t depth = std::min<std::int64_t>(fed, contract.rollback);
-  const std::size_t at = calls.size();
-  calls.push_back(truncate_to(fed - depth));
-  const auto history = trial.run(with_calls(trial.what(), calls));
+  const auto history = trial.run(with_calls(trial.what(), with(feeds, truncate_to(fed - depth))));
   if (!history) return untested(history.error());
-  if (!history->events[at].refused) return std::monostate{};
-  return Finding{.expected = "the last " + std::to_string(depth) + " of " + std::to_string(fed) +
-                             " tokens can be taken back: rollback=" +
-                             std::to_string(contract.rollback) + " is declared",
-                 .seen = "truncate is refused: " + history->events[at].why,
-                 .event = at,
-                 .history = *history};
+  const Event& truncated = history->events[feeds.size()];
+  if (!truncated.refused) return std::monostate{};
+  return finding_in(*history, feeds.size(), 0,
+                    {phrase("the last ", depth, " of ", fed, " tokens can be taken back: rollback=",
+                            contract.rollback, " is declared"),
+                     "truncate is refused: " + truncated.why});
 }
 
 Judgement snapshot_continues(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::snapshot);
   if (!cut) return untested(cut.error());
-  std::vector<Call> head;
-  for (const Call& call : cut->head) {
-    if (call.branch == 0) head.push_back(call);
-  }
-  std::vector<Call> calls = head;
-  calls.push_back(cut->at);
-  const auto restored = trial.run(with_calls(trial.what(), joined(calls, cut->tail)));
+  const std::vector<Call> head = on_first_branch(cut->head);
+  const std::vector<Call> calls = joined(with(head, cut->at), cut->tail);
+  const auto restored = trial.run(with_calls(trial.what(), calls));
   if (!restored) return untested(restored.error());
   if (restored->events.size() <= head.size() || restored->events[head.size()].refused) {
     return NotTested{"snapshot is refused", true};

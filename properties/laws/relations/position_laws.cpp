@@ -2,7 +2,7 @@
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/position_checks.h"
-#include "kvcheck/properties/laws/relations/position_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {

@@ -1,4 +1,4 @@
-#include "kvcheck/properties/laws/relations/position_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 
 #include "kvcheck/properties/laws/judging/position_checks.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
-#include "kvcheck/properties/laws/relations/operation_cases.h"
 
 namespace kv::properties {
 namespace {
@@ -15,42 +14,30 @@ bool differs(double a, double b) {
   return !std::isnan(a) && !std::isnan(b) && std::abs(a - b) > position_slack;
 }
 
-// Notes in a finding that it is of this run, which is not the case's own.
-Judgement in_run(Judgement judgement, const History& history) {
-  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = history;
-  return judgement;
-}
-
 // A sink that is reported at another position than its own.
-std::optional<Difference> sink_moved(const Row& row, const std::string& label, Verdicts& verdicts) {
+std::optional<Difference> sink_moved(const Row& row, bool& tested) {
   if (std::isnan(row.position)) return std::nullopt;
-  verdicts.tested();
+  tested = true;
   if (!differs(row.position, row.key.position)) return std::nullopt;
-  return Difference{label + " stays at position " + std::to_string(row.key.position),
-                    "it is at position " + to_text(row.position), 0};
+  return Difference{phrase("sink ", row.key, " stays at position ", row.key.position),
+                    phrase("it is at position ", row.position), 0};
 }
 
-// The errors of sinks' keys as they were first reported. Precision alone makes some error, so only
+// The errors of sinks' keys as they were first reported, by branch, unit, token, origin and
+// precision.
+using SinkErrors =
+    std::map<std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>, double>;
+
+// How wrong the sink was at first, if it is more so now. Precision alone makes some error, so only
 // a growing one shows that a key was rotated again.
-class SinkErrors {
- public:
-  void forget() { errors_.clear(); }
-
-  // How wrong the sink was at first, if it is more so now.
-  std::optional<double> grown(const Event& event, std::size_t unit, const Row& row) {
-    if (std::isnan(row.key_error)) return std::nullopt;
-    const Key key{event.call.branch, unit, row.key, row.key_place.sequence, row.full_precision};
-    const auto [first, fresh] = errors_.try_emplace(key, row.key_error);
-    if (fresh || row.key_error <= first->second + 1e-6 + 1e-3 * first->second) return std::nullopt;
-    return first->second;
-  }
-
- private:
-  // Branch, unit, token, origin and precision.
-  using Key = std::tuple<std::uint32_t, std::size_t, Token, std::uint32_t, bool>;
-
-  std::map<Key, double> errors_;
-};
+std::optional<double> grown(const UnitAt& at, const Row& row, SinkErrors& errors) {
+  if (std::isnan(row.key_error)) return std::nullopt;
+  const auto [first, fresh] = errors.try_emplace(
+      {at.event.call.branch, at.unit, row.key, row.key_place.sequence, row.full_precision},
+      row.key_error);
+  if (fresh || row.key_error <= first->second + 1e-6 + 1e-3 * first->second) return std::nullopt;
+  return first->second;
+}
 
 }  // namespace
 
@@ -61,16 +48,18 @@ Judgement positions_after_rollback(Trial& trial, const Contract& contract) {
   if (!history) return untested(history.error());
   if (history->events[rollback->at].refused)
     return NotTested{"truncate is refused", contract.rollback == 0};
-  return in_run(glance_at_all(*history, contract, check_distances,
-                              [](const Glance& glance) { return glance.line.rolled_back; }),
-                *history);
+  return in_run(*history,
+                glance_at_all(*history, contract, check_distances,
+                              [](const Glance& glance) { return glance.line.rolled_back; }));
 }
 
 Judgement same_everywhere(const History& history, const Contract& contract) {
   if (history.units() < 2) return NotTested{"there is one unit only", true};
-  Verdicts verdicts({"no position was told"});
+  std::optional<Finding> finding;
+  bool tested = false;
+  // Query by query and not unit by unit: the first query that stands apart is the one to report.
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    if (verdicts.found() || !is_feed(history, event) || !line.shifts.empty()) return;
+    if (finding || !is_feed(history, event) || !line.shifts.empty()) return;
     for (std::size_t query = 0; query < event.fed.size(); ++query) {
       // By the number of rows that the query sees, which positions in the cache depend on.
       std::map<std::size_t, std::pair<std::size_t, double>> first;
@@ -78,21 +67,20 @@ Judgement same_everywhere(const History& history, const Contract& contract) {
         const UnitFacts& facts = event.facts.units[unit];
         const double at = query_position(facts, query);
         if (std::isnan(at) || !has_mask(facts, event.fed.size())) continue;
-        verdicts.tested();
+        tested = true;
         const bool absolute = contract.positions == PositionMode::absolute;
         const std::size_t seen = absolute ? 0 : seen_by(facts, query).size();
         const auto [found, fresh] = first.try_emplace(seen, unit, at);
-        if (fresh || !differs(at, found->second.second)) continue;
-        const Difference difference{
-            "query " + to_text(event.fed[query]) + " is at position " +
-                to_text(found->second.second) + ", as in unit " +
-                std::to_string(found->second.first),
-            "in unit " + std::to_string(unit) + " it is at position " + to_text(at), query};
-        verdicts.accuse(finding_at(difference, index, unit));
+        const auto [other, expected] = found->second;
+        if (fresh || finding || !differs(at, expected)) continue;
+        finding = finding_at({phrase("query ", event.fed[query], " is at position ", expected,
+                                     ", as in unit ", other),
+                              phrase("in unit ", unit, " it is at position ", at), query},
+                             index, unit);
       }
     }
   });
-  return verdicts.judgement();
+  return unless_silent(held(finding), tested, {"no position was told"});
 }
 
 Judgement begins_at_zero(Trial& trial, const Contract&) {
@@ -103,48 +91,38 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
   calls.insert(calls.end(), cut->tail.begin(), cut->tail.end());
   const auto history = trial.run(with_calls(trial.what(), calls));
   if (!history) return untested(history.error());
-  Verdicts verdicts({"reset is refused, or no position was told"});
-  walk(*history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    const bool first = event.branch.size() == event.fed.size();
-    if (!line.begun_anew || !first || !is_feed(*history, event)) return;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const double at = query_position(event.facts.units[unit], 0);
-      if (std::isnan(at)) continue;
-      verdicts.tested();
-      if (!differs(at, 0)) continue;
-      verdicts.accuse(finding_at({"the first query after the reset is at position 0",
-                                  "it is at position " + to_text(at), 0},
-                                 index, unit));
-    }
-  });
-  return in_run(verdicts.judgement(), *history);
+  const auto check = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    const bool first = at.event.branch.size() == at.event.fed.size();
+    if (!at.line.begun_anew || !first || !is_feed(*history, at.event)) return {};
+    const double position = query_position(at.facts, 0);
+    tested |= !std::isnan(position);
+    if (!differs(position, 0)) return {};
+    return Difference{"the first query after the reset is at position 0",
+                      phrase("it is at position ", position), 0};
+  };
+  return in_run(*history,
+                check_units(*history, {"reset is refused, or no position was told"}, check));
 }
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
   const std::uint32_t sinks = std::min(contract.sinks, history.what.setup.sinks);
   if (sinks == 0) return NotTested{"there are no sinks", contract.sinks == 0};
-  Verdicts verdicts({"no position of a sink was told"});
   SinkErrors errors;
-  walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
-    if (event.call.kind == Call::Kind::reset) errors.forget();
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      for (const Row& row : event.facts.units[unit].stored) {
-        const auto position = row.key.position;
-        if (position < 0 || static_cast<std::uint32_t>(position) >= sinks) continue;
-        const std::string label = "sink " + to_text(row.key);
-        if (const auto moved = sink_moved(row, label, verdicts)) {
-          verdicts.accuse(finding_at(*moved, index, unit));
-        }
-        const std::optional<double> first = errors.grown(event, unit, row);
-        if (!first) continue;
-        verdicts.accuse(
-            finding_at({label + "'s key stays as it was stored, wrong by " + to_text(*first),
-                        "it is wrong by " + to_text(row.key_error), 0},
-                       index, unit));
-      }
+  const auto check = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    // What is fed after a reset is stored anew, and so are the sinks.
+    if (at.unit == 0 && at.event.call.kind == Call::Kind::reset) errors.clear();
+    for (const Row& row : at.facts.stored) {
+      if (row.key.position < 0 || static_cast<std::uint32_t>(row.key.position) >= sinks) continue;
+      if (auto moved = sink_moved(row, tested)) return moved;
+      const std::optional<double> first = grown(at, row, errors);
+      if (!first) continue;
+      return Difference{
+          phrase("sink ", row.key, "'s key stays as it was stored, wrong by ", *first),
+          phrase("it is wrong by ", row.key_error), 0};
     }
-  });
-  return verdicts.judgement();
+    return {};
+  };
+  return check_units(history, {"no position of a sink was told"}, check);
 }
 
 Judgement shift_composes(Trial& trial, const Contract& contract) {
@@ -175,52 +153,39 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
   Compare compare = comparing(contract, trial.family());
   compare.position_slack = position_slack;
   const auto found = disagreement({*once, at}, {*twice, at + 1}, compare,
-                                  "as after one shift by " + std::to_string(-whole));
+                                  phrase("as after one shift by ", -whole));
   if (found) return *found;
-  const auto reports_it = [](const UnitFacts& unit) {
-    return std::ranges::any_of(unit.stored,
-                               [](const Row& row) { return !std::isnan(row.position); });
-  };
-  const auto reported = [&](const Event& event) {
-    return std::ranges::any_of(event.facts.units, reports_it);
-  };
-  if (std::ranges::none_of(once->events, reported)) return NotTested{"no position was told"};
+  const auto reported = [](const Row& row) { return !std::isnan(row.position); };
+  if (!any_stored(*once, reported)) return NotTested{"no position was told"};
   return std::monostate{};
 }
 
 Judgement keeps_norm(const History& history, const Contract& contract) {
-  const bool moved_always = contract.shifts || contract.positions == PositionMode::shifted;
-  const bool reported = std::ranges::any_of(history.events, [](const Event& event) {
-    return std::ranges::any_of(event.facts.units, [](const UnitFacts& unit) {
-      return std::ranges::any_of(unit.stored,
-                                 [](const Row& row) { return !std::isnan(row.key_error); });
-    });
-  });
-  Verdicts verdicts(moved_always && !reported
-                        ? NotTested{"the subject tells no keys as vectors", true}
-                        : NotTested{"no key is ever rotated again", !moved_always});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    const bool moves = contract.positions == PositionMode::shifted;
-    if (verdicts.found() || (line.shifts.empty() && !moves)) return;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      for (const Row& row : event.facts.units[unit].stored) {
-        if (row.key.position < 0 || std::isnan(row.key_error)) continue;
+  const bool shifted = contract.positions == PositionMode::shifted;
+  const bool moved_always = contract.shifts || shifted;
+  const bool reported =
+      any_stored(history, [](const Row& row) { return !std::isnan(row.key_error); });
+  const NotTested silent = moved_always && !reported
+                               ? NotTested{"the subject tells no keys as vectors", true}
+                               : NotTested{"no key is ever rotated again", !moved_always};
+  return check_rows(
+      history, silent, [&](const RowAt& at, bool& tested) -> std::optional<Difference> {
+        const Row& row = at.row;
+        const std::size_t shifts = at.line.shifts.size();
+        if (!at.is_stored || (shifts == 0 && !shifted)) return {};
+        if (row.key.position < 0 || std::isnan(row.key_error)) return {};
+        tested = true;
         const auto position = static_cast<std::size_t>(row.key.position);
-        const std::size_t since = event.branch.size() - std::min(event.branch.size(), position);
-        const std::size_t rotations = 1 + line.shifts.size() + (moves ? since : 0);
-        verdicts.tested();
+        const std::size_t fed = at.event.branch.size();
+        // Where gaps are closed, each token fed since may have rotated the key once.
+        const std::size_t since = shifted ? fed - std::min(fed, position) : 0;
+        const std::size_t rotations = 1 + shifts + since;
         const double most = most_key_error(contract, row, rotations);
-        if (row.key_error <= most) continue;
-        verdicts.accuse(
-            finding_at({"the key of token " + to_text(row.key) + ", rotated at most " +
-                            std::to_string(rotations) + " times, is wrong by no more than " +
-                            to_text(most) + " of its length",
-                        "it is wrong by " + to_text(row.key_error), 0},
-                       index, unit));
-      }
-    }
-  });
-  return verdicts.judgement();
+        if (row.key_error <= most) return {};
+        return Difference{phrase("the key of token ", row.key, ", rotated at most ", rotations,
+                                 " times, is wrong by no more than ", most, " of its length"),
+                          phrase("it is wrong by ", row.key_error), 0};
+      });
 }
 
 }  // namespace kv::properties

@@ -1,105 +1,76 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/judging/position_checks.h"
 #include "kvcheck/properties/laws/judging/walk.h"
-#include "kvcheck/properties/laws/relations/row_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {
 
-// Judges one row of one unit: stored, or returned to attention.
-using CheckRow = std::function<std::optional<Difference>(
-    const Row& row, const Event& event, const Lineage& line, std::size_t unit)>;
-
-Judgement check_rows(const History& history, const CheckRow& check) {
-  Verdicts verdicts({"no row was stored"});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    if (verdicts.found() || event.facts.units.size() != history.units()) return;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      for (const auto* const rows : {&facts.returned, &facts.stored}) {
-        for (const Row& row : *rows) {
-          verdicts.tested();
-          auto found = check(row, event, line, unit);
-          if (!found) continue;
-          found->seen += rows == &facts.stored ? ", as stored" : ", as returned to attention";
-          verdicts.accuse(finding_at(*found, index, unit));
-        }
-      }
-    }
+// What `check` finds of a row, and whether that is how it is stored or how attention saw it.
+template <typename Check>
+Judgement check_each(const History& history, Check check) {
+  return check_rows(history, {"no row was stored"}, [&](const RowAt& at, bool& tested) {
+    tested = true;
+    std::optional<Difference> found = check(at);
+    if (found) found->seen += at.is_stored ? ", as stored" : ", as returned to attention";
+    return found;
   });
-  return verdicts.judgement();
 }
 
-// Whether some row has what `reports_it` asks for.
-template <typename ReportsWhat>
-bool any_row(const History& history, ReportsWhat reports_it) {
-  return std::ranges::any_of(history.events, [&](const Event& event) {
-    return std::ranges::any_of(event.facts.units, [&](const UnitFacts& unit) {
-      return std::ranges::any_of(unit.stored, reports_it) ||
-             std::ranges::any_of(unit.returned, reports_it);
-    });
-  });
+std::optional<Difference> unpaired(const RowAt& at) {
+  const Row& row = at.row;
+  if (row.value != row.key) {
+    return Difference{phrase("the value of token ", row.value, " lies beside its own key"),
+                      phrase("its key is of token ", row.key)};
+  }
+  if (row.value_place == row.key_place || row.value_place == place_not_reported ||
+      row.key_place == place_not_reported) {
+    return {};
+  }
+  return Difference{phrase("key and value of token ", row.value, " were made for the same cache"),
+                    phrase("the value is of ", row.value_place, ", the key of ", row.key_place)};
 }
 
 Judgement pairing(const History& history, const Contract&) {
   if (!any_row(history, reports_key)) {
     return NotTested{"the subject does not tell its keys apart from its values", true};
   }
-  return check_rows(
-      history,
-      [](const Row& row, const Event&, const Lineage&, std::size_t) -> std::optional<Difference> {
-        if (row.value != row.key) {
-          return Difference{"the value of token " + kv::properties::to_text(row.value) +
-                                " lies beside its own key",
-                            "its key is of token " + kv::properties::to_text(row.key)};
-        }
-        if (row.value_place == row.key_place || row.value_place == place_not_reported ||
-            row.key_place == place_not_reported) {
-          return {};
-        }
-        return Difference{"key and value of token " + kv::properties::to_text(row.value) +
-                              " were made for the same cache",
-                          "the value is of " + to_text(row.value_place) + ", the key of " +
-                              to_text(row.key_place)};
-      });
+  return check_each(history, unpaired);
 }
 
-// Says that a half of the row, key or value, was made for another cache than `unit`'s, if it was.
-std::optional<Difference> astray(
-    const History& history, const Row& row, const Lineage& line, std::size_t unit, bool key) {
+// Says that a half of the row, key or value, was made for another cache than its unit's, if it was.
+std::optional<Difference> astray(const History& history, const RowAt& at, bool key) {
   const bool per_query_head = history.contract.unit == Unit::head;
-  const Place home = history.place_of(unit);
-  const Token token = key ? row.key : row.value;
-  const Place& reported = key ? row.key_place : row.value_place;
-  const auto& origins = line.origins[home.sequence];
-  const auto at = static_cast<std::size_t>(token.position);
-  if (token.position < 0 || at >= origins.size() || reported == place_not_reported) return {};
-  Place made{origins[at], home.layer, home.head};
+  const Place home = history.place_of(at.unit);
+  const Token token = key ? at.row.key : at.row.value;
+  const Place& reported = key ? at.row.key_place : at.row.value_place;
+  const auto& origins = at.line.origins[home.sequence];
+  const auto position = static_cast<std::size_t>(token.position);
+  if (token.position < 0 || position >= origins.size() || reported == place_not_reported) return {};
+  Place made{origins[position], home.layer, home.head};
   if (reported == made) return {};
   // A cache per query head may tag rows by query head or by the kv head they came from.
   if (per_query_head) {
     made.head /= history.what.setup.group;
     if (reported == made) return {};
   }
-  return Difference{std::string(key ? "the key" : "the value") + " of token " +
-                        kv::properties::to_text(token) + " was made for " + to_text(made),
-                    "it was made for " + to_text(reported)};
+  return Difference{
+      phrase(key ? "the key" : "the value", " of token ", token, " was made for ", made),
+      phrase("it was made for ", reported)};
 }
 
 Judgement place(const History& history, const Contract&) {
   if (!any_row(history, reports_place)) {
     return NotTested{"the subject does not tell whose cache its rows were made for", true};
   }
-  return check_rows(history,
-                    [&](const Row& row, const Event&, const Lineage& line, std::size_t unit) {
-                      auto value = astray(history, row, line, unit, false);
-                      return value ? value : astray(history, row, line, unit, true);
-                    });
+  return check_each(history, [&](const RowAt& at) {
+    auto value = astray(history, at, false);
+    return value ? value : astray(history, at, true);
+  });
 }
 
 Judgement unharmed(const History& history, const Contract& contract) {
@@ -109,18 +80,16 @@ Judgement unharmed(const History& history, const Contract& contract) {
   if (!any_row(history, [](const Row& row) { return !std::isnan(row.key_error); })) {
     return NotTested{"the subject tells no keys as vectors", true};
   }
-  return check_rows(history,
-                    [&](const Row& row, const Event&, const Lineage& line,
-                        std::size_t) -> std::optional<Difference> {
-                      if (!line.shifts.empty() || row.key.position < 0) return {};
-                      if (std::isnan(row.key_error)) return {};
-                      const double most = most_key_error(contract, row, 1);
-                      if (row.key_error <= most) return {};
-                      return Difference{"the key of token " + kv::properties::to_text(row.key) +
-                                            " is wrong by no more than " +
-                                            kv::properties::to_text(most) + " of its length",
-                                        "it is wrong by " + kv::properties::to_text(row.key_error)};
-                    });
+  return check_each(history, [&](const RowAt& at) -> std::optional<Difference> {
+    const Row& row = at.row;
+    // A shift rotates keys as well, and a row of no token has no key to compare with.
+    if (!at.line.shifts.empty() || row.key.position < 0 || std::isnan(row.key_error)) return {};
+    const double most = most_key_error(contract, row, 1);
+    if (row.key_error <= most) return {};
+    return Difference{
+        phrase("the key of token ", row.key, " is wrong by no more than ", most, " of its length"),
+        phrase("it is wrong by ", row.key_error)};
+  });
 }
 
 // Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
@@ -138,41 +107,38 @@ WhyNot all_lower(const Contract& contract) {
 
 std::string why_exact(const Contract& contract, std::size_t position) {
   const bool sink = position < contract.full_precision_sinks;
-  return std::string(": it is one of the ") + (sink ? "first " : "last ") +
-         std::to_string(sink ? contract.full_precision_sinks : contract.full_precision_recent);
+  return phrase(": it is one of the ", sink ? "first " : "last ",
+                sink ? contract.full_precision_sinks : contract.full_precision_recent);
 }
 
-// The finding of a unit whose rows are stored in lower precision too early, or too late.
-std::optional<Difference> wrong_tier(const Contract& contract,
-                                     const Event& event,
-                                     const std::vector<Row>& stored,
-                                     Verdicts& verdicts) {
+// The last tokens of a branch are stored as they were fed, and not many more than that.
+std::optional<Difference> wrong_tier(const Contract& contract, const UnitAt& at, bool& tested) {
   const bool lower = contract.precision != Precision::f32;
   const std::size_t kept = contract.full_precision_recent;
   std::size_t full = 0;
-  for (const Row& row : stored) {
+  for (const Row& row : at.facts.stored) {
     if (row.value.position < 0) continue;
-    verdicts.tested();
+    tested = true;
     const auto position = static_cast<std::size_t>(row.value.position);
     if (row.full_precision) {
       if (position >= std::max(contract.sinks, contract.full_precision_sinks)) ++full;
-    } else if (!may_be_lower(contract, position, event.branch.size())) {
-      return Difference{"token " + kv::properties::to_text(row.value) + " is stored as it was fed" +
-                            (lower ? why_exact(contract, position) : std::string()),
+    } else if (!may_be_lower(contract, position, at.event.branch.size())) {
+      return Difference{phrase("token ", row.value, " is stored as it was fed",
+                               lower ? why_exact(contract, position) : ""),
                         "it is stored in lower precision", 0};
     }
   }
   // Flushes work in blocks, so up to a second window, a chunk and a page may wait in full
   // precision.
-  if (!has_tiers(contract.precision) || full <= 2 * kept + event.fed.size() + contract.page) {
+  if (!has_tiers(contract.precision) || full <= 2 * kept + at.event.fed.size() + contract.page) {
     return {};
   }
-  return Difference{"all but the sinks, the last " + std::to_string(kept) +
-                        " and what waits to be quantised with them are stored in lower precision",
-                    std::to_string(full) + " rows are stored as they were fed", 0};
+  return Difference{phrase("all but the sinks, the last ", kept,
+                           " and what waits to be quantised with them are stored in lower "
+                           "precision"),
+                    phrase(full, " rows are stored as they were fed"), 0};
 }
 
-// The last tokens of a branch are stored as they were fed, and not many more than that.
 Judgement precision(const History& history, const Contract& contract) {
   const auto reports_it = [](const Row& row) {
     return row.apart || !row.full_precision || !std::isnan(row.key_error);
@@ -180,14 +146,9 @@ Judgement precision(const History& history, const Contract& contract) {
   if (!has_tiers(contract.precision) && !any_row(history, reports_it)) {
     return NotTested{"the subject does not tell in which precision it stores its rows", true};
   }
-  Verdicts verdicts({"no row was stored"});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage&) {
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const auto wrong = wrong_tier(contract, event, event.facts.units[unit].stored, verdicts);
-      if (wrong) verdicts.accuse(finding_at(*wrong, index, unit));
-    }
+  return check_units(history, {"no row was stored"}, [&](const UnitAt& at, bool& tested) {
+    return wrong_tier(contract, at, tested);
   });
-  return verdicts.judgement();
 }
 
 WhyNot unless_codes(const Contract& contract) {

@@ -1,4 +1,4 @@
-#include "kvcheck/properties/laws/relations/row_relations.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,10 +35,9 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
     const double expected = found == weights.end() ? 0 : found->second / kept;
     const auto gave = static_cast<double>(weight(unit, query, row));
     if (std::abs(expected - gave) <= 2e-3) continue;
-    return Difference{"query " + std::to_string(query) + " gives token " + to_text(token) +
-                          " weight " + to_text(expected) +
-                          ", as if nothing were evicted and the rest were masked",
-                      "it gives " + to_text(gave), query};
+    return Difference{phrase("query ", query, " gives token ", token, " weight ", expected,
+                             ", as if nothing were evicted and the rest were masked"),
+                      phrase("it gives ", gave), query};
   }
   return {};
 }
@@ -62,26 +61,20 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
   unbounded.setup.budget = what.setup.sinks + what.setup.recent + tokens + 1;
   const auto dense = trial.run(unbounded);
   if (!dense) return untested(dense.error());
-  Verdicts verdicts(NotTested{"the subject tells no weights", true});
-  for (std::size_t i = 0; i < history->events.size() && i < dense->events.size(); ++i) {
-    const Event& event = history->events[i];
-    const std::size_t queries = event.fed.size();
-    if (!is_feed(*history, event) || !is_feed(*dense, dense->events[i])) continue;
-    for (std::size_t unit = 0; unit < history->units(); ++unit) {
-      const UnitFacts& a = dense->events[i].facts.units[unit];
-      const UnitFacts& b = event.facts.units[unit];
-      if (!comparable(a, b, queries)) continue;
-      for (std::size_t query = 0; query < queries && !verdicts.found(); ++query) {
-        verdicts.tested();
-        const auto found = unlike(a, b, query);
-        if (!found) continue;
-        Finding finding = finding_at(*found, i, unit);
-        finding.history = *history;
-        verdicts.accuse(std::move(finding));
-      }
+  const auto check = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
+    const std::size_t queries = at.event.fed.size();
+    if (at.index >= dense->events.size()) return {};
+    const Event& other = dense->events[at.index];
+    if (!is_feed(*history, at.event) || !is_feed(*dense, other)) return {};
+    const UnitFacts& all = other.facts.units[at.unit];
+    if (!comparable(all, at.facts, queries)) return {};
+    for (std::size_t query = 0; query < queries; ++query) {
+      tested = true;
+      if (auto found = unlike(all, at.facts, query)) return found;
     }
-  }
-  return verdicts.judgement();
+    return {};
+  };
+  return in_run(*history, check_units(*history, {"the subject tells no weights", true}, check));
 }
 
 namespace {
@@ -96,23 +89,20 @@ const Row* row_of(const std::vector<Row>& rows, Token token) {
 }
 
 std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
-  const std::string label = "the row of token " + to_text(before.value);
+  const std::string label = phrase("the row of token ", before.value, " is stored ");
   if (before.key != after.key) {
-    return Difference{
-        label + " is stored with the key of token " + to_text(before.key) + ", as attention saw it",
-        "it is stored with the key of token " + to_text(after.key)};
+    return Difference{phrase(label, "with the key of token ", before.key, ", as attention saw it"),
+                      phrase("it is stored with the key of token ", after.key)};
   }
   if (before.value_place != after.value_place || before.key_place != after.key_place) {
-    return Difference{
-        label + " is stored as attention saw it, its key made for " + to_text(before.key_place),
-        "the one stored has a key made for " + to_text(after.key_place)};
+    return Difference{phrase(label, "as attention saw it, its key made for ", before.key_place),
+                      phrase("the one stored has a key made for ", after.key_place)};
   }
   const bool reported = !std::isnan(before.position) && !std::isnan(after.position);
   if (contract.positions == PositionMode::absolute && reported &&
       std::abs(before.position - after.position) > position_slack) {
-    return Difference{label + " is stored at position " + kv::properties::to_text(before.position) +
-                          ", as attention saw it",
-                      "it is stored at position " + kv::properties::to_text(after.position)};
+    return Difference{phrase(label, "at position ", before.position, ", as attention saw it"),
+                      phrase("it is stored at position ", after.position)};
   }
   return {};
 }
@@ -120,25 +110,17 @@ std::optional<Difference> changed(const Row& before, const Row& after, const Con
 }  // namespace
 
 Judgement returned_equals_stored(const History& history, const Contract& contract) {
-  Verdicts verdicts({"the subject tells nothing of its rows that could differ", true});
-  for (std::size_t index = 0; index < history.events.size(); ++index) {
-    const Event& event = history.events[index];
-    if (!is_feed(history, event)) continue;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      for (const Row& row : facts.returned) {
-        const Row* const stored = row_of(facts.stored, row.value);
-        if (stored == nullptr || row_of(facts.returned, row.value) == nullptr) continue;
-        const bool placed =
-            contract.positions == PositionMode::absolute && !std::isnan(row.position);
-        if (reports_key(row) || reports_key(*stored) || reports_place(row) || placed)
-          verdicts.tested();
-        const auto found = changed(row, *stored, contract);
-        if (found) verdicts.accuse(finding_at(*found, index, unit));
-      }
-    }
-  }
-  return verdicts.judgement();
+  const auto check = [&](const RowAt& at, bool& tested) -> std::optional<Difference> {
+    if (at.is_stored || !is_feed(history, at.event)) return {};
+    const Row* const stored = row_of(at.facts.stored, at.row.value);
+    if (stored == nullptr || row_of(at.facts.returned, at.row.value) == nullptr) return {};
+    const bool placed =
+        contract.positions == PositionMode::absolute && !std::isnan(at.row.position);
+    tested |= reports_key(at.row) || reports_key(*stored) || reports_place(at.row) || placed;
+    return changed(at.row, *stored, contract);
+  };
+  return check_rows(history, {"the subject tells nothing of its rows that could differ", true},
+                    check);
 }
 
 namespace {
@@ -149,13 +131,14 @@ constexpr double most_steps_off = 0.501;
 std::optional<Difference> too_far(const Row& row) {
   const double most = row.full_precision ? 0 : most_steps_off;
   if (std::isnan(row.steps_off) || row.steps_off <= most) return {};
-  const std::string token = "token " + kv::properties::to_text(row.value);
   if (row.full_precision) {
-    return Difference{token + " is in full precision: its numbers are those that were fed",
-                      "one is another", 0};
+    return Difference{
+        phrase("token ", row.value, " is in full precision: its numbers are those that were fed"),
+        "one is another", 0};
   }
-  return Difference{"the numbers of " + token + " are off by at most half a step of their scale",
-                    "one is off by " + to_text(row.steps_off) + " steps", 0};
+  return Difference{
+      phrase("the numbers of token ", row.value, " are off by at most half a step of their scale"),
+      phrase("one is off by ", row.steps_off, " steps"), 0};
 }
 
 }  // namespace
@@ -164,20 +147,13 @@ Judgement half_step(const History& history, const Contract& contract) {
   if (contract.positions == PositionMode::shifted) {
     return NotTested{"keys are rotated again: position.norm judges them", true};
   }
-  Verdicts verdicts({"the subject does not tell how many steps its numbers are off", true});
-  walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
-    if (verdicts.found() || !line.shifts.empty()) return;
-    for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
-      const UnitFacts& facts = event.facts.units[unit];
-      for (const auto* const rows : {&facts.returned, &facts.stored}) {
-        for (const Row& row : *rows) {
-          if (!std::isnan(row.steps_off)) verdicts.tested();
-          if (const auto found = too_far(row)) verdicts.accuse(finding_at(*found, index, unit));
-        }
-      }
-    }
-  });
-  return verdicts.judgement();
+  return check_rows(history, {"the subject does not tell how many steps its numbers are off", true},
+                    [](const RowAt& at, bool& tested) -> std::optional<Difference> {
+                      // A shift rotates the keys, and with them the numbers that codes stand for.
+                      if (!at.line.shifts.empty()) return {};
+                      tested |= !std::isnan(at.row.steps_off);
+                      return too_far(at.row);
+                    });
 }
 
 }  // namespace kv::properties

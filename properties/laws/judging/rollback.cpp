@@ -1,5 +1,3 @@
-#include "kvcheck/properties/laws/relations/operation_cases.h"
-
 #include <algorithm>
 #include <utility>
 
