@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
@@ -7,13 +6,13 @@ namespace kv::properties {
 namespace {
 
 std::vector<Law> all_laws() {
-  using Group = Laws (*)();
-  constexpr auto groups = std::to_array<Group>(
-      {survival_laws, size_laws, cost_laws, sharing_laws, visibility_laws, semantics_laws,
-       choice_laws, resident_laws, return_laws, position_laws, row_laws, isolation_laws,
-       operation_laws, chunking_laws, call_laws, attention_laws, reference_laws, statistical_laws});
   std::vector<Law> all;
-  for (const Group group : groups) all.insert(all.end(), group().begin(), group().end());
+  for (const Laws group : {survival_laws, size_laws, cost_laws, sharing_laws, visibility_laws,
+                           semantics_laws, choice_laws, resident_laws, return_laws, position_laws,
+                           row_laws, isolation_laws, operation_laws, chunking_laws, call_laws,
+                           attention_laws, reference_laws, statistical_laws}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
   return all;
 }
 

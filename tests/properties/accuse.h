@@ -16,7 +16,7 @@ inline std::vector<Law> laws_on_rows() {
   std::vector<Law> all;
   for (const auto group :
        {size_laws, visibility_laws, resident_laws, chunking_laws, reference_laws}) {
-    for (const Law& law : group()) all.push_back(law);
+    for (const Law& law : group) all.push_back(law);
   }
   return all;
 }

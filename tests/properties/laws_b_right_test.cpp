@@ -23,7 +23,7 @@ using testing::HasSubstr;
 std::vector<Law> tried_laws() {
   std::vector<Law> all;
   for (auto group : {position_laws, row_laws, isolation_laws, operation_laws, attention_laws}) {
-    for (const Law& law : group()) all.push_back(law);
+    for (const Law& law : group) all.push_back(law);
   }
   return all;
 }

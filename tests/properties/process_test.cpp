@@ -68,7 +68,7 @@ TEST(Process, PlainIdsAreNotAskedWhereTheyBelong) {
   EXPECT_EQ(history.failure, "");
   ASSERT_EQ(history.events.size(), 3U);
   EXPECT_FALSE(history.events[1].refused);
-  const Laws laws = row_laws();
+  const Laws laws = row_laws;
   for (const Law& law : laws) {
     if (law.id != "row.place" && law.id != "row.pairing") continue;
     const Judgement judged = std::get<JudgeHistory>(law.check)(history, history.contract);

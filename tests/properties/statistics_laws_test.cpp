@@ -11,7 +11,7 @@ namespace kv::properties {
 namespace {
 
 const Law& law_named(std::string_view id) {
-  static const Laws laws = statistical_laws();
+  static const Laws laws = statistical_laws;
   const auto found = std::ranges::find(laws, id, &Law::id);
   EXPECT_NE(found, laws.end()) << id;
   return *found;
@@ -65,7 +65,7 @@ TEST(ChanceLaws, OurPoliciesKeepTheirClaims) {
                            "reservoir:budget=16,algorithm=bottom-k"}) {
     const auto family = make_spec_family(*parse_spec(text));
     const Contract contract = *family->contract(family->requested());
-    for (const Law& law : statistical_laws()) {
+    for (const Law& law : statistical_laws) {
       if (law.why_not(contract)) continue;
       const StatisticalVerdict verdict = measured(law.id, *family);
       EXPECT_FALSE(verdict.broken) << text << " " << law.id << ": " << verdict.sentence;
@@ -119,7 +119,7 @@ TEST(ChanceLaws, SharedDrawsAreSeen) {
 
 TEST(ChanceLaws, DoNotApplyWhereNothingIsClaimed) {
   const Contract contract = contract_of(*parse_spec("h2o:budget=32"));
-  for (const Law& law : statistical_laws()) {
+  for (const Law& law : statistical_laws) {
     EXPECT_TRUE(law.why_not(contract).has_value()) << law.id;
     EXPECT_FALSE(law.sentence.empty() || law.why.empty() || law.seen_in.empty());
   }

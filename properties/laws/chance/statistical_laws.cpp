@@ -145,8 +145,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws statistical_laws() {
-  return table;
-}
+constinit const Laws statistical_laws = table;
 
 }  // namespace kv::properties

@@ -115,8 +115,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws call_laws() {
-  return table;
-}
+constinit const Laws call_laws = table;
 
 }  // namespace kv::properties

@@ -167,8 +167,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws choice_laws() {
-  return table;
-}
+constinit const Laws choice_laws = table;
 
 }  // namespace kv::properties

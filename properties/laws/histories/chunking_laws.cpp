@@ -192,8 +192,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws chunking_laws() {
-  return table;
-}
+constinit const Laws chunking_laws = table;
 
 }  // namespace kv::properties

@@ -224,8 +224,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws cost_laws() {
-  return table;
-}
+constinit const Laws cost_laws = table;
 
 }  // namespace kv::properties

@@ -167,8 +167,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws resident_laws() {
-  return table;
-}
+constinit const Laws resident_laws = table;
 
 }  // namespace kv::properties

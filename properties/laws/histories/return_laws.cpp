@@ -187,8 +187,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws return_laws() {
-  return table;
-}
+constinit const Laws return_laws = table;
 
 }  // namespace kv::properties

@@ -152,8 +152,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws semantics_laws() {
-  return table;
-}
+constinit const Laws semantics_laws = table;
 
 }  // namespace kv::properties

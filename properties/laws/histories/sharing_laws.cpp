@@ -74,8 +74,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws sharing_laws() {
-  return table;
-}
+constinit const Laws sharing_laws = table;
 
 }  // namespace kv::properties

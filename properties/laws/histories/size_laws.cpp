@@ -161,8 +161,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws size_laws() {
-  return table;
-}
+constinit const Laws size_laws = table;
 
 }  // namespace kv::properties

@@ -28,8 +28,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws survival_laws() {
-  return table;
-}
+constinit const Laws survival_laws = table;
 
 }  // namespace kv::properties

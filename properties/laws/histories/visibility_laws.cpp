@@ -130,8 +130,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws visibility_laws() {
-  return table;
-}
+constinit const Laws visibility_laws = table;
 
 }  // namespace kv::properties

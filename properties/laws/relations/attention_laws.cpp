@@ -99,8 +99,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws attention_laws() {
-  return table;
-}
+constinit const Laws attention_laws = table;
 
 }  // namespace kv::properties

@@ -108,8 +108,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws isolation_laws() {
-  return table;
-}
+constinit const Laws isolation_laws = table;
 
 }  // namespace kv::properties

@@ -118,8 +118,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws operation_laws() {
-  return table;
-}
+constinit const Laws operation_laws = table;
 
 }  // namespace kv::properties

@@ -135,8 +135,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws position_laws() {
-  return table;
-}
+constinit const Laws position_laws = table;
 
 }  // namespace kv::properties

@@ -241,8 +241,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws reference_laws() {
-  return table;
-}
+constinit const Laws reference_laws = table;
 
 }  // namespace kv::properties

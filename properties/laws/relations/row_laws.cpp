@@ -230,8 +230,6 @@ constexpr auto table = std::to_array<Law>({
 
 }  // namespace
 
-Laws row_laws() {
-  return table;
-}
+constinit const Laws row_laws = table;
 
 }  // namespace kv::properties
