@@ -21,7 +21,7 @@ MaybeFinding changed_by_empty(const Step& step, const Event& plain, std::size_t 
   for (std::size_t unit = 0; unit < std::min(units.size(), plain.facts.units.size()); ++unit) {
     const Tokens stored = tokens_of(units[unit].stored);
     const Tokens requested = tokens_of(plain.facts.units[unit].stored);
-    const std::string where = " after " + std::to_string(empty_before) + " calls without tokens";
+    const std::string where = phrase(" after ", empty_before, " calls without tokens");
     if (stored != requested) {
       return finding_at(step, unit,
                         "stored are " + text_of(requested) + where + ", as without them",
@@ -67,9 +67,7 @@ Judgement empty_call(Trial& trial, const Contract& contract) {
     } else if (!step.event->refused) {
       finding = changed_by_empty(step, plain->events[step.index / 2], step.index / 2 + 1);
     }
-    if (!finding) continue;
-    finding->history = *std::move(mixed);
-    return *std::move(finding);
+    if (finding) return in_run(*mixed, *std::move(finding));
   }
   return {};
 }
@@ -80,13 +78,12 @@ Judgement longest(const History& history, const Contract& contract) {
     const Event& event = *step.event;
     if (!event.refused || event.call.kind != Call::Kind::feed || event.fed.empty()) continue;
     if (contract.longest_chunk == 0 || event.fed.size() <= contract.longest_chunk) {
-      const std::string limit =
-          contract.longest_chunk == 0
-              ? "no limit is declared"
-              : "up to " + std::to_string(contract.longest_chunk) + " are declared";
-      return finding_at(
-          step, 0, "a chunk of " + std::to_string(event.fed.size()) + " tokens is taken: " + limit,
-          "it is refused: " + event.why);
+      const std::string limit = contract.longest_chunk == 0
+                                    ? "no limit is declared"
+                                    : phrase("up to ", contract.longest_chunk, " are declared");
+      return finding_at(step, 0,
+                        phrase("a chunk of ", event.fed.size(), " tokens is taken: ", limit),
+                        "it is refused: " + event.why);
     }
     if (auto finding = changed_by("a refused chunk", step)) return *std::move(finding);
   }

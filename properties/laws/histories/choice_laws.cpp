@@ -41,9 +41,9 @@ MaybeFinding attended(const QueryView& at) {
   const Tokens seen = at.visible();
   const std::uint64_t due = rows_due(at.contract.top_pages, at.position());
   if (seen.size() == due) return {};
-  return at.finding("attends to " + rows_text(due) + ", of at most " +
-                        std::to_string(at.contract.top_pages.attended),
-                    "it attends to " + std::to_string(seen.size()) + ": " + text_of(seen));
+  return at.finding(
+      phrase("attends to ", rows_text(due), ", of at most ", at.contract.top_pages.attended),
+      phrase("it attends to ", seen.size(), ": ", text_of(seen)));
 }
 
 MaybeFinding whole_pages(const QueryView& at) {

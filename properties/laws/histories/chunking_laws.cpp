@@ -73,10 +73,7 @@ Judgement against_single(Trial& trial,
     if (!chunked) return untested(chunked.error());
     if (!all_done(*single) || !all_done(*chunked)) return NotTested{"a chunk was refused"};
     Judgement judgement = compare(*single, *chunked, chunks);
-    auto* const finding = std::get_if<Finding>(&judgement);
-    if (finding == nullptr) continue;
-    finding->history = *std::move(chunked);
-    return judgement;
+    if (std::holds_alternative<Finding>(judgement)) return in_run(*chunked, std::move(judgement));
   }
   return {};
 }
@@ -93,11 +90,11 @@ Judgement state(Trial& trial, const Contract& contract) {
       const Tokens expected = residents_of(contract, alone[unit]);
       const Tokens stored = residents_of(contract, units[unit]);
       if (expected == stored) continue;
-      return finding_at(steps.back(), unit,
-                        "after " + std::to_string(single.events.size()) + " tokens fed as " +
-                            chunks_text(chunks) +
-                            " the same is stored as fed one by one: " + text_of(expected),
-                        "stored are " + text_of(stored));
+      return finding_at(
+          steps.back(), unit,
+          phrase("after ", single.events.size(), " tokens fed as ", chunks_text(chunks),
+                 " the same is stored as fed one by one: ", text_of(expected)),
+          "stored are " + text_of(stored));
     }
     return {};
   };

@@ -49,13 +49,11 @@ Judgement amortised(Trial& trial, const Contract& requested) {
   Judgement judgement = each_unit(*history, requested, [&](const UnitView& at) -> MaybeFinding {
     reported |= at.facts.moved.has_value();
     if (!at.facts.moved || *at.facts.moved <= most) return {};
-    return at.finding("at most " + rows_text(most) + " moved for " + std::to_string(tokens) +
-                          " tokens: a trim of " + std::to_string(budget) + " for every " +
-                          std::to_string(requested.slack + 1),
+    return at.finding(phrase("at most ", rows_text(most), " moved for ", tokens,
+                             " tokens: a trim of ", budget, " for every ", requested.slack + 1),
                       rows_text(*at.facts.moved) + at.after_text());
   });
-  if (auto* finding = std::get_if<Finding>(&judgement)) finding->history = *std::move(history);
-  return unless_silent(std::move(judgement), reported,
+  return unless_silent(in_run(*history, std::move(judgement)), reported,
                        {"the subject does not tell what it moves", true});
 }
 
@@ -78,17 +76,17 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
   if (rows > 0 && bytes == 0) return at.finding(rows_text(rows) + " occupy some bytes", reported);
   const auto [known, fresh] = ledger.bytes.emplace(Held{rows, full, ledger.most}, bytes);
   if (!fresh && known->second != bytes) {
-    return at.finding(rows_text(rows) + " occupy the " + std::to_string(known->second) +
-                          " bytes that as many occupied before",
+    return at.finding(phrase(rows_text(rows), " occupy the ", known->second,
+                             " bytes that as many occupied before"),
                       reported + at.after_text());
   }
   // More rows in the same buffer cannot take less room than fewer did.
   for (const auto& [held, other] : ledger.bytes) {
     const auto& [fewer, fewer_full, peak] = held;
     if (peak != ledger.most || fewer >= rows || fewer_full > full || other <= bytes) continue;
-    return at.finding(rows_text(rows) + " occupy no less than the " + std::to_string(other) +
-                          " bytes of " + rows_text(fewer),
-                      reported);
+    return at.finding(
+        phrase(rows_text(rows), " occupy no less than the ", other, " bytes of ", rows_text(fewer)),
+        reported);
   }
   return {};
 }
@@ -114,11 +112,10 @@ Judgement bytes(const History& history, const Contract& contract) {
 MaybeFinding starved(const History& history, const Contract& contract) {
   if (contract.budget == 0) return {};
   if (std::uint64_t{contract.sinks} + contract.recent > contract.budget) {
-    return Finding{.expected = "a budget of " + std::to_string(contract.budget) + " with " +
-                               std::to_string(contract.sinks) + " sinks and " +
-                               std::to_string(contract.recent) +
-                               " recent tokens protected is refused",
-                   .seen = "it is accepted"};
+    return Finding{
+        .expected = phrase("a budget of ", contract.budget, " with ", contract.sinks, " sinks and ",
+                           contract.recent, " recent tokens protected is refused"),
+        .seen = "it is accepted"};
   }
   for (const Step& step : steps_of(history)) {
     const std::uint64_t most = contract.most_stored(step.event->branch.size(), step.chunk);
@@ -126,10 +123,9 @@ MaybeFinding starved(const History& history, const Contract& contract) {
       const std::size_t rows = step.event->facts.units[unit].stored.size();
       if (rows <= most) continue;
       return finding_at(step, unit,
-                        "somebody leaves, however many are protected: at most " + rows_text(most) +
-                            " of a budget of " + std::to_string(contract.budget) + " (" +
-                            std::to_string(contract.sinks) + " sinks, " +
-                            std::to_string(contract.recent) + " recent)",
+                        phrase("somebody leaves, however many are protected: at most ",
+                               rows_text(most), " of a budget of ", contract.budget, " (",
+                               contract.sinks, " sinks, ", contract.recent, " recent)"),
                         rows_text(rows) + " are stored");
     }
   }
@@ -180,10 +176,7 @@ Judgement liveness(Trial& trial, const Contract& requested) {
     auto history = trial.run(feeding(setup, trial.what().stream, chunks));
     if (!history) return untested(history.error());
     any = true;
-    if (auto finding = starved(*history, contract)) {
-      finding->history = *std::move(history);
-      return *std::move(finding);
-    }
+    if (auto finding = starved(*history, contract)) return in_run(*history, *std::move(finding));
   }
   if (!any) return NotTested{"every tight setup is refused", true};
   return {};

@@ -47,11 +47,11 @@ Judgement layer(const History& history, const Contract& contract) {
       }
       if (fewest <= stored && stored <= most) continue;
       const bool exact = fewest == most;
-      return finding_at(step, first,
-                        "the " + std::to_string(heads) + " units of a layer store " +
-                            (exact ? "" : std::to_string(fewest) + " to ") + rows_text(most) +
-                            " together after " + std::to_string(tokens) + " tokens",
-                        shares + " = " + std::to_string(stored));
+      return finding_at(
+          step, first,
+          phrase("the ", heads, " units of a layer store ", exact ? "" : phrase(fewest, " to "),
+                 rows_text(most), " together after ", tokens, " tokens"),
+          phrase(shares, " = ", stored));
     }
   }
   return {};

@@ -24,8 +24,8 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
   // With draws of its own a subject may keep other tokens, but not another number of them.
   if (!compare.exact) {
     if (!compare.sizes || expected.stored.size() == seen.stored.size()) return std::nullopt;
-    return Difference{"it stores " + std::to_string(expected.stored.size()) + " rows",
-                      "it stores " + std::to_string(seen.stored.size())};
+    return Difference{phrase("it stores ", expected.stored.size(), " rows"),
+                      phrase("it stores ", seen.stored.size())};
   }
   const std::vector<Row> a = in_order(expected.stored, compare.ordered);
   const std::vector<Row> b = in_order(seen.stored, compare.ordered);
@@ -34,14 +34,14 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
                       "it stores " + words_of(row_tokens(b))};
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string row = "the row of token " + to_text(a[i].value);
+    const std::string row = phrase("the row of token ", a[i].value);
     if (a[i].key != b[i].key) {
-      return Difference{row + " has the key of token " + to_text(a[i].key),
-                        "it has the key of token " + to_text(b[i].key)};
+      return Difference{phrase(row, " has the key of token ", a[i].key),
+                        phrase("it has the key of token ", b[i].key)};
     }
     if (differ(a[i].position, b[i].position, compare.position_slack)) {
-      return Difference{row + " is stored at position " + to_text(a[i].position),
-                        "it is stored at position " + to_text(b[i].position)};
+      return Difference{phrase(row, " is stored at position ", a[i].position),
+                        phrase("it is stored at position ", b[i].position)};
     }
     if (a[i].full_precision != b[i].full_precision) {
       return Difference{row + (a[i].full_precision ? " is in full precision" : " is quantised"),
@@ -49,8 +49,8 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
     }
   }
   if (expected.reported && seen.reported && *expected.reported != *seen.reported) {
-    return Difference{"it reports " + std::to_string(*expected.reported) + " rows",
-                      "it reports " + std::to_string(*seen.reported)};
+    return Difference{phrase("it reports ", *expected.reported, " rows"),
+                      phrase("it reports ", *seen.reported)};
   }
   return std::nullopt;
 }
@@ -70,32 +70,30 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   const std::vector<std::size_t> a = seen_by(expected, query);
   const std::vector<std::size_t> b = seen_by(seen, query);
   const std::vector<Token> tokens = tokens_seen(expected, a);
-  const std::string name = "query " + std::to_string(query) + " of the call";
+  const std::string name = phrase("query ", query, " of the call");
   if (tokens != tokens_seen(seen, b)) {
     return Difference{name + " sees " + words_of(tokens),
                       "it sees " + words_of(tokens_seen(seen, b)), query};
   }
   const double at = query_position(expected, query);
   if (differ(at, query_position(seen, query), compare.position_slack)) {
-    return Difference{name + " is at position " + to_text(at),
-                      "it is at position " + to_text(query_position(seen, query)), query};
+    return Difference{phrase(name, " is at position ", at),
+                      phrase("it is at position ", query_position(seen, query)), query};
   }
   const bool weighed =
       compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string pair = name + " reads token " + to_text(tokens[i]);
+    const std::string pair = phrase(name, " reads token ", tokens[i]);
     const double mine = key_position(expected, query, a[i]);
     const double other = key_position(seen, query, b[i]);
     if (differ(mine, other, compare.position_slack)) {
-      return Difference{pair + " at position " + to_text(mine), "at position " + to_text(other),
-                        query};
+      return Difference{phrase(pair, " at position ", mine), phrase("at position ", other), query};
     }
     if (!weighed) continue;
     const auto gives = static_cast<double>(weight(expected, query, a[i]));
     const auto gave = static_cast<double>(weight(seen, query, b[i]));
     if (differ(gives, gave, compare.weight_slack)) {
-      return Difference{pair + " with weight " + to_text(gives), "with weight " + to_text(gave),
-                        query};
+      return Difference{phrase(pair, " with weight ", gives), phrase("with weight ", gave), query};
     }
   }
   return std::nullopt;
@@ -112,13 +110,11 @@ bool any_unit(const History& history, Is is) {
 
 std::string to_text(Token token) {
   if (token.position < 0) return "nothing";
-  return std::to_string(token.position) +
-         (token.variant == 0 ? "" : "v" + std::to_string(token.variant));
+  return phrase(token.position, token.variant == 0 ? "" : phrase("v", token.variant));
 }
 
 std::string to_text(const Place& place) {
-  return "sequence " + std::to_string(place.sequence) + ", layer " + std::to_string(place.layer) +
-         ", head " + std::to_string(place.head);
+  return phrase("sequence ", place.sequence, ", layer ", place.layer, ", head ", place.head);
 }
 
 std::string words_of(std::span<const Token> tokens) {

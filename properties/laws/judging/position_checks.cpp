@@ -10,10 +10,6 @@ bool off(double a, double b) {
   return std::abs(a - b) > position_slack;
 }
 
-std::string name(Token token) {
-  return "token " + to_text(token);
-}
-
 // Where a token stands once the branch's shifts are counted in. After a shift some caches number
 // new tokens from where the shifted rows end, others from where the stream is: `follows` is the
 // first.
@@ -52,10 +48,10 @@ std::optional<Difference> wrong_distance(const Glance& glance, bool follows, boo
     tested = true;
     const double expected = stands - standing(glance, glance.token(i), follows);
     if (!off(from - glance.key(i), expected)) continue;
-    const std::string label = asked ? "query " + to_text(glance.asking()) : name(glance.token(0));
-    return Difference{label + " is " + to_text(expected) + " away from " + name(glance.token(i)),
-                      "it is " + to_text(from - glance.key(i)) + " away: at position " +
-                          to_text(from) + ", and the key at " + to_text(glance.key(i)),
+    return Difference{phrase(asked ? "query " : "token ", asked ? glance.asking() : glance.token(0),
+                             " is ", expected, " away from token ", glance.token(i)),
+                      phrase("it is ", from - glance.key(i), " away: at position ", from,
+                             ", and the key at ", glance.key(i)),
                       glance.query};
   }
   return std::nullopt;
@@ -82,13 +78,12 @@ std::optional<Difference> ranked_distances(const Glance& glance, bool& tested) {
     tested = true;
     const double expected = stands - static_cast<double>(i);
     if (!off(from - glance.key(i), expected)) continue;
-    return Difference{name(glance.token(i)) + " has rank " + std::to_string(i) + " of the " +
-                          std::to_string(glance.rows.size()) + " rows that query " +
-                          to_text(glance.asking()) + " sees: distance " +
-                          to_text(last - static_cast<double>(i)),
-                      "the query is at position " + to_text(glance.asked_at()) + ", the key at " +
-                          to_text(glance.key(i)),
-                      glance.query};
+    return Difference{
+        phrase("token ", glance.token(i), " has rank ", i, " of the ", glance.rows.size(),
+               " rows that query ", glance.asking(), " sees: distance ",
+               last - static_cast<double>(i)),
+        phrase("the query is at position ", glance.asked_at(), ", the key at ", glance.key(i)),
+        glance.query};
   }
   return std::nullopt;
 }
@@ -115,12 +110,11 @@ std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
     const Token before = glance.token(i - 1);
     const auto most = static_cast<double>(1 + hidden_between(glance, before, glance.token(i)));
     if (gap > 1 - position_slack && gap < most + position_slack) continue;
-    return Difference{
-        name(glance.token(i)) + " follows " + name(before) +
-            (most > 1 ? " at most " + to_text(most) + " positions on"
-                      : std::string(" one position on: the gap is closed")),
-        "they are at positions " + to_text(glance.key(i - 1)) + " and " + to_text(glance.key(i)),
-        glance.query};
+    const std::string reach =
+        most > 1 ? phrase("at most ", most, " positions on") : "one position on: the gap is closed";
+    return Difference{phrase("token ", glance.token(i), " follows token ", before, " ", reach),
+                      phrase("they are at positions ", glance.key(i - 1), " and ", glance.key(i)),
+                      glance.query};
   }
   return std::nullopt;
 }
@@ -166,9 +160,8 @@ std::optional<Difference> check_own_key(const Glance& glance, bool& tested) {
     tested = true;
     if (!off(glance.key(i), glance.asked_at())) continue;
     return Difference{
-        "query " + to_text(glance.asking()) + " and its own key are rotated for one position",
-        "the query is at position " + to_text(glance.asked_at()) + ", its key at " +
-            to_text(glance.key(i)),
+        phrase("query ", glance.asking(), " and its own key are rotated for one position"),
+        phrase("the query is at position ", glance.asked_at(), ", its key at ", glance.key(i)),
         glance.query};
   }
   return std::nullopt;
@@ -182,9 +175,9 @@ std::optional<Difference> check_order(const Glance& glance, bool& tested) {
     if (std::isnan(before) || std::isnan(after) || glance.token(i - 1) == glance.token(i)) continue;
     tested = true;
     if (after > before + position_slack) continue;
-    return Difference{
-        name(glance.token(i)) + " is at a later position than " + name(glance.token(i - 1)),
-        "they are at positions " + to_text(after) + " and " + to_text(before), glance.query};
+    return Difference{phrase("token ", glance.token(i), " is at a later position than token ",
+                             glance.token(i - 1)),
+                      phrase("they are at positions ", after, " and ", before), glance.query};
   }
   return std::nullopt;
 }
@@ -205,13 +198,12 @@ std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
     if (at > -position_slack && at < static_cast<double>(end) - 1 + position_slack) {
       return std::nullopt;
     }
-    return Difference{label + " is at a position from 0 to " + std::to_string(end - 1) + ": " +
-                          std::to_string(end) + what,
-                      "it is at position " + to_text(at), glance.query};
+    return Difference{phrase(label, " is at a position from 0 to ", end - 1, ": ", end, what),
+                      phrase("it is at position ", at), glance.query};
   };
-  if (auto found = check(glance.asked_at(), "query " + to_text(glance.asking()))) return found;
+  if (auto found = check(glance.asked_at(), phrase("query ", glance.asking()))) return found;
   for (std::size_t i = 0; i < glance.rows.size(); ++i) {
-    if (auto found = check(glance.key(i), name(glance.token(i)))) return found;
+    if (auto found = check(glance.key(i), phrase("token ", glance.token(i)))) return found;
   }
   return std::nullopt;
 }

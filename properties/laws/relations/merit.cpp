@@ -127,14 +127,13 @@ class Records {
 
   Finding accuse(const Step& step, const Pair& pair, const Tokens& here) {
     const auto mean = [&](Token token) {
-      return to_text(token) + " got " + to_text(records_[token].mean()) + " of a query in the mean";
+      return phrase(token, " got ", records_[token].mean(), " of a query in the mean");
     };
     return finding_at(step, unit_,
-                      "token " + to_text(pair.first) + " outlives the younger " +
-                          to_text(pair.second) +
-                          ": each query that saw both gave it more, and so did all of its life",
-                      mean(pair.first) + " and is gone, " + mean(pair.second) +
-                          " and stays; left are " + text_of(here));
+                      phrase("token ", pair.first, " outlives the younger ", pair.second,
+                             ": each query that saw both gave it more, and so did all of its life"),
+                      phrase(mean(pair.first), " and is gone, ", mean(pair.second),
+                             " and stays; left are ", text_of(here)));
   }
 
   const History& history_;
@@ -187,9 +186,7 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
       if (!is_feed(*history, *step.event)) continue;
       for (Records& unit : units) {
         auto finding = unit.take(step);
-        if (!finding) continue;
-        finding->history = *history;
-        return *std::move(finding);
+        if (finding) return in_run(*history, *std::move(finding));
       }
     }
   }
@@ -231,14 +228,12 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
       const Tokens requested = tokens_of(plain->events[i].facts.units[unit].stored);
       const Tokens kept = behind(seen->events[at].facts.units[unit].stored, contract.sinks);
       if (requested == kept) continue;
-      return Finding{.expected = "counted from behind the " + std::to_string(contract.sinks) +
-                                 " sinks, which get no attention, it stores what it stores of the "
-                                 "same stream without them: " +
-                                 text_of(requested),
-                     .seen = "it stores " + text_of(kept),
-                     .event = at,
-                     .unit = unit,
-                     .history = *seen};
+      return finding_in(*seen, at, unit,
+                        {phrase("counted from behind the ", contract.sinks,
+                                " sinks, which get no attention, it stores what it stores of the "
+                                "same stream without them: ",
+                                text_of(requested)),
+                         "it stores " + text_of(kept)});
     }
   }
   return std::monostate{};

@@ -42,13 +42,9 @@ Compared compared(const Contract& contract) {
   return contract.masks_instead ? Compared::visible : Compared::visible_and_stored;
 }
 
-Judgement verdict(Referee& referee, History& history) {
-  if (auto finding = referee.judge()) {
-    finding->history = std::move(history);
-    return *std::move(finding);
-  }
-  if (!referee.compared()) return NotTested{"no call could be compared"};
-  return {};
+Judgement verdict(Referee& referee, const History& history) {
+  Judgement judgement = in_run(history, held(referee.judge()));
+  return unless_silent(std::move(judgement), referee.compared(), {"no call could be compared"});
 }
 
 Judgement model(Trial& trial, const Contract& contract) {
