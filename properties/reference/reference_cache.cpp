@@ -63,18 +63,11 @@ void ReferenceCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::
   visible_[index_of(unit)].push_back(std::move(seen));
 }
 
-std::vector<Position> ReferenceCache::stored(std::size_t unit) const {
+std::vector<Position> ReferenceCache::stored(std::size_t unit, bool evicted_too) const {
   std::vector<Position> positions;
   for (const StoredRow& row : units_[unit].rows) {
+    if (row.evicted && !evicted_too) continue;
     positions.push_back(static_cast<Position>(row.token.position));
-  }
-  return positions;
-}
-
-std::vector<Position> ReferenceCache::residents(std::size_t unit) const {
-  std::vector<Position> positions;
-  for (const StoredRow& row : units_[unit].rows) {
-    if (!row.evicted) positions.push_back(static_cast<Position>(row.token.position));
   }
   return positions;
 }

@@ -51,10 +51,12 @@ class ReferenceCache final : private CacheSteps {
   }
 
   // What is stored now, in stream order.
-  [[nodiscard]] std::vector<Position> stored(std::size_t unit = 0) const;
+  [[nodiscard]] std::vector<Position> stored(std::size_t unit = 0, bool evicted_too = true) const;
 
   // Those of them that a later query may see, in stream order.
-  [[nodiscard]] std::vector<Position> residents(std::size_t unit = 0) const;
+  [[nodiscard]] std::vector<Position> residents(std::size_t unit = 0) const {
+    return stored(unit, false);
+  }
 
   // Rows that freeing others has moved so far, were they stored without gaps.
   [[nodiscard]] std::uint64_t moved(std::size_t unit = 0) const { return units_[unit].moved; }

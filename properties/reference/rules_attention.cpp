@@ -20,13 +20,11 @@ bool fair(float mass, std::size_t visible, bool& doubtful) {
 class LruRule final : public RuleOf<LruRule, ScoredByMass> {
  public:
   void observe(const Attention& paid, Draws&) override {
-    bool unsure = false;
     for (std::size_t i = 0; i < paid.visible.size(); ++i) {
-      if (fair(paid.mass[i], paid.visible.size(), unsure))
+      if (fair(paid.mass[i], paid.visible.size(), doubtful_))
         used_[paid.visible[i]] = paid.visible.back();
     }
     used_[paid.visible.back()] = paid.visible.back();
-    if (unsure) doubt();
   }
 
  protected:
@@ -42,13 +40,11 @@ class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
   ScissorhandsRule(std::size_t history, std::size_t drop) : history_(history), drop_(drop) {}
 
   void observe(const Attention& paid, Draws&) override {
-    bool unsure = false;
     std::set<Position>& low = low_.emplace_back();
     for (std::size_t i = 0; i < paid.visible.size(); ++i) {
-      if (!fair(paid.mass[i], paid.visible.size(), unsure)) low.insert(paid.visible[i]);
+      if (!fair(paid.mass[i], paid.visible.size(), doubtful_)) low.insert(paid.visible[i]);
     }
     if (low_.size() > history_) low_.erase(low_.begin());
-    if (unsure) doubt();
   }
 
  protected:
@@ -152,21 +148,13 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
     Choice ragged{
         .middle = {choice.middle.end() - static_cast<std::ptrdiff_t>(rest), choice.middle.end()},
         .capacity = std::min(rest, choice.capacity)};
-    std::vector<std::vector<Position>> chunks;
-    std::vector<double> paid;
+    std::vector<double> paid((choice.middle.size() - rest) / length_);
     for (std::size_t i = 0; i + rest < choice.middle.size(); ++i) {
-      if (i % length_ == 0) chunks.emplace_back();
-      if (i % length_ == 0) paid.push_back(0);
-      chunks.back().push_back(choice.middle[i]);
-      paid.back() += score(choice.middle[i]);
+      paid[i / length_] += score(choice.middle[i]);
     }
-    bool unsure = false;
     const std::size_t fitting = (choice.capacity - ragged.capacity) / length_;
-    std::vector<Position> kept;
-    for (const std::size_t i : highest_of(paid, std::min(fitting, paid.size()), unsure)) {
-      kept.insert(kept.end(), chunks[i].begin(), chunks[i].end());
-    }
-    if (unsure) doubt();
+    std::vector<Position> kept =
+        tokens_of_blocks(choice.middle, length_, highest_of(paid, fitting, doubtful_));
     const std::vector<Position> last = ScoredByMass::keep(ragged, draws);
     kept.insert(kept.end(), last.begin(), last.end());
     return kept;
@@ -193,9 +181,7 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
   if (name == "scissorhands") {
     return std::make_unique<ScissorhandsRule>(options.count("history"), options.count("drop"));
   }
-  if (name == "keyformer") {
-    return std::make_unique<KeyformerRule>(options);
-  }
+  if (name == "keyformer") return std::make_unique<KeyformerRule>(options);
   return nullptr;
 }
 

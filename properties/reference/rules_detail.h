@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,8 +22,7 @@ std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
 std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
 
-// Of the second kind, those of lagkv, and of policies that look at vectors after rotation.
-std::unique_ptr<Rule> lagkv_rule_of(const Spec& spec);
+// Of the second kind, those of policies that look at vectors after rotation.
 std::unique_ptr<Rule> rotated_rule_of(const Spec& spec);
 
 // Two ways to add the same numbers differ by less than this share of the sum.
@@ -44,9 +44,7 @@ inline std::vector<Vector> heads_of(const std::vector<float>& numbers) {
 }
 
 inline double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 inline double length(const Vector& a) {
@@ -70,7 +68,7 @@ class RuleOf : public Base {
   }
 };
 
-// Of n scores the `kept` highest, as indices in order; among equals the older go.
+// Of n scores the `kept` highest, or all, as indices in order; among equals the older go.
 // `doubtful` is set where rounding might reverse the choice.
 inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
                                            std::size_t kept,
@@ -78,7 +76,7 @@ inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
   std::vector<std::pair<double, std::size_t>> scored;
   for (std::size_t i = 0; i < scores.size(); ++i) scored.emplace_back(scores[i], i);
   std::ranges::sort(scored);
-  const std::size_t gone = scored.size() - kept;
+  const std::size_t gone = scored.size() - std::min(kept, scored.size());
   if (gone > 0 && kept > 0) {
     const double margin = scored[gone].first - scored[gone - 1].first;
     doubtful |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
@@ -87,6 +85,17 @@ inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
   for (std::size_t i = gone; i < scored.size(); ++i) stay.push_back(scored[i].second);
   std::ranges::sort(stay);
   return stay;
+}
+
+// The tokens of these of the middle's blocks of `size`.
+inline std::vector<Position> tokens_of_blocks(const std::vector<Position>& middle,
+                                              std::size_t size,
+                                              const std::vector<std::size_t>& blocks) {
+  std::vector<Position> tokens;
+  for (const std::size_t block : blocks) {
+    for (std::size_t i = 0; i < size; ++i) tokens.push_back(middle[block * size + i]);
+  }
+  return tokens;
 }
 
 // Scored policies: the lowest are evicted; among equals the older.
@@ -118,9 +127,6 @@ class Scored : public Rule {
   // How many of the middle stay.
   [[nodiscard]] virtual std::size_t left_of(std::size_t capacity) const { return capacity; }
 
-  void doubt() { doubtful_ = true; }
-
- private:
   bool doubtful_ = false;
 };
 

@@ -70,7 +70,7 @@ class RkvRule final : public RuleOf<RkvRule, ScoredByContent> {
         cosines[other] = cosine(own[head], keys[head]);
         if (cosines[other] > threshold_) exempt = other;
         // Both sides know the same keys, in double precision.
-        if (std::abs(cosines[other] - threshold_) < 1e-9) doubt();
+        doubtful_ |= std::abs(cosines[other] - threshold_) < 1e-9;
       }
       sums[p] += 0;
       for (const auto& [other, value] : cosines) sums[other] += other == exempt ? 0 : value;

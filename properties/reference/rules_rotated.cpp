@@ -159,12 +159,8 @@ class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
                                  middle.begin() + static_cast<std::ptrdiff_t>(at + block_)}));
     }
     const std::size_t fitting = (choice.capacity - rest.size()) / block_;
-    bool unsure = false;
-    std::vector<Position> kept;
-    for (const std::size_t i : highest_of(scores, std::min(fitting, scores.size()), unsure)) {
-      for (std::size_t j = 0; j < block_; ++j) kept.push_back(middle[i * block_ + j]);
-    }
-    if (unsure) doubt();
+    std::vector<Position> kept =
+        tokens_of_blocks(middle, block_, highest_of(scores, fitting, doubtful_));
     kept.insert(kept.end(), rest.begin(), rest.end());
     return kept;
   }

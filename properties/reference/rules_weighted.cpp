@@ -99,16 +99,10 @@ class WeightedRule : public Rule {
   [[nodiscard]] bool wants_inputs() const override { return kind_ == "value-norm"; }
 
   void take_inputs(Position token, const TokenInputs& own) override {
+    const std::vector<vectors::Vector> heads = vectors::heads_of(own.values);
     double sum = 0;
-    double heads = 0;
-    for (std::size_t head = 0; head < own.values.size(); head += input_dim, ++heads) {
-      double square = 0;
-      for (std::size_t i = head; i < head + input_dim; ++i) {
-        square += static_cast<double>(own.values[i]) * static_cast<double>(own.values[i]);
-      }
-      sum += std::sqrt(square);
-    }
-    norm_[token] = sum / heads;
+    for (const vectors::Vector& head : heads) sum += vectors::length(head);
+    norm_[token] = sum / static_cast<double>(heads.size());
   }
 
  protected:

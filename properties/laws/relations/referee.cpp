@@ -119,21 +119,13 @@ std::vector<float> Referee::mass_of(const Event& event,
   return sum;
 }
 
-MassOf Referee::masses_of(const Event& event, std::size_t cell) const {
-  return [this, &event, cell](const std::vector<Position>& visible, Position query) {
-    return mass_of(event, cell, visible, query);
-  };
-}
-
-InputsOf Referee::inputs_of_unit(const Event& event, std::size_t cell) const {
-  return [this, &event, cell](Position token) {
-    std::vector<InputUnit> units;
-    for (std::size_t i = 0; i < per_cell_; ++i) {
-      units.push_back(input_unit(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
-                                 history_.what.setup));
-    }
-    return token_inputs(history_.what.stream, units, event.branch[token]);
-  };
+TokenInputs Referee::inputs_of(std::size_t cell, Token token) const {
+  std::vector<InputUnit> units;
+  for (std::size_t i = 0; i < per_cell_; ++i) {
+    units.push_back(input_unit(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
+                               history_.what.setup));
+  }
+  return token_inputs(history_.what.stream, units, token);
 }
 
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
@@ -143,8 +135,11 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
     std::vector<MassOf> masses;
     std::vector<InputsOf> inputs;
     for (std::size_t cell = i * together_; cell < (i + 1) * together_; ++cell) {
-      masses.push_back(masses_of(event, cell));
-      inputs.push_back(inputs_of_unit(event, cell));
+      masses.emplace_back([this, &event, cell](const auto& visible, Position query) {
+        return mass_of(event, cell, visible, query);
+      });
+      inputs.emplace_back(
+          [this, &event, cell](Position token) { return inputs_of(cell, event.branch[token]); });
     }
     const auto visible = model.feed(event.fed.size(), masses, inputs);
     // Once a decision hangs on rounding, subject and reference may rightly differ from there on.

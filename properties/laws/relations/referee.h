@@ -38,8 +38,7 @@ class Referee {
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);
-  [[nodiscard]] MassOf masses_of(const Event& event, std::size_t cell) const;
-  [[nodiscard]] InputsOf inputs_of_unit(const Event& event, std::size_t cell) const;
+  [[nodiscard]] TokenInputs inputs_of(std::size_t cell, Token token) const;
   [[nodiscard]] std::vector<float> mass_of(const Event& event,
                                            std::size_t cell,
                                            const std::vector<Position>& visible,
