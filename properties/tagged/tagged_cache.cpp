@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "kvcheck/properties/tagged/tagged_row.h"
-
 namespace kv::properties {
+
 void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   options_ = parts.options;
   setup_ = parts.setup;
@@ -158,8 +157,7 @@ double TaggedCache::own_position(const CacheUnit& unit, Token query) {
   return own == unit.rows.end() ? not_reported : own->position;
 }
 
-std::vector<double> TaggedCache::key_positions(const std::vector<std::size_t>& returned,
-                                               const std::vector<std::size_t>& visible) {
+std::vector<double> TaggedCache::key_positions(const Rows& returned, const Rows& visible) {
   std::vector<double> keys;
   if (options_.positions != PositionMode::in_cache) return keys;
   for (const std::size_t row : returned) {

@@ -1,8 +1,9 @@
-#include "kvcheck/properties/tagged/tagged_row.h"
-
+// What a stored key and value say when they are read back.
 #include <algorithm>
 #include <cmath>
 #include <span>
+
+#include "kvcheck/properties/tagged/tagged_state.h"
 
 namespace kv::properties {
 namespace {

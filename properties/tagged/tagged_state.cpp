@@ -12,36 +12,22 @@ constexpr std::uint64_t mark = 0x706c61696e2d6b76U;
 // One walk over the fields serves writing and reading: `field` is called with each of them.
 template <typename Row, typename Field>
 void walk_row(Row& row, Field field) {
-  field(row.token.position);
-  field(row.token.variant);
-  field(row.position);
-  field(row.slot);
-  field(row.evicted);
-  field(row.masked);
-  field(row.gathered);
-  field(row.queries);
-  field(row.last);
+  const auto fields = [&](auto&... all) { (field(all), ...); };
+  fields(row.token.position, row.token.variant, row.position, row.slot, row.evicted, row.masked,
+         row.gathered, row.queries, row.last);
   for (auto& cell : row.cells) {
     for (auto& x : cell.key) field(x);
     for (auto& x : cell.value) field(x);
-    field(cell.full_precision);
-    field(cell.token.position);
-    field(cell.token.variant);
-    field(cell.place.sequence);
-    field(cell.place.layer);
-    field(cell.place.head);
-    field(cell.position);
+    fields(cell.full_precision, cell.token.position, cell.token.variant, cell.place.sequence,
+           cell.place.layer, cell.place.head, cell.position);
     for (auto& step : cell.steps) field(step);
   }
 }
 
 template <typename Unit, typename Field>
 void walk_unit(Unit& unit, Field field) {
-  field(unit.fed);
-  field(unit.released);
-  field(unit.entered);
-  field(unit.newcomers);
-  field(unit.moved);
+  const auto fields = [&](auto&... all) { (field(all), ...); };
+  fields(unit.fed, unit.released, unit.entered, unit.newcomers, unit.moved);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kvcheck/properties/contract.h"
 #include "kvcheck/properties/reference/cache_unit.h"
 #include "kvcheck/properties/stream.h"
+#include "kvcheck/properties/subject.h"
 
 namespace kv::properties {
 
@@ -66,5 +67,9 @@ struct TaggedState {
 // many units and cells.
 std::vector<std::uint8_t> save_state(const TaggedState& state);
 bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedState& state);
+
+// What a stored key and value say when they are read back. Codes of 4 bits hold no tag: theirs is
+// what was fed, with the distance between both.
+Row read_row(const StoredCell& held, const TaggedOptions& options);
 
 }  // namespace kv::properties
