@@ -1,6 +1,4 @@
 // Pages chosen wrongly: by bounds that are none, too many, too few, or by somebody else.
-#include "kvcheck/properties/mutants/choices.h"
-
 #include <algorithm>
 #include <array>
 

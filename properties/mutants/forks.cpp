@@ -64,18 +64,6 @@ struct ForkAdds final : ForkWrong {
   }
 };
 
-struct ForkForgetsScores final : ForkWrong {
-  void spoil(CacheUnit& unit) override {
-    for (StoredRow& row : unit.rows) row.gathered = 0;
-  }
-};
-
-struct ForkRestartsCount final : ForkWrong {
-  static TaggedOptions options() { return {.policy = "reservoir"}; }
-
-  void spoil(CacheUnit& unit) override { unit.entered = unit.rows.size(); }
-};
-
 struct ReorderDoesNothing final : ScoredWrong {
   Answer<Done> reorder(std::span<const std::uint32_t>) override { return Done{}; }
 };
@@ -161,25 +149,27 @@ struct ResetKeepsScores final : ResetWrong {
 
 // A restored cache that lacks something.
 struct RestoreWrong : ScoredWrong {
-  virtual void lose(CacheUnit& unit) = 0;
+  virtual void spoil(CacheUnit& unit) = 0;
 
   Answer<Done> restore(std::span<const std::uint8_t> bytes) override {
     auto answer = ScoredWrong::restore(bytes);
-    for (CacheUnit& unit : state_.units) lose(unit);
+    for (CacheUnit& unit : state_.units) spoil(unit);
     return answer;
   }
 };
 
-struct SnapshotLosesScores final : RestoreWrong {
-  void lose(CacheUnit& unit) override {
+template <typename Copied>
+struct LosesScores final : Copied {
+  void spoil(CacheUnit& unit) override {
     for (StoredRow& row : unit.rows) row.gathered = 0;
   }
 };
 
-struct SnapshotLosesCount final : RestoreWrong {
+template <typename Copied>
+struct RestartsCount final : Copied {
   static TaggedOptions options() { return {.policy = "reservoir"}; }
 
-  void lose(CacheUnit& unit) override { unit.entered = unit.rows.size(); }
+  void spoil(CacheUnit& unit) override { unit.entered = unit.rows.size(); }
 };
 
 }  // namespace
@@ -191,9 +181,9 @@ std::vector<Mutant> fork_mutants() {
       {"fork-adds-to-old-rows", "a fork lands in a used slot and keeps a row that was there",
        "ollama pull request 6831", of<ForkAdds>},
       {"fork-forgets-scores", "a fork starts with no attention gathered", "made",
-       of<ForkForgetsScores>},
+       of<LosesScores<ForkWrong>>},
       {"fork-restarts-the-count", "a fork of a reservoir counts from its size again", "made",
-       of<ForkRestartsCount>},
+       of<RestartsCount<ForkWrong>>},
       {"reorder-does-nothing", "beams are not reordered", "transformers issue 46612",
        of<ReorderDoesNothing>},
       {"reorder-in-place", "sequences are copied over those that are still to be read", "made",
@@ -209,9 +199,10 @@ std::vector<Mutant> fork_mutants() {
        of<ResetKeepsSkips>},
       {"reset-keeps-scores", "attention gathered in one stream counts in the next",
        "kvpress issue 221; KVCache-Factory generation_state", of<ResetKeepsScores>},
-      {"snapshot-loses-scores", "scores are not in the snapshot", "made", of<SnapshotLosesScores>},
+      {"snapshot-loses-scores", "scores are not in the snapshot", "made",
+       of<LosesScores<RestoreWrong>>},
       {"snapshot-loses-the-count", "how many tokens came is not in the snapshot", "made",
-       of<SnapshotLosesCount>},
+       of<RestartsCount<RestoreWrong>>},
   };
 }
 

@@ -7,14 +7,13 @@ namespace kv::properties {
 namespace {
 std::vector<Mutant> all_mutants() {
   using Group = std::vector<Mutant> (*)();
-  constexpr std::array<Group, 22> groups = {
-      size_mutants,        mask_mutants,    window_mutants, position_mutants,     shift_mutants,
-      shift_call_mutants,  payload_mutants, code_mutants,   ring_mutants,         rollback_mutants,
-      fork_mutants,        page_mutants,    score_mutants,  scores_apart_mutants, chance_mutants,
-      skip_mutants,        layer_mutants,   length_mutants, rare_mutants,         promise_mutants,
-      bookkeeping_mutants, sharing_mutants};
+  constexpr auto groups = std::to_array<Group>(
+      {size_mutants,    mask_mutants,   window_mutants, position_mutants, shift_mutants,
+       payload_mutants, code_mutants,   ring_mutants,   rollback_mutants, fork_mutants,
+       page_mutants,    choice_mutants, score_mutants,  chance_mutants,   skip_mutants,
+       layer_mutants,   length_mutants, rare_mutants,   promise_mutants,  sharing_mutants});
   std::vector<Mutant> all;
-  for (const Group unit : groups) std::ranges::move(unit(), std::back_inserter(all));
+  for (const Group group : groups) std::ranges::move(group(), std::back_inserter(all));
   return all;
 }
 

@@ -1,5 +1,4 @@
 // Pages freed too early, too late, or the wrong ones.
-#include "kvcheck/properties/mutants/choices.h"
 #include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv::properties {
@@ -82,7 +81,7 @@ struct FreesRowByRow final : PageWrong {
 }  // namespace
 
 std::vector<Mutant> page_mutants() {
-  std::vector<Mutant> all = {
+  return {
       {"pages-kept-by-ceil-read-by-floor", "a page that still holds part of the window is freed",
        "kekzl/imp pull request 967", of<CeilsAndFloors>},
       {"page-larger-than-the-window", "the frontier reaches the page being filled: all others go",
@@ -97,8 +96,6 @@ std::vector<Mutant> page_mutants() {
       {"unfilled-page-hidden", "rows of a page that is not full are hidden from later calls",
        "made", of<LastPageHidden>},
   };
-  for (const Mutant& selected : choice_mutants()) all.push_back(selected);
-  return all;
 }
 
 }  // namespace kv::properties

@@ -1,4 +1,5 @@
-// What is declared or answered, and not done.
+// What is declared, told or answered, and not done: wrong bytes, a place that newcomers do not get,
+// a past that slides.
 #include "kvcheck/properties/mutants/wrong.h"
 
 namespace kv::properties {
@@ -31,6 +32,31 @@ struct ReorderClamps final : Wrong {
   }
 };
 
+struct BytesOfTheStream final : Wrong {
+  Answer<Facts> feed(const Feed& feed) override {
+    auto answer = Wrong::feed(feed);
+    if (auto* facts = std::get_if<Facts>(&answer)) {
+      for (UnitFacts& unit : facts->units) unit.bytes = 64 * state_.fed;
+    }
+    return answer;
+  }
+};
+
+struct RefusesNewcomers final : Wrong {
+  static TaggedOptions options() { return {.policy = "random", .visibility = Visibility::causal}; }
+
+  std::size_t victim(CacheUnit&, const Choice& choice, Draws&) override { return choice.capacity; }
+};
+
+struct PastSlides final : CausalWrong {
+  Mask mask_row(const CacheUnit& unit, const Query& query) override {
+    auto mask = CausalWrong::mask_row(unit, query);
+    const std::size_t own = query.returned.size() - query.chunk.size() + query.index;
+    for (std::size_t column = 0; column + contract_.budget < own; ++column) mask[column] = 0;
+    return mask;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> promise_mutants() {
@@ -41,6 +67,12 @@ std::vector<Mutant> promise_mutants() {
        of<RefusesHalfway>},
       {"reorder-clamps", "a sequence that does not exist is taken for the last one", "made",
        of<ReorderClamps>},
+      {"bytes-of-the-stream", "bytes are told for all tokens ever fed", "made",
+       of<BytesOfTheStream>},
+      {"refuses-newcomers", "the newcomer goes itself, though it is promised a place",
+       "VeloxQuant-MLX issue 137", of<RefusesNewcomers>},
+      {"past-slides-within-a-chunk", "a band over stored columns pushes sinks out within a chunk",
+       "mlx-lm RotatingKVCache with keep", of<PastSlides>},
   };
 }
 
