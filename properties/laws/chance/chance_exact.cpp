@@ -55,31 +55,30 @@ std::string worst_token(const Cell& cell, ChanceLaw claimed) {
 
 Statistic distance_of(const Cell& cell, ChanceLaw claimed) {
   const Rational distance = total_variation(cell.law.subsets, exact_subsets(claimed, cell.shape));
-  Statistic statistic;
-  statistic.name = "TV";
-  statistic.what = "exact law of the kept set against " + std::string(claim_of(claimed));
-  statistic.where = cell.where + ", all " + std::to_string(cell.law.runs) + " outcomes";
-  statistic.value = static_cast<double>(distance);
-  statistic.p = distance == 0 ? 1 : 0;
-  statistic.effect = "total variation distance " + fraction_text(distance);
-  statistic.rejected = distance != 0;
-  return statistic;
+  return {.name = "TV",
+          .what = "exact law of the kept set against " + std::string(claim_of(claimed)),
+          .where = cell.where + ", all " + std::to_string(cell.law.runs) + " outcomes",
+          .value = static_cast<double>(distance),
+          .p = distance == 0 ? 1.0 : 0.0,
+          .effect = "total variation distance " + fraction_text(distance),
+          .rejected = distance != 0};
+}
+
+StatisticalVerdict cannot(std::string_view why) {
+  StatisticalVerdict verdict;
+  verdict.why_not = why;
+  verdict.cannot = true;
+  return verdict;
 }
 
 }  // namespace
 
 StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
-  StatisticalVerdict verdict;
   if (!family.uses_draws()) {
-    verdict.why_not = "its draws are its own: their outcomes cannot be enumerated";
-    verdict.cannot = true;
-    return verdict;
+    return cannot("its draws are its own: their outcomes cannot be enumerated");
   }
-  if (!family.takes_sizes()) {
-    verdict.why_not = "it takes no sizes: there are no tiny cases";
-    verdict.cannot = true;
-    return verdict;
-  }
+  if (!family.takes_sizes()) return cannot("it takes no sizes: there are no tiny cases");
+  StatisticalVerdict verdict;
   const ChanceLaw claimed = claimed_law(family);
   std::uint64_t runs = 0;
   std::array<bool, 4> too_many{};  // by k: longer streams have more outcomes still

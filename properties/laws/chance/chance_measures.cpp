@@ -29,29 +29,24 @@ constexpr std::array<Rung, 4> decision_rungs = {{{{.n = 5, .k = 4}, 1500},
 constexpr std::array<Rung, 2> chunk_rungs = {
     {{{.n = 16, .k = 4}, 1500}, {{.n = 64, .k = 16}, 200}}};
 
-void add(std::vector<ChanceTest>& tests, std::optional<ChanceTest> test) {
-  if (test) tests.push_back(*std::move(test));
+std::vector<ChanceTest> tests_of(std::optional<ChanceTest> test) {
+  return test ? std::vector{*std::move(test)} : std::vector<ChanceTest>();
 }
 
 std::vector<ChanceTest> pair_tests(const Counts& counts) {
-  std::vector<ChanceTest> tests;
   // Below 50 expected pairs the tail would have to be simulated; the ladder has larger cells
   // instead.
   const double k = counts.shape().k;
   const double n = counts.shape().n;
   const double expected = static_cast<double>(counts.streams()) * k * (k - 1) / (n * (n - 1));
-  if (expected >= 50) add(tests, pair_test(counts));
-  return tests;
+  return tests_of(expected >= 50 ? pair_test(counts) : std::nullopt);
 }
 
 // How often each token is kept, against the law.
 Ask inclusion_ask(std::string_view name, std::span<const Rung> rungs, ChanceLaw law) {
   return {.law = name,
           .rungs = rungs,
-          .tests =
-              [law](const Counts& counts) {
-                return std::vector<ChanceTest>{inclusion_test(counts, law)};
-              },
+          .tests = [law](const Counts& counts) { return tests_of(inclusion_test(counts, law)); },
           .diagnose = [law](const Counts& counts) { return follows(counts, law); }};
 }
 
@@ -81,15 +76,14 @@ void add_evidence(Family& family,
     process.add(replicate);
     ++seen;
   }
-  Statistic statistic;
-  statistic.name = "E";
-  statistic.what = "evidence against the law, at any time; value: ln E";
-  statistic.where = (*sampler)->where() + ", " + std::to_string(seen) + " streams";
-  statistic.value = process.log_evidence();
-  statistic.p = process.p();
-  statistic.level = evidence_level;
-  statistic.effect = "best alternative: " + process.best();
-  statistic.rejected = statistic.p < statistic.level;
+  Statistic statistic{.name = "E",
+                      .what = "evidence against the law, at any time; value: ln E",
+                      .where = (*sampler)->where() + ", " + std::to_string(seen) + " streams",
+                      .value = process.log_evidence(),
+                      .p = process.p(),
+                      .level = evidence_level,
+                      .effect = "best alternative: " + process.best(),
+                      .rejected = process.p() < evidence_level};
   if (statistic.rejected && !verdict.broken) {
     verdict.broken = true;
     verdict.sentence = process.best() + ", ln E = " + number_text(statistic.value);
@@ -124,17 +118,12 @@ StatisticalVerdict measure_pairs(Family& family, const Effort& effort) {
 
 StatisticalVerdict measure_acceptance(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
-  StatisticalVerdict verdict =
-      climb(family, effort,
-            {.law = "chance.acceptance",
-             .rungs = decision_rungs,
-             .tests =
-                 [law](const Counts& counts) {
-                   std::vector<ChanceTest> tests;
-                   add(tests, acceptance_test(counts, law));
-                   return tests;
-                 },
-             .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
+  StatisticalVerdict verdict = climb(
+      family, effort,
+      {.law = "chance.acceptance",
+       .rungs = decision_rungs,
+       .tests = [law](const Counts& counts) { return tests_of(acceptance_test(counts, law)); },
+       .diagnose = [law](const Counts& counts) { return accepts_like(counts, law); }});
   if (verdict.ran && effort.level == Level::nightly) add_evidence(family, effort, law, verdict);
   return verdict;
 }
@@ -143,12 +132,7 @@ StatisticalVerdict measure_age_rank(Family& family, const Effort& effort) {
   return climb(family, effort,
                {.law = "chance.age-rank",
                 .rungs = decision_rungs,
-                .tests =
-                    [](const Counts& counts) {
-                      std::vector<ChanceTest> tests;
-                      add(tests, age_rank_test(counts));
-                      return tests;
-                    },
+                .tests = [](const Counts& counts) { return tests_of(age_rank_test(counts)); },
                 .diagnose = evicts_like});
 }
 
