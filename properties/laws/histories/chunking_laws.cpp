@@ -46,6 +46,19 @@ WhyNot unless_formula(const Contract& contract) {
   return {};
 }
 
+// "3+1+7".
+std::string chunks_text(const std::vector<std::uint32_t>& chunks) {
+  std::string text;
+  for (const std::uint32_t chunk : chunks) {
+    text += (text.empty() ? "" : "+") + std::to_string(chunk);
+  }
+  return text;
+}
+
+bool all_done(const History& history) {
+  return std::ranges::none_of(history.events, &Event::refused);
+}
+
 // The residents: what is stored; or what the last query sees, where hidden rows may wait in memory.
 Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
   const bool may_wait =

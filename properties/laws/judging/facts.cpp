@@ -248,6 +248,11 @@ Judgement held(std::optional<Finding> found) {
   return std::monostate{};
 }
 
+Judgement unless_heedless(const History& history) {
+  return unless_silent({}, heeds_attention(history),
+                       {"the subject neither decides by attention nor tells what it gives", true});
+}
+
 Judgement unless_silent(Judgement judgement, bool reported, NotTested silent) {
   const bool holds = std::holds_alternative<std::monostate>(judgement);
   return holds && !reported ? Judgement(std::move(silent)) : judgement;

@@ -121,6 +121,9 @@ Judgement in_run(const History& run, Judgement judgement);
 // The finding, or that the law holds.
 Judgement held(std::optional<Finding> found);
 
+// That the law holds, or why it may hold only because nothing that attention does could show.
+Judgement unless_heedless(const History& history);
+
 // The judgement, or `silent` where it holds only because the subject reported nothing to judge.
 Judgement unless_silent(Judgement judgement, bool reported, NotTested silent);
 

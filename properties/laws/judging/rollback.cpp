@@ -44,8 +44,7 @@ Result<Rollback> rollback_of(const Case& what) {
   for (const Call& call : cut->head) fed += call.kind == Call::Kind::feed ? call.amount : 0;
   Rollback rollback;
   rollback.length = std::clamp<std::int64_t>(cut->at.amount, 0, fed);
-  rollback.junk = fed - rollback.length;
-  if (rollback.junk == 0) return malformed("nothing is taken back");
+  if (rollback.length == fed) return malformed("nothing is taken back");
   std::int64_t at = 0;
   std::int32_t tail_variant = 0;
   for (const Call& call : cut->head) {

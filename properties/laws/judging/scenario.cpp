@@ -133,16 +133,4 @@ Partitions partitions_of(const Case& what, const Contract& contract) {
   return cut;
 }
 
-std::string chunks_text(const std::vector<std::uint32_t>& chunks) {
-  std::string text;
-  for (const std::uint32_t chunk : chunks) {
-    text += (text.empty() ? "" : "+") + std::to_string(chunk);
-  }
-  return text;
-}
-
-bool all_done(const History& history) {
-  return std::ranges::none_of(history.events, &Event::refused);
-}
-
 }  // namespace kv::properties

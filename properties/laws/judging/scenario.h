@@ -46,12 +46,6 @@ struct Partitions {
 
 Partitions partitions_of(const Case& what, const Contract& contract);
 
-// "3+1+7".
-std::string chunks_text(const std::vector<std::uint32_t>& chunks);
-
-// Whether no call was refused.
-bool all_done(const History& history);
-
 // Tokens fed, taken back, and the rest of the stream fed; and the same as if they had never been
 // fed. The first truncate on branch 0 that takes back a part says where the cut is, or the first.
 struct Rollback {
@@ -60,7 +54,6 @@ struct Rollback {
   std::vector<Call> without;
   std::size_t from = 0;  // what `without` does from here on, `with` is to do after `at`
   std::int64_t length = 0;
-  std::int64_t junk = 0;  // tokens taken back
 };
 
 // An error where the case has no truncate that takes anything back.

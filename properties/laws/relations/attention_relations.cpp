@@ -207,11 +207,7 @@ Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
     compare.weight_slack = 2e-3;
     const auto found =
         disagreement({*plain}, {*other}, compare, "with a constant added to all logits as without");
-    if (found) return *found;
-    if (!heeds_attention(*plain)) {
-      return NotTested{"the subject neither decides by attention nor tells what it gives", true};
-    }
-    return std::monostate{};
+    return found ? held(found) : unless_heedless(*plain);
   });
 }
 

@@ -17,11 +17,6 @@ Case telling(const Case& what) {
   return result;
 }
 
-// Nothing that attention does could show, so agreement proves nothing.
-NotTested pays_no_heed() {
-  return {"the subject neither decides by attention nor tells what it gives", true};
-}
-
 // Runs the case with its stream, and with one of which `disturbed` is `value`; the units that
 // `which` names must do the same in both.
 template <typename Value>
@@ -38,9 +33,9 @@ Judgement undisturbed(Trial& trial,
   if (!quiet) return untested(quiet.error());
   const auto moved = trial.run(other);
   if (!moved) return untested(moved.error());
-  auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
-                            [&](std::size_t unit) { return which(quiet->place_of(unit)); });
-  return found || heeds_attention(*quiet) ? held(std::move(found)) : pays_no_heed();
+  const auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
+                                  [&](std::size_t unit) { return which(quiet->place_of(unit)); });
+  return found ? held(found) : unless_heedless(*quiet);
 }
 
 }  // namespace
