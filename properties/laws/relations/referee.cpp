@@ -38,15 +38,12 @@ std::vector<std::shared_ptr<Draws>> Referee::draws_of(std::size_t model) const {
   return all;
 }
 
-Spec Referee::spec_of(std::size_t cell) const {
-  return spec_at(spec_, history_.contract.unit, history_.what.setup,
-                 history_.place_of(cell * per_cell_));
-}
-
 Referee::Branch Referee::fresh() const {
   Branch branch;
   for (std::size_t i = 0; i < history_.units() / per_cell_ / together_; ++i) {
-    branch.models.emplace_back(spec_of(i * together_), draws_of(i));
+    const Place place = history_.place_of(i * together_ * per_cell_);
+    branch.models.emplace_back(spec_at(spec_, history_.contract.unit, history_.what.setup, place),
+                               draws_of(i));
   }
   return branch;
 }

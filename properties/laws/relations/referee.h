@@ -33,7 +33,6 @@ class Referee {
   };
 
   [[nodiscard]] std::vector<std::shared_ptr<Draws>> draws_of(std::size_t model) const;
-  [[nodiscard]] Spec spec_of(std::size_t cell) const;
   [[nodiscard]] Branch fresh() const;
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
