@@ -182,7 +182,7 @@ std::unique_ptr<Rule> rule_of(const Spec& spec) {
   if (spec.policy->protection.middle != Protection::Middle::some) {
     return std::make_unique<NoChoice>();
   }
-  for (const auto family : {attention_rule_of, content_rule_of, weighted_rule_of, mixed_rule_of}) {
+  for (const auto family : {attention_rule_of, content_rule_of, weighted_rule_of}) {
     if (auto rule = family(spec)) return rule;
   }
   return nullptr;

@@ -14,13 +14,12 @@
 
 namespace kv::properties {
 
-// Those of policies that decide by attention but for h2o and tova; those of policies that draw with
-// weights or look at what tokens bring; and those of policies that decide by both. Null for all
-// other policies.
+// Those of policies that decide by attention but for h2o and tova; those of policies that look at
+// what tokens bring, with or without attention; and those of queues and of policies that draw with
+// weights. Null for all other policies.
 std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
 std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
-std::unique_ptr<Rule> mixed_rule_of(const Spec& spec);
 
 // Of the second kind, those of policies that look at vectors after rotation.
 std::unique_ptr<Rule> rotated_rule_of(const Spec& spec);
