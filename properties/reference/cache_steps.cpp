@@ -168,14 +168,6 @@ bool is_close_at(const Contenders& sorted, std::size_t at) {
 
 }  // namespace
 
-std::vector<double> CacheSteps::scores(CacheUnit& unit, std::size_t /*head*/) {
-  return rule_for(unit).scores(choice_of(unit));
-}
-
-std::size_t CacheSteps::sure() const {
-  return capacity() * spec_.budgets.alpha / 1000;
-}
-
 std::vector<CacheSteps::Contender> CacheSteps::middle_of(CacheUnit& unit, std::size_t head) {
   const Choice choice = choice_of(unit);
   const std::vector<double> score = scores(unit, head);
@@ -218,10 +210,6 @@ void CacheSteps::deal(std::span<CacheUnit> units) {
   }
 }
 
-bool CacheSteps::selects(const CacheUnit&) {
-  return spec_.selects();
-}
-
 CacheSteps::Numbers CacheSteps::query_of(const CacheUnit& unit, Token query) {
   return inputs_of(unit, query).queries;
 }
@@ -236,10 +224,6 @@ double CacheSteps::bound(const std::vector<Numbers>& keys, const Numbers& query)
     sum += std::ranges::max(products);
   }
   return sum;
-}
-
-std::size_t CacheSteps::pages() {
-  return spec_.top_pages.pages();
 }
 
 CacheSteps::Rows CacheSteps::select(const std::vector<double>& bounds) {

@@ -94,10 +94,12 @@ class CacheSteps {
   virtual void deal(std::span<CacheUnit> units);
 
   // The scores of choice.rows, as units are compared by them.
-  virtual std::vector<double> scores(CacheUnit& unit, std::size_t head);
+  virtual std::vector<double> scores(CacheUnit& unit, std::size_t /*head*/) {
+    return rule_for(unit).scores(choice_of(unit));
+  }
 
   // How many of its middle a unit keeps whatever the others' scores.
-  [[nodiscard]] virtual std::size_t sure() const;
+  [[nodiscard]] virtual std::size_t sure() const { return capacity() * spec_.budgets.alpha / 1000; }
 
   // A unit's middle by score, the lowest first; among equals the older.
   std::vector<Contender> middle_of(CacheUnit& unit, std::size_t head);
@@ -107,7 +109,7 @@ class CacheSteps {
 
   // Pages that queries choose.
 
-  [[nodiscard]] virtual bool selects(const CacheUnit& unit);
+  [[nodiscard]] virtual bool selects(const CacheUnit& /*unit*/) { return spec_.selects(); }
 
   // The numbers by which a query selects.
   virtual Numbers query_of(const CacheUnit& unit, Token query);
@@ -117,7 +119,7 @@ class CacheSteps {
   virtual double bound(const std::vector<Numbers>& keys, const Numbers& query);
 
   // How many pages a query attends to.
-  virtual std::size_t pages();
+  virtual std::size_t pages() { return spec_.top_pages.pages(); }
 
   // The pages attended to: bounds[i] is that of page i, the last one the query's own.
   virtual Rows select(const std::vector<double>& bounds);

@@ -20,19 +20,6 @@ void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   }
 }
 
-std::size_t TaggedCache::sharers() const {
-  if (!shares_budget()) return 1;
-  return heads_.in_layer();
-}
-
-std::size_t TaggedCache::index_of(const CacheUnit& unit) const {
-  return static_cast<std::size_t>(&unit - state_.units.data());
-}
-
-std::size_t TaggedCache::first_head(const CacheUnit& unit) const {
-  return index_of(unit) * heads_.sharing();
-}
-
 TokenInputs TaggedCache::inputs_of(const CacheUnit& unit, Token token) {
   const InputUnit from = input_unit(place_of(unit), options_.unit, setup_);
   return token_inputs(stream_, {&from, 1}, token);
@@ -209,10 +196,6 @@ void TaggedCache::report_state(CacheUnit& unit, Facts& facts) {
     out.reported = reported(unit);
     out.moved = unit.moved;
   }
-}
-
-std::uint64_t TaggedCache::reported(const CacheUnit& unit) {
-  return unit.rows.size();
 }
 
 Facts TaggedCache::look() {

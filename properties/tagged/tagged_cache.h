@@ -44,7 +44,9 @@ class TaggedCache : public Subject, protected CacheSteps {
   Answer<Done> truncate(std::int64_t length) override;
   Answer<Done> reorder(std::span<const std::uint32_t> from) override;
   Answer<Done> shift(std::int64_t begin, std::int64_t delta) override;
-  Answer<std::vector<std::uint8_t>> snapshot() override;
+
+  Answer<std::vector<std::uint8_t>> snapshot() override { return save_state(state_); }
+
   Answer<Done> restore(std::span<const std::uint8_t> bytes) override;
 
  protected:
@@ -92,7 +94,9 @@ class TaggedCache : public Subject, protected CacheSteps {
   // Attention.
 
   // The rows that attention is given, as indices into unit.rows, in slot order.
-  virtual Rows returned_rows(const CacheUnit& unit, std::size_t chunk);
+  virtual Rows returned_rows(const CacheUnit& unit, std::size_t /*chunk*/) {
+    return stored_rows(unit);
+  }
 
   // The mask row over the returned rows; its size is the mask's width.
   virtual Mask mask_row(const CacheUnit& unit, const Query& query);
@@ -108,10 +112,12 @@ class TaggedCache : public Subject, protected CacheSteps {
   virtual std::vector<float> weigh(const CacheUnit& unit, const Query& query, Masses& per_head);
 
   // What the cache says its length is.
-  virtual std::uint64_t reported(const CacheUnit& unit);
+  virtual std::uint64_t reported(const CacheUnit& unit) { return unit.rows.size(); }
 
   // The units that share a budget follow each other: so many at a time.
-  [[nodiscard]] virtual std::size_t sharers() const;
+  [[nodiscard]] virtual std::size_t sharers() const {
+    return shares_budget() ? heads_.in_layer() : 1;
+  }
 
   // Back to `length` tokens.
   virtual void roll_back(std::uint64_t length);
@@ -120,8 +126,14 @@ class TaggedCache : public Subject, protected CacheSteps {
   virtual void shift_rows(CacheUnit& unit, std::int64_t begin, double delta);
 
   // Helpers.
-  [[nodiscard]] std::size_t index_of(const CacheUnit& unit) const;
-  [[nodiscard]] std::size_t first_head(const CacheUnit& unit) const;
+  [[nodiscard]] std::size_t index_of(const CacheUnit& unit) const {
+    return static_cast<std::size_t>(&unit - state_.units.data());
+  }
+
+  // The first of the heads that share the unit's residents.
+  [[nodiscard]] std::size_t first_head(const CacheUnit& unit) const {
+    return index_of(unit) * heads_.sharing();
+  }
 
   [[nodiscard]] Place place_of(std::size_t head) const { return heads_.place_of(head); }
 

@@ -92,10 +92,6 @@ void TaggedCache::shift_rows(CacheUnit& unit, std::int64_t begin, double delta) 
   }
 }
 
-Answer<std::vector<std::uint8_t>> TaggedCache::snapshot() {
-  return save_state(state_);
-}
-
 Answer<Done> TaggedCache::restore(std::span<const std::uint8_t> bytes) {
   if (!load_state(bytes, heads_.sharing(), state_)) return Refused{"these bytes are no snapshot"};
   return Done{};

@@ -59,10 +59,6 @@ TaggedCache::Rows TaggedCache::stored_rows(const CacheUnit& unit) {
   return rows;
 }
 
-TaggedCache::Rows TaggedCache::returned_rows(const CacheUnit& unit, std::size_t) {
-  return stored_rows(unit);
-}
-
 void TaggedCache::after_chunk(CacheUnit& unit) {
   CacheSteps::after_chunk(unit);
   lower_precision(unit);
