@@ -32,6 +32,7 @@ Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
       FamilySampler::make(family, {.setup = rung_setup(shape), .chunks = {}, .entering = shape.n});
   if (!sampler) return sampler.error();
   const Shape found = (*sampler)->shape();
+  // The subject's own sizes may be larger, and each further token multiplies the outcomes.
   if (found.n > 9) return Error{Error::Kind::unsupported, "the subject's sizes are not tiny"};
   return Cell{found, (*sampler)->where(),
               enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};

@@ -90,6 +90,7 @@ LadderStep seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Reques
   return cell_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), neighbours);
+                   // Of 31 bits, so that counting on from it never wraps.
                    std::uint64_t seed = root >> 33U;
                    Replicate replicate;
                    for (std::uint64_t r = 0; r < streams; ++r) {
@@ -117,6 +118,7 @@ LadderStep diagonal_cell(const std::shared_ptr<FamilySampler>& sampler,
                    if (auto done = sampler->sample_units(seed, before); !done) return done.error();
                    for (std::uint64_t r = 0; r < streams; ++r) {
                      if (auto done = sampler->sample_units(++seed, now); !done) return done.error();
+                     // No kept set is in two pairs, so that the pairs are independent.
                      for (std::size_t unit = 0; unit + 1 < now.size(); unit += 2) {
                        overlaps.add(std::vector{before[unit + 1].kept, now[unit].kept});
                      }

@@ -112,6 +112,7 @@ Judgement bounds(const History& history, const Contract& contract) {
     const PageRule& rule = keys[at.unit].of(at.facts.returned, stream, to);
     for (std::size_t page = 0; page < width; ++page) {
       const double bound = at.facts.page_bounds[at.query * width + page];
+      // A page that is not full yet has no bound that would have to hold.
       if (std::isnan(bound) || (page + 1) * sizes.page > at.facts.returned.size()) continue;
       reported = true;
       const double logit = rule.logit(page, own, sizes);

@@ -23,6 +23,7 @@ WhyNot unless_one_state(const Contract& contract) {
 }
 
 WhyNot unless_window(const Contract& contract) {
+  // Each query chooses pages for itself, so chunks may not show, with a budget or without.
   if (contract.visibility == Visibility::top_pages) return {};
   if (auto why = unless_bounded(contract)) return why;
   if (contract.visibility != Visibility::window) return "visibility is not window";
@@ -64,6 +65,7 @@ Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
   const bool may_wait =
       contract.timing == Timing::trim_then_attend && contract.visibility == Visibility::window;
   const bool hides = contract.masks_instead || contract.pinned_first_page;
+  // Query 0 is the last one: both runs end with a call of one token.
   return may_wait || hides ? visible_to(facts, 0) : tokens_of(facts.stored);
 }
 
@@ -84,6 +86,7 @@ Judgement against_single(Trial& trial,
     chunks.insert(chunks.end(), ends, 1);
     auto chunked = trial.run(feeding(trial.what().setup, trial.what().stream, chunks));
     if (!chunked) return untested(chunked.error());
+    // Without a refused chunk's tokens the two runs are of different streams.
     if (!all_done(*single) || !all_done(*chunked)) return NotTested{"a chunk was refused"};
     Judgement judgement = compare(*single, *chunked, chunks);
     if (std::holds_alternative<Finding>(judgement)) return in_run(*chunked, std::move(judgement));

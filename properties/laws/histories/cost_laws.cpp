@@ -28,6 +28,7 @@ Setup roomy(const Trial& trial, const Contract& contract) {
   Setup setup = trial.what().setup;
   if (!trial.family().takes_sizes()) return setup;
   setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
+  // Beyond 512 a larger budget shows nothing more and only multiplies the work.
   setup.budget = std::max(64U, std::min(4 * contract.slack, 512U));
   setup.sinks = std::min(setup.sinks, setup.budget / 4);
   setup.recent = setup.budget / 2;
@@ -73,6 +74,7 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
   ledger.most = std::max({ledger.most, rows, facts.returned.size()});
   const std::uint64_t bytes = *facts.bytes;
   const std::string reported = std::to_string(bytes) + " bytes are told";
+  // A count of 0 agrees with itself at all times, so it is judged apart.
   if (rows > 0 && bytes == 0) return at.finding(rows_text(rows) + " occupy some bytes", reported);
   const auto [known, fresh] = ledger.bytes.emplace(Held{rows, full, ledger.most}, bytes);
   if (!fresh && known->second != bytes) {
@@ -156,7 +158,9 @@ Judgement liveness(Trial& trial, const Contract& requested) {
   bool any = false;
   for (const Setup& setup : tight_setups(trial)) {
     const auto made = trial.family().contract(setup);
+    // A refusal is what the law asks for where protection leaves no room.
     if (!made || made->budget == 0) continue;
+    // Only the sizes are this setup's: the law judges by what it was asked to judge by.
     Contract contract = requested;
     contract.sinks = made->sinks;
     contract.recent = made->recent;

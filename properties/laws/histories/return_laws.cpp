@@ -46,6 +46,7 @@ class Departures {
 
   MaybeFinding take(const Step& step) {
     const Event& event = *step.event;
+    // A refused call changes nothing, so what is known of its branch stays.
     if (!event.refused) prepare(event);
     std::vector<Whereabouts>& units = branches_[event.call.branch];
     for (std::size_t unit = 0; unit < std::min(event.facts.units.size(), units.size()); ++unit) {

@@ -104,6 +104,7 @@ Judgement never_mixed(const History& history, const Contract& contract) {
     const std::size_t width = at.facts.returned.size();
     if (at.facts.weights.size() != width * at.event().fed.size() || width == 0) return {};
     reported = true;
+    // Negative weights are as wrong as positive ones, so the absolute value is compared.
     for (std::size_t row = 0; row < width; ++row) {
       const float weight = at.facts.weights[at.query * width + row];
       if (sees(at.facts, at.query, row) || std::abs(weight) <= no_weight) continue;

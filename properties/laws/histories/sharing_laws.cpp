@@ -32,6 +32,7 @@ Judgement layer(const History& history, const Contract& contract) {
   const Contract equal = with_equal_budgets(contract);
   for (const Step& step : steps_of(history)) {
     const auto& units = step.event->facts.units;
+    // Facts of another shape are the finding of survives.
     if (units.size() != history.units()) continue;
     const std::uint64_t tokens = step.event->branch.size();
     const std::uint64_t most = heads * equal.most_stored(tokens, step.chunk);

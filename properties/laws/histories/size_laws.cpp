@@ -78,7 +78,7 @@ Judgement mask_width(const History& history, const Contract& contract) {
   bool any = false;
   Judgement judgement = each_unit(history, contract, [&](const UnitView& at) -> MaybeFinding {
     const std::size_t queries = at.event().fed.size();
-    if (!at.step.fed()) return {};
+    if (!at.step.fed()) return {};  // only queries have masks
     any |= !at.facts.listed;
     const std::size_t width = at.facts.mask_width;
     if (width != at.facts.returned.size()) {

@@ -80,6 +80,8 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
     return Difference{phrase(name, " is at position ", at),
                       phrase("it is at position ", query_position(seen, query)), query};
   }
+  // From cause to effect: tokens first, then positions, then the weights that follow from both. No
+  // subject need report weights.
   const bool weighed =
       compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -172,6 +174,7 @@ std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query) {
   for (std::size_t row = 0; row < unit.returned.size(); ++row) {
     if (unit.visible[query * unit.mask_width + row] != 0) rows.push_back(row);
   }
+  // Twins stay in the order of their slots, so that two runs list them alike.
   std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return unit.returned[row].value; });
   return rows;
 }
@@ -181,6 +184,7 @@ double query_position(const UnitFacts& unit, std::size_t query) {
 }
 
 double key_position(const UnitFacts& unit, std::size_t query, std::size_t row) {
+  // Without a position for each query, a key stands where its row says.
   const std::size_t at = query * unit.returned.size() + row;
   return at < unit.key_positions.size() ? unit.key_positions[at] : unit.returned[row].position;
 }

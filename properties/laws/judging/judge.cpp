@@ -127,6 +127,7 @@ std::string text_of(const Tokens& tokens) {
       ++end;
     }
     append_token(text, tokens[i]);
+    // Two in a row are as short written out as they are with a hyphen.
     if (end - i >= 3) {
       text += '-';
       append_token(text, tokens[end - 1]);

@@ -102,6 +102,7 @@ std::size_t hidden_between(const Glance& glance, Token a, Token b) {
 // Rows that are hidden but not yet freed may still hold their positions, so gaps may be as wide as
 // there are such rows.
 std::optional<Difference> closed_gaps(const Glance& glance, bool& tested) {
+  // A shift that is asked for opens gaps, or closes them, as its caller wants.
   if (!glance.line.shifts.empty()) return std::nullopt;
   for (std::size_t i = 1; i < glance.rows.size(); ++i) {
     const double gap = glance.key(i) - glance.key(i - 1);
@@ -168,10 +169,12 @@ std::optional<Difference> check_own_key(const Glance& glance, bool& tested) {
 }
 
 std::optional<Difference> check_order(const Glance& glance, bool& tested) {
+  // A shift may move rows onto others, and then no order would be right.
   if (!glance.line.shifts.empty()) return std::nullopt;
   for (std::size_t i = 1; i < glance.rows.size(); ++i) {
     const double before = glance.key(i - 1);
     const double after = glance.key(i);
+    // Twins are the business of rows.unique.
     if (std::isnan(before) || std::isnan(after) || glance.token(i - 1) == glance.token(i)) continue;
     tested = true;
     if (after > before + position_slack) continue;
@@ -183,6 +186,7 @@ std::optional<Difference> check_order(const Glance& glance, bool& tested) {
 }
 
 std::optional<Difference> check_bounds(const Glance& glance, bool& tested) {
+  // A shift may move rows below 0, or further than the stream is long.
   if (!glance.line.shifts.empty()) return std::nullopt;
   const bool absolute = glance.contract.positions == PositionMode::absolute;
   const bool ranked = glance.contract.positions == PositionMode::in_cache;

@@ -75,6 +75,7 @@ std::optional<Finding> disagreement(const Side& expected,
   for (;; ++i, ++j) {
     const Event* const a = next_event(expected, i);
     const Event* const b = next_event(seen, j);
+    // A call on a branch that does not exist leaves no event, so one run may have fewer.
     if (a == nullptr || b == nullptr) return std::nullopt;
     if (const auto found = refusal_difference(*a, *b)) {
       // Two runs that refuse differently go different ways; only of feeds is that a fault.
@@ -118,6 +119,7 @@ Judgement unless_rounding(const Case& what, const std::function<Judgement(const 
 }
 
 Partitions partitions_of(const Case& what, const Contract& contract) {
+  // No case feeds so many tokens that a chunk without a limit would be longer than this.
   const std::uint64_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
   const auto append = [most](std::uint64_t tokens, std::vector<std::uint32_t>& chunks) {
     for (; tokens > 0; tokens -= chunks.back()) {

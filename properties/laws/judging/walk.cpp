@@ -9,6 +9,7 @@ namespace {
 void reorder(Lineage& line, const std::vector<std::uint32_t>& from) {
   const std::vector<std::vector<std::uint32_t>> old = line.origins;
   for (std::size_t i = 0; i < line.origins.size() && i < from.size(); ++i) {
+    // A subject may do a reorder that it should have refused.
     if (from[i] < old.size()) line.origins[i] = old[from[i]];
   }
 }
@@ -80,6 +81,7 @@ Judgement check_units(const History& history, NotTested untested, const CheckUni
   bool tested = false;
   walk(history, [&](const Event& event, std::size_t index, const Lineage& line) {
     const auto& units = event.facts.units;
+    // Facts of another shape are the finding of survives.
     if (units.size() != history.units()) return;
     for (std::size_t unit = 0; unit < units.size() && !finding; ++unit) {
       const auto found = check({event, index, line, units[unit], unit}, tested);

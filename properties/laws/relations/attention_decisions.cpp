@@ -81,6 +81,7 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
   const std::uint64_t budget = contract.budget;
   const std::uint64_t latest = latest_arrival(contract, 1);
   if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
+  // The cache is refilled four times after the token came.
   const Case what =
       one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
   return try_arrivals(trial, what, {std::min(latest, budget) - 1});
@@ -97,10 +98,12 @@ Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
     feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;
     latest = latest_arrival(contract, 1);
   }
+  // Who admits every newcomer gives this one a hearing at any time.
   if (contract.claims_to_be("admits-newcomers")) latest = 2 * budget;
   if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
   latest = std::min(latest, 2 * budget + 1);
   const Case what = with_calls(trial.what(), feeds);
+  // One arrival by chance, and the latest at which the token must still win.
   return try_arrivals(trial, what, {trial.what().stream.planted % latest, latest - 1});
 }
 

@@ -42,6 +42,7 @@ std::int32_t place_to_change(const std::vector<Call>& feeds) {
 // The first queries of one event, alone.
 UnitFacts cut_to(const UnitFacts& facts, std::size_t queries) {
   UnitFacts cut = facts;
+  // What is stored after a call may rightly depend on its later tokens.
   cut.stored.clear();
   cut.reported.reset();
   const std::size_t cells = queries * facts.returned.size();
@@ -143,6 +144,7 @@ Judgement alike_weigh_alike(Trial& trial, const Contract&) {
     for (const std::size_t row : rows) {
       const auto first = static_cast<double>(weight(at.facts, query, rows.front()));
       const auto gave = static_cast<double>(weight(at.facts, query, row));
+      // Roundings may differ from row to row, in proportion to the weight.
       if (std::abs(gave - first) <= 1e-4 * first) continue;
       return Difference{phrase("all logits being equal, query ", at.event.fed[query],
                                " gives token ", in_slot(row), " the weight ", first,

@@ -40,6 +40,7 @@ class Records {
     note(seen, query);
     std::erase_if(unearned, [&](const Pair& pair) { return !outdoes(pair.first, pair.second); });
     if (!unearned.empty()) return accuse(step, unearned.front(), here);
+    // Where nothing went, no token was chosen before another.
     for (const Token token : here) {
       if (!gone.empty() && may_go(step, token)) ++records_[token].decisions;
     }
@@ -94,6 +95,7 @@ class Records {
     constexpr float margin = 1.05F;  // far above what another order of sums can change
     const auto mine = records_.find(better);
     const auto theirs = records_.find(other);
+    // A token that no query saw has no record to compare.
     if (mine == records_.end() || theirs == records_.end()) return false;
     const std::vector<float>& got = mine->second.got;
     const auto apart = static_cast<std::size_t>(other.position - better.position);

@@ -160,6 +160,7 @@ Judgement shift_moves_rows(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::shift);
   if (!cut) return untested(cut.error());
   std::vector<Call> calls = feeds_among(cut->head);
+  // Without tokens a shift would have nothing to move.
   if (calls.empty()) calls = cut->tail;
   calls.push_back(cut->at);
   const auto history = trial.run(with_calls(trial.what(), calls));

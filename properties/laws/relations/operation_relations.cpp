@@ -54,6 +54,7 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
   const std::vector<Call> calls = joined(with(cut->head, cut->at), cut->tail);
   const auto used = trial.run(with_calls(trial.what(), calls));
   if (!used) return untested(used.error());
+  // A call on a branch that does not exist leaves no event.
   if (used->events.size() < cut->tail.size() + 1) return NotTested{"a branch does not exist"};
   const std::size_t after = used->events.size() - cut->tail.size();
   if (used->events[after - 1].refused) return NotTested{"reset is refused", true};
@@ -194,6 +195,7 @@ Judgement rollback_is_offered(Trial& trial, const Contract& contract) {
   if (contract.rollback == 0) return NotTested{"no rollback is declared"};
   const std::vector<Call> feeds = feeds_of(trial.what());
   const std::int64_t fed = tokens_of(feeds);
+  // The deepest rollback that was promised, which is the hardest to keep.
   const std::int64_t depth = std::min<std::int64_t>(fed, contract.rollback);
   const auto history = trial.run(with_calls(trial.what(), with(feeds, truncate_to(fed - depth))));
   if (!history) return untested(history.error());

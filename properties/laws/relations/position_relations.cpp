@@ -10,6 +10,7 @@
 namespace kv::properties {
 namespace {
 
+// Where one of the two was not reported there is nothing to compare.
 bool differs(double a, double b) {
   return !std::isnan(a) && !std::isnan(b) && std::abs(a - b) > position_slack;
 }

@@ -32,6 +32,7 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
     return NotTested{"the reference has no sinks and the contract does"};
   }
+  // The specification is given the same draws, and with others it would keep other tokens.
   if (contract.random && !trial.family().uses_draws()) {
     return NotTested{"the subject leaves its chance to itself", true};
   }

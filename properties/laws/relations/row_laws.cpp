@@ -94,6 +94,7 @@ Judgement unharmed(const History& history, const Contract& contract) {
 
 // Whether the contract lets a row be stored in lower precision, `fed` tokens into its branch.
 bool may_be_lower(const Contract& contract, std::size_t position, std::size_t fed) {
+  // f16 and bf16 round every row when it is stored; codes spare the sinks and the last rows.
   if (contract.precision == Precision::f32) return false;
   return !has_tiers(contract.precision) || (position + contract.full_precision_recent < fed &&
                                             position >= contract.full_precision_sinks);

@@ -34,7 +34,7 @@ std::optional<Difference> unlike(const UnitFacts& dense, const UnitFacts& unit, 
     const auto found = weights.find(token);
     const double expected = found == weights.end() ? 0 : found->second / kept;
     const auto gave = static_cast<double>(weight(unit, query, row));
-    if (std::abs(expected - gave) <= 2e-3) continue;
+    if (std::abs(expected - gave) <= 2e-3) continue;  // weights may be of half precision
     return Difference{phrase("query ", query, " gives token ", token, " weight ", expected,
                              ", as if nothing were evicted and the rest were masked"),
                       phrase("it gives ", gave), query};
@@ -58,6 +58,7 @@ Judgement evict_equals_mask(Trial& trial, const Contract& contract) {
   if (!history) return untested(history.error());
   Case unbounded = what;
   const auto tokens = static_cast<std::uint32_t>(what.tokens());
+  // More than all tokens, whatever is protected, so that nothing is ever evicted.
   unbounded.setup.budget = what.setup.sinks + what.setup.recent + tokens + 1;
   const auto dense = trial.run(unbounded);
   if (!dense) return untested(dense.error());
