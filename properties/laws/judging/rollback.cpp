@@ -40,8 +40,7 @@ Case telling(const Case& what) {
 Result<Rollback> rollback_of(const Case& what) {
   const auto cut = cut_at(telling(what), Call::Kind::truncate);
   if (!cut) return cut.error();
-  std::int64_t fed = 0;
-  for (const Call& call : cut->head) fed += call.kind == Call::Kind::feed ? call.amount : 0;
+  const auto fed = static_cast<std::int64_t>(with_calls(what, cut->head).tokens());
   Rollback rollback;
   rollback.length = std::clamp<std::int64_t>(cut->at.amount, 0, fed);
   if (rollback.length == fed) return malformed("nothing is taken back");

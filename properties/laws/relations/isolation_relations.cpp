@@ -17,21 +17,24 @@ Case telling(const Case& what) {
   return result;
 }
 
-// Runs the case with its stream, and with one of which `disturbed` is `value`; the units that
-// `which` names must do the same in both.
-template <typename Value>
+// The stream with one of its numbers changed.
+template <typename Number>
+Stream with(Stream stream, Number Stream::*changed, std::uint32_t number) {
+  stream.*changed = static_cast<Number>(number);
+  return stream;
+}
+
+// Runs the case with its stream, and with a disturbed one; the units that `which` names must do the
+// same in both.
 Judgement undisturbed(Trial& trial,
                       const Contract& contract,
                       const Case& what,
-                      Value Stream::*disturbed,
-                      std::uint32_t value,
+                      const Stream& disturbed,
                       const std::string& as,
                       const std::function<bool(const Place& place)>& which) {
-  Case other = what;
-  other.stream.*disturbed = static_cast<Value>(value);
   const auto quiet = trial.run(what);
   if (!quiet) return untested(quiet.error());
-  const auto moved = trial.run(other);
+  const auto moved = trial.run({what.setup, disturbed, what.calls});
   if (!moved) return untested(moved.error());
   const auto found = disagreement({*quiet}, {*moved}, comparing(contract, trial.family()), as,
                                   [&](std::size_t unit) { return which(quiet->place_of(unit)); });
@@ -45,9 +48,10 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
   if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
   // The first layers show it; the others would only cost more runs. The same goes for heads.
   for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
-    Judgement judged = undisturbed(trial, contract, what, &Stream::disturbed_layer, layer,
-                                   phrase("whatever layer ", layer, " attends to"),
-                                   [&](const Place& place) { return place.layer != layer; });
+    Judgement judged =
+        undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_layer, layer),
+                    phrase("whatever layer ", layer, " attends to"),
+                    [&](const Place& place) { return place.layer != layer; });
     if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
   return std::monostate{};
@@ -60,10 +64,10 @@ Judgement heads_apart(Trial& trial, const Contract& contract) {
   const std::uint32_t heads = what.setup.query_heads() / group;
   if (heads < 2) return NotTested{"there is one head only", true};
   for (std::uint32_t head = 0; head < std::min(heads, 3U); ++head) {
-    Judgement judged =
-        undisturbed(trial, contract, what, &Stream::disturbed_query_head, head * group,
-                    phrase("whatever query head ", head * group, " attends to"),
-                    [&](const Place& place) { return place.head != head; });
+    Judgement judged = undisturbed(trial, contract, what,
+                                   with(what.stream, &Stream::disturbed_query_head, head * group),
+                                   phrase("whatever query head ", head * group, " attends to"),
+                                   [&](const Place& place) { return place.head != head; });
     if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
   return std::monostate{};
@@ -78,9 +82,10 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
   // With a generator of its own a subject need not draw the same in another batch.
   const bool alone_too = !contract.random || trial.family().uses_draws();
   for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
-    Judgement judged = undisturbed(trial, contract, what, &Stream::disturbed_sequence, sequence,
-                                   phrase("whatever sequence ", sequence, " attends to"),
-                                   [&](const Place& place) { return place.sequence != sequence; });
+    Judgement judged =
+        undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_sequence, sequence),
+                    phrase("whatever sequence ", sequence, " attends to"),
+                    [&](const Place& place) { return place.sequence != sequence; });
     if (std::holds_alternative<Finding>(judged)) return judged;
     if (!alone_too && !std::holds_alternative<std::monostate>(judged)) return judged;
     if (!alone_too) continue;
@@ -116,9 +121,9 @@ Judgement group_exchanges(Trial& trial, const Contract& contract) {
   Case what = telling(trial.what());
   if (what.setup.group < 2) what.setup.group = 2;
   return unless_rounding(what, [&](const Case& tried) -> Judgement {
-    return undisturbed(trial, contract, tried, &Stream::mirrored_group, tried.setup.group,
-                       "whichever query head of the group attends to what",
-                       [](const Place&) { return true; });
+    return undisturbed(
+        trial, contract, tried, with(tried.stream, &Stream::mirrored_group, tried.setup.group),
+        "whichever query head of the group attends to what", [](const Place&) { return true; });
   });
 }
 

@@ -16,18 +16,15 @@ Kept kept_by(const History& history, std::size_t unit) {
   return kept;
 }
 
-bool share(const Contract& contract, const Place& a, const Place& b) {
-  if (contract.unit == Unit::model) return true;
-  return contract.unit == Unit::layer && a.layer == b.layer;
-}
-
 // A unit that kept what unit 0 kept, in every run, if there is one. Only the first sequence is
 // looked at: sequences must do the same alone and in any batch, and so may well draw the same.
 std::optional<std::size_t> copycat(const std::vector<History>& runs, const Contract& contract) {
   const History& first = runs.front();
   for (std::size_t unit = 1; unit < first.units(); ++unit) {
     const Place place = first.place_of(unit);
-    if (place.sequence != 0 || share(contract, first.place_of(0), place)) continue;
+    const bool shares =
+        contract.unit == Unit::model || (contract.unit == Unit::layer && place.layer == 0);
+    if (place.sequence != 0 || shares) continue;
     const bool same = std::ranges::all_of(
         runs, [&](const History& run) { return kept_by(run, 0) == kept_by(run, unit); });
     if (same) return unit;
