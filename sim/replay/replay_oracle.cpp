@@ -138,7 +138,8 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
   for (std::size_t cell = 0; cell < plan.cells.size(); ++cell) {
     const Spec& spec = plan.cells[cell].spec;
     if (bounded_unit(spec) != unit) continue;
-    const auto limits = known.of(roomiest_unit_spec(spec, grid_of(info), place_in_grid(info, first)));
+    const auto limits =
+        known.of(roomiest_unit_spec(spec, grid_of(info), place_in_grid(info, first)));
     auto place = std::ranges::find_if(limited, [&](const OracleTask::Limited& other) {
       return other.limits == limits && other.selects == spec.selects();
     });

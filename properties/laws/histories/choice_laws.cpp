@@ -107,7 +107,8 @@ Judgement bounds(const History& history, const Contract& contract) {
     const std::size_t width = at.facts.page_width;
     if (width == 0 || at.facts.page_bounds.size() != width * at.event().fed.size()) return {};
     if (!selects(at)) return {};
-    const auto to = input_unit(history.place_of(at.unit), contract.unit, history.what.setup);
+    const auto to =
+        input_unit(history.place_of(at.unit), history.contract.unit, history.what.setup);
     const TokenInputs own = token_inputs(stream, {&to, 1}, at.own());
     const PageRule& rule = keys[at.unit].of(at.facts.returned, stream, to);
     for (std::size_t page = 0; page < width; ++page) {
