@@ -1,9 +1,9 @@
 #include "kvcheck/cli/trace/trace_generate.h"
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 #include "kvcheck/traces/trace.h"
 
@@ -26,24 +26,14 @@ Outcome generate(const std::vector<std::string>& arguments) {
 
 class TraceGenerate : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "kvcheck-generate";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directory(folder_);
-  }
-
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
 
   [[nodiscard]] std::string bytes(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(TraceGenerate, WritesATraceThatOpensAndNamesItsSpec) {
@@ -113,7 +103,7 @@ TEST_F(TraceGenerate, RefusesWrongWordsAndWritesNothing) {
     EXPECT_EQ(outcome.status, 2) << sentence;
     EXPECT_THAT(outcome.err, testing::HasSubstr(sentence));
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_THAT(folder_.names(), testing::IsEmpty());
 }
 
 }  // namespace

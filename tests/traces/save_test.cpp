@@ -1,6 +1,8 @@
 // A trace in memory, saved and opened again.
 #include "kvcheck/traces/files/save.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 
@@ -10,7 +12,9 @@ namespace kv::synthetic_test {
 namespace {
 
 std::string path_of(const std::string& name) {
-  return (std::filesystem::path(testing::TempDir()) / ("kvcheck-save-" + name)).string();
+  return (std::filesystem::path(testing::TempDir()) /
+          ("kvcheck-save-" + std::to_string(::getpid()) + "-" + name))
+      .string();
 }
 
 void expect_same(const TensorView& a, const TensorView& b) {
