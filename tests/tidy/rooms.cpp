@@ -28,22 +28,6 @@ bool may_use(const std::string& from, const std::string& to) {
          heights.at(lower) < heights.at(upper);
 }
 
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
-  const auto found = std::ranges::find(files, path, &SourceFile::path);
-  return found == files.end() ? nullptr : &*found;
-}
-
-// Headers, and sources that have none.
-bool is_entrance(const SourceFile& file, const std::vector<SourceFile>& files) {
-  if (file.path.ends_with(".h")) return true;
-  if (!file.path.ends_with(".cpp")) return false;
-  return find(files, file.path.substr(0, file.path.size() - 4) + ".h") == nullptr;
-}
-
 }  // namespace
 
 Rooms rooms_in(const std::vector<SourceFile>& files) {
@@ -105,30 +89,6 @@ Findings crowded_folders(const std::set<std::string>& paths) {
     if (count <= most_files) continue;
     findings.push_back(std::string(folder) + ": " + std::to_string(count) + " files; at most " +
                        std::to_string(most_files));
-  }
-  return findings;
-}
-
-Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files) {
-  Findings findings;
-  for (const auto& [room, uses] : rooms) {
-    const SourceFile* const page = find(files, room + "/README.md");
-    if (page == nullptr) {
-      findings.push_back(room + ": there is no README.md");
-      continue;
-    }
-    const std::size_t lines = lines_of(page->text).size();
-    if (lines > most_readme_lines) {
-      findings.push_back(page->path + ": " + std::to_string(lines) + " lines; at most " +
-                         std::to_string(most_readme_lines));
-    }
-    for (const SourceFile& file : files) {
-      if (room_of(file.path) != room || !is_entrance(file, files)) continue;
-      const std::string_view name = name_of(file.path);
-      const std::string_view stem = name.substr(0, name.find('.'));
-      if (has_word(page->text, stem)) continue;
-      findings.push_back(page->path + ": does not name " + std::string(name));
-    }
   }
   return findings;
 }

@@ -30,14 +30,8 @@ std::string_view room_of(std::string_view path);
 Findings room_arrows(const Rooms& rooms);
 
 inline constexpr std::size_t most_files = 30;
-inline constexpr std::size_t most_readme_lines = 20;
-
 // `folder` ends without a slash; `paths` are those of paths_in(). A folder outside tests/ holds at
 // most 30 files.
 Findings crowded_folders(const std::set<std::string>& paths);
-
-// Every room has a README.md of at most 20 lines that names each of its headers, and each source
-// without a header of its own.
-Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
 
 }  // namespace kv::tidy

@@ -86,6 +86,11 @@ std::set<std::string> paths_in(const std::string& root) {
   return paths;
 }
 
+const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
+  const auto found = std::ranges::find(files, path, &SourceFile::path);
+  return found == files.end() ? nullptr : &*found;
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines = split(text, '\n');
   if (lines.back().empty()) lines.pop_back();
@@ -95,6 +100,13 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
 }
 
 std::string code_of(std::string_view text) {

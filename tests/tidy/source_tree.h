@@ -22,10 +22,15 @@ std::vector<SourceFile> read_tree(const std::string& root);
 // data).
 std::set<std::string> paths_in(const std::string& root);
 
+// The file with this path; null if there is none.
+const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path);
+
 std::vector<std::string_view> lines_of(std::string_view text);
 
 // "base" for "base/file.cpp"; empty for a file in the root.
 std::string_view folder_of(std::string_view path);
+
+std::string lower(std::string_view text);
 
 // The text with comments and the insides of string and character literals blanked out, so that a
 // rule sees only code. Line numbers do not change.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "kvcheck/base/text/text.h"
-
 namespace kv::tidy {
 namespace {
 
@@ -74,16 +72,6 @@ bool is_expression(std::string_view word, std::string_view line) {
   return true;
 }
 
-std::string folder_path(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash + 1));
-}
-
-const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
-  const auto found = std::ranges::find(files, path, &SourceFile::path);
-  return found == files.end() ? nullptr : &*found;
-}
-
 // The names of every "x_policy()" that the header declares to return an entry.
 std::vector<std::string> entries(const SourceFile& file) {
   constexpr std::string_view before = "PolicyEntry ";
@@ -99,36 +87,6 @@ std::vector<std::string> entries(const SourceFile& file) {
 
 bool is_policy_header(const SourceFile& file) {
   return file.path.starts_with("policies/") && file.path.ends_with(".h") && !entries(file).empty();
-}
-
-// "a/b/../c" as "a/c".
-std::string resolved(const std::string& path) {
-  std::vector<std::string> parts;
-  for (const std::string_view part : split(path, '/')) {
-    if (part == ".." && !parts.empty()) {
-      parts.pop_back();
-    } else if (part != "." && !part.empty()) {
-      parts.emplace_back(part);
-    }
-  }
-  return join(parts, "/");
-}
-
-void check_links(const SourceFile& file,
-                 std::size_t index,
-                 std::string_view line,
-                 const std::set<std::string>& paths,
-                 Findings& findings) {
-  for (std::size_t at_ = line.find("]("); at_ != std::string_view::npos;
-       at_ = line.find("](", at_ + 1)) {
-    const std::size_t end = std::min(line.find(')', at_), line.size());
-    std::string target(line.substr(at_ + 2, end - at_ - 2));
-    target = target.substr(0, target.find('#'));
-    if (target.empty() || target.find(':') != std::string::npos) continue;
-    if (!paths.contains(resolved(folder_path(file.path) + target))) {
-      findings.push_back(at(file, index) + "the link's file '" + target + "' is not there");
-    }
-  }
 }
 
 }  // namespace
@@ -186,18 +144,6 @@ Findings unregistered_policies(const std::vector<SourceFile>& files) {
       if (registry != nullptr && has_word(registry->text, entry)) continue;
       findings.push_back(file.path + ":1: policies/registry/registry.cpp does not list " + entry);
     }
-  }
-  return findings;
-}
-
-Findings dead_links(const SourceFile& file, const std::set<std::string>& paths) {
-  Findings findings;
-  if (!file.path.ends_with(".md")) return findings;
-  bool in_code = false;
-  const std::vector<std::string_view> lines = lines_of(file.text);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("```")) in_code = !in_code;
-    if (!in_code) check_links(file, i, lines[i], paths, findings);
   }
   return findings;
 }

@@ -1,7 +1,7 @@
-// Rules about the text of a file: its size, words that only some files may use, links, policies.
+// Rules about the text of a file: its size, words that only some files may use, policies.
 #pragma once
 
-#include "kvcheck/tests/tidy/include_rules.h"
+#include "kvcheck/tests/tidy/rooms.h"
 
 namespace kv::tidy {
 
@@ -22,8 +22,5 @@ Findings policy_headers(const SourceFile& file);
 
 // policies/registry/registry.cpp lists every entry that a header in policies/ declares.
 Findings unregistered_policies(const std::vector<SourceFile>& files);
-
-// A relative link in Markdown names a file that exists.
-Findings dead_links(const SourceFile& file, const std::set<std::string>& paths);
 
 }  // namespace kv::tidy

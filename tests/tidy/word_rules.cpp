@@ -29,13 +29,6 @@ bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 const Retired* find_retired(std::string_view word) {
   const auto found = std::ranges::find(in_both, word, &Retired::word);
   return found == in_both.end() ? nullptr : &*found;
@@ -81,19 +74,6 @@ std::string without_includes(std::string code) {
     for (std::size_t i = at; i < code.size() && code[i] != '\n'; ++i) code[i] = ' ';
   }
   return code;
-}
-
-// The rows of the first table after `heading`, without its head.
-std::vector<std::string_view> rows_after(const SourceFile& file, std::string_view heading) {
-  std::vector<std::string_view> rows;
-  bool here = false;
-  for (const std::string_view line : lines_of(file.text)) {
-    if (line == heading) here = true;
-    if (here && line.starts_with("|")) rows.push_back(line);
-    if (here && !line.starts_with("|") && !rows.empty()) break;
-  }
-  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), 2UL)));
-  return rows;
 }
 
 }  // namespace
@@ -148,37 +128,6 @@ Findings retired_words(const SourceFile& file) {
   } else if (file.path.ends_with(".h") || file.path.ends_with(".cpp")) {
     find_words(file, without_includes(code_of(file.text)), true, findings);
     if (file.path.ends_with(".h")) find_words(file, comments_of(file.text), false, findings);
-  }
-  return findings;
-}
-
-Findings where_to_find(const SourceFile& architecture) {
-  const std::vector<std::string_view> rows = rows_after(architecture, "## Where to find");
-  Findings findings;
-  if (rows.size() < fewest_answers) {
-    findings.push_back(architecture.path + ": \"Where to find\" answers " +
-                       std::to_string(rows.size()) + " questions; at least " +
-                       std::to_string(fewest_answers));
-  }
-  for (const std::string_view row : rows) {
-    if (row.find("](") != std::string_view::npos) continue;
-    findings.push_back(architecture.path + ": no link in '" + std::string(row) + "'");
-  }
-  return findings;
-}
-
-Findings glossary(const SourceFile& page) {
-  const std::vector<std::string_view> rows = rows_after(page, "# Glossary");
-  Findings findings;
-  if (rows.empty() || rows.size() > most_entries) {
-    findings.push_back(page.path + ": " + std::to_string(rows.size()) + " entries; from 1 to " +
-                       std::to_string(most_entries));
-  }
-  std::string last;
-  for (const std::string_view row : rows) {
-    const std::string word = lower(row.substr(2, row.find(" |", 2) - 2));
-    if (word <= last) findings.push_back(page.path + ": '" + word + "' comes after '" + last + "'");
-    last = word;
   }
   return findings;
 }

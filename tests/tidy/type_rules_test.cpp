@@ -1,6 +1,6 @@
 // Checks that each name stands for one type, over the whole tree and with planted violations.
-#include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/tidy/type_rules.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv::tidy {
 namespace {

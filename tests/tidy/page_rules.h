@@ -1,0 +1,28 @@
+// Rules about pages: what a README, ARCHITECTURE.md and GLOSSARY.md hold, and where links lead.
+#pragma once
+
+#include "kvcheck/tests/tidy/rooms.h"
+
+namespace kv::tidy {
+
+inline constexpr std::size_t most_readme_lines = 20;
+
+// Every room has a README.md of at most 20 lines that names each of its headers, and each source
+// without a header of its own.
+Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
+
+// A relative link in Markdown names a file that exists.
+Findings dead_links(const SourceFile& file, const std::set<std::string>& paths);
+
+inline constexpr std::size_t fewest_answers = 30;
+
+// The table under "## Where to find" has at least 30 rows, each with a link. Dead ones are
+// dead_links()'s to find.
+Findings where_to_find(const SourceFile& architecture);
+
+inline constexpr std::size_t most_entries = 45;
+
+// The glossary's table has at most 45 rows, in alphabetical order, each with one word or two.
+Findings glossary(const SourceFile& page);
+
+}  // namespace kv::tidy

@@ -1,0 +1,83 @@
+// The rules about pages, over the whole tree and each with a planted violation.
+#include "kvcheck/tests/tidy/page_rules.h"
+#include "kvcheck/tests/tidy/whole_tree.h"
+
+namespace kv::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+SourceFile page(std::string_view path) {
+  const auto found = std::ranges::find(tree(), path, &SourceFile::path);
+  return found == tree().end() ? SourceFile{std::string(path), ""} : *found;
+}
+
+TEST(Tidy, EveryRoomHasAPageThatNamesItsFiles) {
+  EXPECT_THAT(room_pages(rooms(), tree()), IsEmpty());
+}
+
+TEST(Tidy, LinksInDocumentsLeadSomewhere) {
+  EXPECT_THAT(everywhere([](const SourceFile& f) { return dead_links(f, paths()); }), IsEmpty());
+}
+
+TEST(TidyWords, WhereToFindAnswersThirtyQuestions) {
+  EXPECT_THAT(where_to_find(page("ARCHITECTURE.md")), IsEmpty());
+}
+
+TEST(TidyWords, TheGlossaryIsShortAndInOrder) {
+  EXPECT_THAT(glossary(page("GLOSSARY.md")), IsEmpty());
+}
+
+TEST(TidyWords, TheReadmeIsShort) {
+  const std::size_t lines = lines_of(page("README.md").text).size();
+  EXPECT_GT(lines, 50U);
+  EXPECT_LE(lines, 190U);
+}
+
+TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
+  const Rooms one = {{"sim/a", {}}};
+  const SourceFile header = {"sim/a/x.h", ""};
+  const SourceFile source = {"sim/a/x.cpp", ""};
+  EXPECT_THAT(room_pages(one, {header}), ElementsAre("sim/a: there is no README.md"));
+  EXPECT_THAT(room_pages(one, {header, source, {"sim/a/README.md", "* `x`: all.\n"}}), IsEmpty());
+  EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", "# xy\n"}}),
+              ElementsAre("sim/a/README.md: does not name x.h"));
+  EXPECT_THAT(room_pages(one, {source, {"sim/a/README.md", "# xy\n"}}).size(), 1);
+  std::string lines = "x\n";
+  for (int i = 0; i < 20; ++i) lines += "\n";
+  EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", lines}}),
+              ElementsAre("sim/a/README.md: 21 lines; at most 20"));
+}
+
+TEST(TidyRule, FindsADeadLink) {
+  const std::string text = "See [a](b.md#c), [d](https://e.f/g) and [h](../i.png).\n";
+  EXPECT_THAT(dead_links({"docs/x.md", text}, {"docs/b.md", "i.png"}), IsEmpty());
+  EXPECT_THAT(dead_links({"docs/x.md", text}, {"docs/b.md"}),
+              ElementsAre(HasSubstr("docs/x.md:1: the link's file '../i.png'")));
+  EXPECT_THAT(dead_links({"x.md", "```\n[a](b)\n```\n"}, {}), IsEmpty());
+}
+
+TEST(TidyRule, FindsAnArchitectureWithoutAnswers) {
+  std::string text = "## Where to find\n\n| question | file |\n| --- | --- |\n";
+  for (int i = 0; i < 29; ++i) text += "| a? | [a](a.h) |\n";
+  EXPECT_THAT(where_to_find({"A.md", text}), ElementsAre(HasSubstr("29 questions; at least 30")));
+  EXPECT_THAT(where_to_find({"A.md", text + "| b? | in b.h |\n"}),
+              ElementsAre("A.md: no link in '| b? | in b.h |'"));
+  EXPECT_THAT(where_to_find({"A.md", ""}).size(), 1);
+}
+
+TEST(TidyRule, FindsAGlossaryThatIsLongOrOutOfOrder) {
+  const std::string head = "# Glossary\n\n| word | meaning |\n| --- | --- |\n";
+  EXPECT_THAT(glossary({"G.md", head + "| a | x |\n| b | y |\n"}), IsEmpty());
+  EXPECT_THAT(glossary({"G.md", head + "| b | x |\n| a | y |\n"}),
+              ElementsAre("G.md: 'a' comes after 'b'"));
+  std::string text = head;
+  for (int i = 10; i < 56; ++i) text += "| a" + std::to_string(i) + " | x |\n";
+  EXPECT_THAT(glossary({"G.md", text}), ElementsAre("G.md: 46 entries; from 1 to 45"));
+  EXPECT_THAT(glossary({"G.md", ""}).size(), 1);
+}
+
+}  // namespace
+}  // namespace kv::tidy

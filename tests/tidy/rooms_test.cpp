@@ -1,0 +1,44 @@
+// The rules about rooms, over the whole tree and each with a planted violation.
+#include "kvcheck/tests/tidy/rooms.h"
+#include "kvcheck/tests/tidy/whole_tree.h"
+
+namespace kv::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Tidy, RoomsPointDownAndInNoCircle) {
+  EXPECT_THAT(room_arrows(rooms()), IsEmpty());
+}
+
+TEST(Tidy, NoFolderIsCrowded) {
+  EXPECT_THAT(crowded_folders(paths()), IsEmpty());
+}
+
+TEST(TidyRule, ReadsRoomsFromTheirCMakeLists) {
+  EXPECT_EQ(planted().size(), 5U);
+  EXPECT_THAT(planted().at("sim/spec"), ElementsAre("base", "policies"));
+  EXPECT_THAT(planted().at("base"), IsEmpty());
+}
+
+TEST(TidyRule, FindsRoomsThatPointUpOrInACircle) {
+  EXPECT_THAT(room_arrows(planted()), IsEmpty());
+  EXPECT_THAT(room_arrows({{"sim/a", {"cli"}}, {"cli", {}}}),
+              ElementsAre("sim/a may not use cli; arrows point down only"));
+  EXPECT_THAT(room_arrows({{"traces", {"policies"}}, {"policies", {}}}).size(), 1);
+  EXPECT_THAT(room_arrows({{"sim/a", {"sim/b"}}, {"sim/b", {"sim/c"}}, {"sim/c", {"sim/a"}}}),
+              ElementsAre("sim/c uses sim/a, and it sim/c"));
+  EXPECT_THAT(room_arrows({{"sim/a", {"sim/b"}}}), ElementsAre("sim/a: there is no room 'sim/b'"));
+}
+
+TEST(TidyRule, FindsACrowdedFolder) {
+  std::set<std::string> paths = {"sim", "sim/cache", "sim/cache/a.h"};
+  for (int i = 0; i < 30; ++i) paths.insert("sim/" + std::to_string(i) + ".h");
+  EXPECT_THAT(crowded_folders(paths), IsEmpty());
+  paths.insert("sim/README.md");
+  EXPECT_THAT(crowded_folders(paths), ElementsAre("sim: 31 files; at most 30"));
+}
+
+}  // namespace
+}  // namespace kv::tidy

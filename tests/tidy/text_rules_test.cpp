@@ -1,0 +1,73 @@
+// The rules about text, over the whole tree and each with a planted violation.
+#include "kvcheck/tests/tidy/text_rules.h"
+#include "kvcheck/tests/tidy/whole_tree.h"
+
+namespace kv::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Tidy, FilesAndLinesStayShort) {
+  EXPECT_THAT(everywhere(sizes), IsEmpty());
+}
+
+TEST(Tidy, WordsStayWhereTheyBelong) {
+  EXPECT_THAT(everywhere(banned_words), IsEmpty());
+}
+
+TEST(Tidy, PoliciesNameSourceDifferencesAndCost) {
+  EXPECT_THAT(everywhere(policy_headers), IsEmpty());
+}
+
+TEST(Tidy, PoliciesAreRegistered) {
+  EXPECT_THAT(unregistered_policies(tree()), IsEmpty());
+}
+
+TEST(TidyRule, FindsLongFilesLongLinesAndStrayBlanks) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "//\n";
+  EXPECT_THAT(sizes({"sim/a.h", text}), IsEmpty());
+  EXPECT_THAT(sizes({"sim/a.h", text + "//\n"}).size(), 1);
+  EXPECT_THAT(sizes({"sim/a.h", std::string(100, 'x')}), IsEmpty());
+  EXPECT_THAT(sizes({"sim/a.h", std::string(101, 'x')}),
+              ElementsAre("sim/a.h:1: more than 100 columns"));
+  EXPECT_THAT(sizes({"sim/a.h", "a\nb \n\tc\n"}),
+              ElementsAre("sim/a.h:2: a blank at the line's end", "sim/a.h:3: a tab"));
+}
+
+TEST(TidyRule, FindsBannedWords) {
+  const auto count = [](const std::string& path, const std::string& text) {
+    return banned_words({path, text}).size();
+  };
+  EXPECT_EQ(count("sim/a.cpp", "int x = std::rand();"), 1);
+  EXPECT_EQ(count("tests/sim/a.cpp", "#include <random>"), 1);
+  EXPECT_EQ(count("sim/a.cpp", "const auto t = std::chrono::steady_clock::now();"), 1);
+  EXPECT_EQ(count("cli/a.cpp", "const auto t = std::chrono::steady_clock::now();"), 0);
+  EXPECT_EQ(count("cli/a.cpp", "std::cout << 1;"), 1);
+  EXPECT_EQ(count("cli/main.cpp", "std::cout << 1;"), 0);
+  EXPECT_EQ(count("sim/a.cpp", "std::snprintf(a, 1, b);"), 0);
+  EXPECT_EQ(count("sim/a.cpp", "throw 1;"), 1);
+  EXPECT_EQ(count("sim/a.cpp", "A* a = new A; // new"), 1);
+  EXPECT_EQ(count("sim/a.cpp", "#include <new>"), 0);
+  EXPECT_EQ(count("sim/a.h", "A(const A&) = delete;\ndelete a;"), 1);
+  EXPECT_EQ(count("base/a.cpp", "#pragma GCC target(\"avx\")"), 1);
+  EXPECT_EQ(count("base/a_avx512.cpp", "#pragma GCC target(\"avx512f\")"), 0);
+  EXPECT_EQ(count("base/lanes_avx512.h", "#include <immintrin.h>"), 0);
+}
+
+TEST(TidyRule, FindsAPolicyThatRepeatsItsEntryOrHasNone) {
+  const std::string entry = "PolicyEntry x_policy();\n";
+  const std::string words = "// X.\n// Source: a.\n// Differs: b.\n// Cost: c.\n";
+  EXPECT_THAT(policy_headers({"policies/x.h", words + entry}).size(), 3);
+  EXPECT_THAT(policy_headers({"policies/x.h", "// X.\n" + entry}), IsEmpty());
+  EXPECT_THAT(policy_headers({"policies/x.h", words}), IsEmpty()) << "it makes no policy";
+  const SourceFile header = {"policies/x.h", words + entry};
+  EXPECT_THAT(
+      unregistered_policies({header, {"policies/registry/registry.cpp", "x_policy2()"}}).size(), 1);
+  EXPECT_THAT(unregistered_policies({header, {"policies/registry/registry.cpp", "{x_policy()}"}}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace kv::tidy
