@@ -5,8 +5,8 @@ include(CMakePackageConfigHelpers)
 include(kvcheck_components)
 include(kvcheck_public_headers)
 
-# kvcheck::conformance: all of properties/ and kvcheck_main (properties/conformance.h), whose command
-# line lives in cli/check.
+# kvcheck::conformance: all of properties/ and kvcheck_main
+# (properties/conformance/conformance.h), whose command line lives in cli/check.
 add_library(kv_conformance INTERFACE)
 add_library(kvcheck::conformance ALIAS kv_conformance)
 set_target_properties(kv_conformance PROPERTIES EXPORT_NAME conformance)

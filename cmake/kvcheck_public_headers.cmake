@@ -51,20 +51,19 @@ set(KVCHECK_PUBLIC_HEADERS
   policies/parts/rows.h
   policies/parts/token_weights.h
   policies/registry/registry.h
-  properties/battery.h
   properties/case.h
-  properties/conformance.h
-  properties/conformance_gtest.h
   properties/contract.h
   properties/family.h
   properties/history.h
   properties/law.h
-  properties/mutants.h
-  properties/selftest.h
   properties/stream.h
   properties/subject.h
   properties/token.h
   properties/verdict.h
+  properties/battery/battery.h
+  properties/conformance/conformance.h
+  properties/conformance/conformance_gtest.h
+  properties/mutants/mutants.h
   properties/output/result_writers.h
   properties/remote/child_process.h
   properties/remote/plugin.h
@@ -76,6 +75,8 @@ set(KVCHECK_PUBLIC_HEADERS
   properties/sampling/family_sampler.h
   properties/sampling/sampler.h
   properties/sampling/uniformity.h
+  properties/selftest/right_subjects.h
+  properties/selftest/selftest.h
   properties/statistics/chance_law.h
   properties/statistics/counts.h
   properties/subjects/spec_subject.h

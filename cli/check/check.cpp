@@ -13,7 +13,7 @@
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/progress.h"
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::cli {

@@ -9,7 +9,7 @@
 #include "kvcheck/cli/check/subject.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output.h"
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 #include "kvcheck/properties/law.h"
 #include "kvcheck/properties/laws/law_filter.h"
 

@@ -1,6 +1,6 @@
 #include "kvcheck/cli/check/subject.h"
 
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 #include "kvcheck/properties/remote/plugin_family.h"
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kvcheck/cli/options/command.h"
-#include "kvcheck/properties/selftest.h"
+#include "kvcheck/properties/selftest/selftest.h"
 
 namespace kv::cli {
 

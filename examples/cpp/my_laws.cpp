@@ -3,7 +3,7 @@
 #include <deque>
 #include <stdexcept>
 
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 
 using kv::properties::Setup;
 using kv::properties::SimpleCache;

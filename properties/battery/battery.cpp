@@ -1,4 +1,4 @@
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 
 namespace kv::properties {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/cases/shrink.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/cases/child.h"
 #include "kvcheck/properties/cases/generate.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 
 namespace kv::properties {
 

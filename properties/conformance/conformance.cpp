@@ -1,11 +1,11 @@
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
 
 namespace kv::properties {

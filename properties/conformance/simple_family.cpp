@@ -4,7 +4,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/cases/requested_sizes.h"
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 #include "kvcheck/properties/heads.h"
 
 namespace kv::properties {

@@ -1,3 +1,5 @@
+#include "kvcheck/properties/mutants/mutants.h"
+
 #include <array>
 #include <iterator>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
 
 namespace kv::properties {

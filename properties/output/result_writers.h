@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 
 namespace kv::properties {
 

@@ -1,10 +1,11 @@
+#include "kvcheck/properties/selftest/right_subjects.h"
+
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
 #include "kvcheck/sim/spec/spec.h"

@@ -2,7 +2,7 @@
 #include <ostream>
 
 #include "kvcheck/base/text/json_text.h"
-#include "kvcheck/properties/selftest.h"
+#include "kvcheck/properties/selftest/selftest.h"
 
 namespace kv::properties {
 namespace {

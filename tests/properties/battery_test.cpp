@@ -1,8 +1,9 @@
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 
 #include <algorithm>
 
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/faulty_family.h"

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/accuse.h"

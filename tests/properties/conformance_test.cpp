@@ -1,9 +1,9 @@
 // The C++ way in: a simple cache, registered, checked law by law and by kvcheck_main.
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 
 #include <deque>
 
-#include "kvcheck/properties/conformance_gtest.h"
+#include "kvcheck/properties/conformance/conformance_gtest.h"
 #include "kvcheck/properties/history.h"
 
 namespace kv::properties {

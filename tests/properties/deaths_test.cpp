@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"

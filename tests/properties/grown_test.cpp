@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kvcheck/properties/battery.h"
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/battery/battery.h"
+#include "kvcheck/properties/mutants/mutants.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
 
 namespace kv::properties {

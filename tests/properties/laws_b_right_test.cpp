@@ -10,7 +10,7 @@
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 

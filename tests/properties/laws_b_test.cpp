@@ -2,7 +2,8 @@
 // and says how a wrong one breaks it.
 #include <algorithm>
 
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/tests/properties/accuse.h"
 
 namespace kv::properties {

@@ -1,7 +1,8 @@
 // The law that decisions follow tokens, on caches that delete the wrong score.
 #include <algorithm>
 
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/accuse.h"

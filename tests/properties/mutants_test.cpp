@@ -1,8 +1,9 @@
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
 
 #include <set>
 
 #include "kvcheck/properties/history.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 
 namespace kv::properties {
 namespace {

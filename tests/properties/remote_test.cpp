@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "kvcheck/properties/history.h"
-#include "kvcheck/properties/mutants.h"
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/properties/remote/serve.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 

@@ -5,9 +5,10 @@
 #include <set>
 #include <string>
 
-#include "kvcheck/properties/battery.h"
-#include "kvcheck/properties/conformance.h"
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/battery/battery.h"
+#include "kvcheck/properties/conformance/conformance.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/tests/properties/hiding_family.h"
 
 namespace kv::properties {

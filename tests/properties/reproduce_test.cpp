@@ -1,4 +1,4 @@
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv::properties {

@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/properties/battery/result_phrases.h"
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/mutants/mutants.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv::properties {

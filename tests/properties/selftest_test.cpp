@@ -1,4 +1,4 @@
-#include "kvcheck/properties/selftest.h"
+#include "kvcheck/properties/selftest/selftest.h"
 
 #include <boost/json.hpp>
 #include <sstream>

@@ -1,7 +1,7 @@
 // Chance measured where time is short: by slow subjects and by programs.
 #include <algorithm>
 
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"

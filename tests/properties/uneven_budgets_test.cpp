@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 
 #include "kvcheck/base/text/json_at.h"
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"

@@ -3,7 +3,7 @@
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/policies/position/thin.h"
 #include "kvcheck/policies/registry/registry.h"
-#include "kvcheck/properties/battery.h"
+#include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 

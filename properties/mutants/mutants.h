@@ -1,5 +1,5 @@
 // Mutants: subjects that are wrong on purpose, each a few lines over a right one, kept to show that
-// some law kills them. And the right subjects that no law may accuse.
+// some law kills them.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,5 @@ struct Mutant {
 };
 
 std::span<const Mutant> mutants();
-
-struct RightSubject {
-  std::string_view name;
-  std::string_view why;  // the legal freedom that it uses: "lazy slack, declared"
-  std::function<std::unique_ptr<Family>()> make;
-};
-
-std::span<const RightSubject> right_subjects();
 
 }  // namespace kv::properties

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/properties/battery.h"
-#include "kvcheck/properties/mutants.h"
+#include "kvcheck/properties/battery/battery.h"
+#include "kvcheck/properties/mutants/mutants.h"
+#include "kvcheck/properties/selftest/right_subjects.h"
 
 namespace kv::properties {
 

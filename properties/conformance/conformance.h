@@ -5,7 +5,7 @@
 //   target_link_libraries(my_laws PRIVATE kvcheck::conformance)
 //   kvcheck_discover_tests(my_laws)
 //
-//   #include "kvcheck/properties/conformance.h"
+//   #include "kvcheck/properties/conformance/conformance.h"
 //   class MyCache : public kv::properties::SimpleCache { ... };
 //   KVCHECK_SUBJECT(MyCache)
 //   int main(int argc, char** argv) { return kv::properties::kvcheck_main(argc, argv); }

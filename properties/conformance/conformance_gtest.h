@@ -12,7 +12,7 @@
 #include <cctype>
 #include <string>
 
-#include "kvcheck/properties/conformance.h"
+#include "kvcheck/properties/conformance/conformance.h"
 
 namespace kv::properties {
 
