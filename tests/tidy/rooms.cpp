@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <sstream>
 
 namespace kv::tidy {
@@ -13,11 +14,23 @@ const std::map<std::string_view, int> heights = {
     {"model", 3}, {"properties", 3}, {"reports", 4},  {"cli", 5},
 };
 
-// The text between "kv_room(" and ")"; empty if there is no call.
-std::string room_call(std::string_view text) {
+// Folders of sources that are programs, and no layers.
+const std::set<std::string_view> programs = {"bench", "examples", "tests"};
+
+std::string without_comments(std::string_view cmake) {
+  std::string text;
+  for (const std::string_view line : lines_of(cmake)) {
+    text += std::string(line.substr(0, line.find('#'))) + "\n";
+  }
+  return text;
+}
+
+// The text between "kv_room(" and ")"; nothing if there is no call.
+std::optional<std::string> room_call(std::string_view cmake) {
+  const std::string text = without_comments(cmake);
   const std::size_t begin = text.find("kv_room(");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin + 8, text.find(')', begin) - begin - 8));
+  if (begin == std::string::npos) return std::nullopt;
+  return text.substr(begin + 8, text.find(')', begin) - begin - 8);
 }
 
 bool may_use(const std::string& from, const std::string& to) {
@@ -33,9 +46,11 @@ bool may_use(const std::string& from, const std::string& to) {
 Rooms rooms_in(const std::vector<SourceFile>& files) {
   Rooms rooms;
   for (const SourceFile& file : files) {
-    if (!file.path.ends_with("/CMakeLists.txt") || room_call(file.text).empty()) continue;
+    if (!file.path.ends_with("/CMakeLists.txt")) continue;
+    const std::optional<std::string> call = room_call(file.text);
+    if (!call) continue;
     std::set<std::string>& uses = rooms[std::string(room_of(file.path))];
-    std::istringstream words(room_call(file.text));
+    std::istringstream words(*call);
     bool listed = false;
     for (std::string word; words >> word;) {
       const bool keyword = word == "USES" || word == "LIBRARIES" || word == "PRIVATE_LIBRARIES";
@@ -49,6 +64,21 @@ Rooms rooms_in(const std::vector<SourceFile>& files) {
 std::string_view room_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+Findings folders_without_room(const std::vector<SourceFile>& files, const Rooms& rooms) {
+  std::set<std::string_view> folders;
+  for (const SourceFile& file : files) {
+    if (is_source(file.path) && !programs.contains(folder_of(file.path))) {
+      folders.insert(room_of(file.path));
+    }
+  }
+  Findings findings;
+  for (const std::string_view folder : folders) {
+    if (rooms.contains(folder) && heights.contains(folder_of(std::string(folder) + "/"))) continue;
+    findings.push_back(std::string(folder) + ": has sources, and is no room of a layer");
+  }
+  return findings;
 }
 
 Findings room_arrows(const Rooms& rooms) {

@@ -24,6 +24,9 @@ Rooms rooms_in(const std::vector<SourceFile>& files);
 // The whole folder of a path: "sim/cache" for "sim/cache/slots.h".
 std::string_view room_of(std::string_view path);
 
+// Each folder of sources or headers is a room of a layer, except in tests/, bench/ and examples/.
+Findings folders_without_room(const std::vector<SourceFile>& files, const Rooms& rooms);
+
 // A room uses only rooms that exist and belong to its own layer or a lower one. No room uses itself
 // through others. The layers, lowest first: base; traces and policies; sim; model and properties;
 // reports; cli.

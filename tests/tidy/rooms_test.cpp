@@ -12,6 +12,10 @@ TEST(Tidy, RoomsPointDownAndInNoCircle) {
   EXPECT_THAT(room_arrows(rooms()), IsEmpty());
 }
 
+TEST(Tidy, EveryFolderOfSourcesIsARoom) {
+  EXPECT_THAT(folders_without_room(tree(), rooms()), IsEmpty());
+}
+
 TEST(Tidy, NoFolderIsCrowded) {
   EXPECT_THAT(crowded_folders(paths()), IsEmpty());
 }
@@ -20,6 +24,27 @@ TEST(TidyRule, ReadsRoomsFromTheirCMakeLists) {
   EXPECT_EQ(planted().size(), 5U);
   EXPECT_THAT(planted().at("sim/spec"), ElementsAre("base", "policies"));
   EXPECT_THAT(planted().at("base"), IsEmpty());
+}
+
+TEST(TidyRule, ReadsRoomsWithoutComments) {
+  const Rooms some = rooms_in({
+      {"sim/a/CMakeLists.txt", "# kv_room(USES base)\n"},
+      {"sim/b/CMakeLists.txt", "kv_room(USES base # (errors)\n  policies)\n"},
+      {"sim/c/CMakeLists.txt", "kv_room()\n"},
+  });
+  EXPECT_EQ(some.size(), 2U);
+  EXPECT_THAT(some.at("sim/b"), ElementsAre("base", "policies"));
+  EXPECT_THAT(some.at("sim/c"), IsEmpty());
+}
+
+TEST(TidyRule, FindsAFolderOfSourcesThatIsNoRoom) {
+  const Rooms one = {{"sim/a", {}}, {"extra", {}}};
+  EXPECT_THAT(folders_without_room({{"sim/a/x.h", ""}, {"tests/sim/x.cpp", ""}}, one), IsEmpty());
+  EXPECT_THAT(
+      folders_without_room({{"sim/b/x.h", ""}, {"sim/b/x.cpp", ""}, {"sim/y.cpp", ""}}, one),
+      ElementsAre("sim: has sources, and is no room of a layer",
+                  "sim/b: has sources, and is no room of a layer"));
+  EXPECT_THAT(folders_without_room({{"extra/x.cpp", ""}}, one).size(), 1) << "it is in no layer";
 }
 
 TEST(TidyRule, FindsRoomsThatPointUpOrInACircle) {

@@ -86,6 +86,10 @@ std::set<std::string> paths_in(const std::string& root) {
   return paths;
 }
 
+bool is_source(std::string_view path) {
+  return path.ends_with(".cpp") || path.ends_with(".h");
+}
+
 const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path) {
   const auto found = std::ranges::find(files, path, &SourceFile::path);
   return found == files.end() ? nullptr : &*found;

@@ -22,6 +22,9 @@ std::vector<SourceFile> read_tree(const std::string& root);
 // data).
 std::set<std::string> paths_in(const std::string& root);
 
+// Whether the path is that of a source or a header of ours.
+bool is_source(std::string_view path);
+
 // The file with this path; null if there is none.
 const SourceFile* find(const std::vector<SourceFile>& files, std::string_view path);
 

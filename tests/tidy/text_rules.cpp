@@ -6,10 +6,6 @@
 namespace kv::tidy {
 namespace {
 
-bool is_source(std::string_view path) {
-  return path.ends_with(".cpp") || path.ends_with(".h");
-}
-
 std::size_t columns(std::string_view line) {
   return static_cast<std::size_t>(std::ranges::count_if(
       line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
