@@ -3,6 +3,7 @@
 #include <functional>
 #include <numeric>
 
+#include "kvcheck/properties/cases/payload.h"
 #include "kvcheck/properties/tagged/tagged_cache.h"
 
 namespace kv::properties {

@@ -15,6 +15,9 @@ namespace kv::tidy {
 // instruction set.
 Findings include_homes(const SourceFile& file, const Rooms& rooms);
 
+// Each room that a room lists under USES is included by one of its files. A few are only linked.
+Findings unused_rooms(const Rooms& rooms, const std::vector<SourceFile>& files);
+
 // Every library that has a home is included somewhere.
 Findings unused_homes(const std::vector<SourceFile>& files);
 

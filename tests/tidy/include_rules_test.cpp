@@ -13,6 +13,10 @@ TEST(Tidy, RoomsIncludeWhatTheyUse) {
   EXPECT_THAT(everywhere([](const SourceFile& f) { return include_homes(f, rooms()); }), IsEmpty());
 }
 
+TEST(Tidy, RoomsUseWhatTheyList) {
+  EXPECT_THAT(unused_rooms(rooms(), tree()), IsEmpty());
+}
+
 TEST(Tidy, LibrariesWithAHomeAreUsed) {
   EXPECT_THAT(unused_homes(tree()), IsEmpty());
 }
@@ -90,6 +94,17 @@ TEST(TidyRule, FindsALibraryAwayFromHome) {
               ElementsAre("sim/spec/x.cpp:2: <sqlite3.h> belongs to reports"));
   EXPECT_THAT(included("base/x.h", "<rapidcheck.h>").size(), 1);
   EXPECT_THAT(included("tests/x/x.h", "<rapidcheck.h>"), IsEmpty());
+}
+
+TEST(TidyRule, FindsARoomThatIsListedAndNotIncluded) {
+  const Rooms some = {{"sim/a", {"base"}}, {"cli/replay", {"traces/files"}}};
+  const SourceFile user = {"sim/a/x.cpp", "#include \"kvcheck/base/error.h\"\n"};
+  EXPECT_THAT(unused_rooms(some, {user}), IsEmpty());
+  EXPECT_THAT(unused_rooms(some, {{"sim/a/x.cpp", "// #include \"kvcheck/base/error.h\"\n"}}),
+              ElementsAre("sim/a: no file includes base, which USES lists"));
+  EXPECT_THAT(
+      unused_rooms(some, {user, {"cli/replay/x.h", "#include \"kvcheck/traces/files/edit.h\"\n"}}),
+      ElementsAre("cli/replay: includes traces/files, which is listed as only linked"));
 }
 
 TEST(TidyRule, FindsALibraryThatNoFileUses) {
