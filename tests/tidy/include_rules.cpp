@@ -236,10 +236,13 @@ Findings far_reaching_headers(const std::vector<SourceFile>& files,
   }
   Findings findings;
   for (const CentralHeader& header : headers) {
-    const std::size_t percent = 100 * reached[header.path] / std::max<std::size_t>(1, sources);
-    if (percent <= header.most_percent) continue;
-    findings.push_back(header.path + ": reaches " + std::to_string(percent) +
-                       " % of the sources, " + std::to_string(reached[header.path]) + "; at most " +
+    if (find(files, header.path) == nullptr) {
+      findings.push_back(header.path + ": is not there");
+      continue;
+    }
+    if (100 * reached[header.path] <= header.most_percent * sources) continue;
+    findings.push_back(header.path + ": reaches " + std::to_string(reached[header.path]) +
+                       " sources of " + std::to_string(sources) + "; at most " +
                        std::to_string(header.most_percent) + " %");
   }
   return findings;

@@ -67,7 +67,10 @@ TEST(TidyRule, FindsAHeaderThatReachesManySourcesThroughOthers) {
   };
   EXPECT_THAT(far_reaching_headers(files, {{"a.h", 50}, {"b.h", 50}}), IsEmpty());
   EXPECT_THAT(far_reaching_headers(files, {{"a.h", 49}, {"b.h", 50}}),
-              ElementsAre("a.h: reaches 50 % of the sources, 2; at most 49 %"));
+              ElementsAre("a.h: reaches 2 sources of 4; at most 49 %"));
+  const std::vector<SourceFile> three(files.begin(), files.begin() + 5);
+  EXPECT_THAT(far_reaching_headers(three, {{"a.h", 66}}).size(), 1) << "2 of 3 are 66.7 %";
+  EXPECT_THAT(far_reaching_headers(files, {{"gone.h", 50}}), ElementsAre("gone.h: is not there"));
 }
 
 TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
