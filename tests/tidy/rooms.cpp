@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 namespace kv::tidy {
 namespace {
@@ -39,6 +40,11 @@ bool may_use(const std::string& from, const std::string& to) {
   if (lower == upper) return true;
   return heights.contains(lower) && heights.contains(upper) &&
          heights.at(lower) < heights.at(upper);
+}
+
+std::string_view stem_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.substr(0, name.find('.'));
 }
 
 }  // namespace
@@ -119,6 +125,25 @@ Findings crowded_folders(const std::set<std::string>& paths) {
     if (count <= most_files) continue;
     findings.push_back(std::string(folder) + ": " + std::to_string(count) + " files; at most " +
                        std::to_string(most_files));
+  }
+  return findings;
+}
+
+Findings headers_apart(const std::set<std::string>& paths) {
+  const auto other = [](std::string_view path, std::string_view extension) {
+    return std::string(path.substr(0, path.rfind('.'))) + std::string(extension);
+  };
+  std::map<std::pair<std::string_view, std::string_view>, std::string_view> alone;  // sources
+  for (const std::string& path : paths) {
+    if (!path.ends_with(".cpp") || paths.contains(other(path, ".h"))) continue;
+    alone[{folder_of(path), stem_of(path)}] = path;
+  }
+  Findings findings;
+  for (const std::string& path : paths) {
+    if (!path.ends_with(".h") || !heights.contains(folder_of(path))) continue;
+    const auto source = alone.find({folder_of(path), stem_of(path)});
+    if (source == alone.end() || paths.contains(other(path, ".cpp"))) continue;
+    findings.push_back(path + ": its source is " + std::string(source->second));
   }
   return findings;
 }

@@ -37,4 +37,8 @@ inline constexpr std::size_t most_files = 30;
 // most 30 files.
 Findings crowded_folders(const std::set<std::string>& paths);
 
+// What x.h of a layer declares is defined beside it, not in a room above: where no x.cpp stands
+// beside it, none stands elsewhere in the layer without an x.h of its own.
+Findings headers_apart(const std::set<std::string>& paths);
+
 }  // namespace kv::tidy

@@ -20,6 +20,10 @@ TEST(Tidy, NoFolderIsCrowded) {
   EXPECT_THAT(crowded_folders(paths()), IsEmpty());
 }
 
+TEST(Tidy, HeadersStandBesideTheirSources) {
+  EXPECT_THAT(headers_apart(paths()), IsEmpty());
+}
+
 TEST(TidyRule, ReadsRoomsFromTheirCMakeLists) {
   EXPECT_EQ(planted().size(), 5U);
   EXPECT_THAT(planted().at("sim/spec"), ElementsAre("base", "policies"));
@@ -63,6 +67,14 @@ TEST(TidyRule, FindsACrowdedFolder) {
   EXPECT_THAT(crowded_folders(paths), IsEmpty());
   paths.insert("sim/README.md");
   EXPECT_THAT(crowded_folders(paths), ElementsAre("sim: 31 files; at most 30"));
+}
+
+TEST(TidyRule, FindsAHeaderAwayFromItsSource) {
+  EXPECT_THAT(headers_apart({"sim/x.h", "sim/a/x.cpp"}),
+              ElementsAre("sim/x.h: its source is sim/a/x.cpp"));
+  EXPECT_THAT(headers_apart({"sim/x.h", "sim/x.cpp", "sim/a/x.cpp"}), IsEmpty());
+  EXPECT_THAT(headers_apart({"sim/x.h", "sim/a/x.h", "sim/a/x.cpp"}), IsEmpty());
+  EXPECT_THAT(headers_apart({"sim/x.h", "model/x.cpp", "tests/sim/x.cpp"}), IsEmpty());
 }
 
 }  // namespace
