@@ -18,6 +18,37 @@ bool is_entrance(const SourceFile& file, const std::vector<SourceFile>& files) {
   return find(files, file.path.substr(0, file.path.size() - 4) + ".h") == nullptr;
 }
 
+// The back-quoted names before the colon of each entry of a page's lists.
+std::set<std::string_view> entries_of(const SourceFile& page) {
+  std::set<std::string_view> names;
+  for (std::string_view line : lines_of(page.text)) {
+    if (!line.starts_with("- ") && !line.starts_with("* ")) continue;
+    line = line.substr(0, line.find(':'));
+    const std::vector<std::string_view> parts = split(line, '`');
+    for (std::size_t i = 1; i < parts.size(); i += 2) names.insert(parts[i]);
+  }
+  return names;
+}
+
+void check_entries(const SourceFile& page,
+                   const std::vector<SourceFile>& files,
+                   Findings& findings) {
+  std::set<std::string_view> stems;
+  const std::set<std::string_view> entries = entries_of(page);
+  for (const SourceFile& file : files) {
+    if (room_of(file.path) != room_of(page.path)) continue;
+    const std::string_view name = name_of(file.path);
+    const std::string_view stem = name.substr(0, name.find('.'));
+    stems.insert(stem);
+    if (!is_entrance(file, files) || entries.contains(stem)) continue;
+    findings.push_back(page.path + ": does not list " + std::string(name));
+  }
+  for (const std::string_view entry : entries) {
+    if (stems.contains(entry)) continue;
+    findings.push_back(page.path + ": there is no '" + std::string(entry) + "'");
+  }
+}
+
 // The rows of the first table after `heading`, without its head.
 std::vector<std::string_view> rows_after(const SourceFile& file, std::string_view heading) {
   std::vector<std::string_view> rows;
@@ -85,13 +116,7 @@ Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files) {
       findings.push_back(page->path + ": " + std::to_string(lines) + " lines; at most " +
                          std::to_string(most_readme_lines));
     }
-    for (const SourceFile& file : files) {
-      if (room_of(file.path) != room || !is_entrance(file, files)) continue;
-      const std::string_view name = name_of(file.path);
-      const std::string_view stem = name.substr(0, name.find('.'));
-      if (has_word(page->text, stem)) continue;
-      findings.push_back(page->path + ": does not name " + std::string(name));
-    }
+    check_entries(*page, files, findings);
   }
   return findings;
 }

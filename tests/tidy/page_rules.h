@@ -7,8 +7,8 @@ namespace kv::tidy {
 
 inline constexpr std::size_t most_readme_lines = 20;
 
-// Every room has a README.md of at most 20 lines that names each of its headers, and each source
-// without a header of its own.
+// Every room has a README.md of at most 20 lines. The back-quoted names before the colons of its
+// list are those of the room's headers, and of its sources without a header; none lacks a file.
 Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
 
 // A relative link in Markdown names a file that exists.

@@ -42,10 +42,11 @@ TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
   const SourceFile source = {"sim/a/x.cpp", ""};
   EXPECT_THAT(room_pages(one, {header}), ElementsAre("sim/a: there is no README.md"));
   EXPECT_THAT(room_pages(one, {header, source, {"sim/a/README.md", "* `x`: all.\n"}}), IsEmpty());
-  EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", "# xy\n"}}),
-              ElementsAre("sim/a/README.md: does not name x.h"));
+  EXPECT_THAT(
+      room_pages(one, {header, {"sim/a/README.md", "Not `x` alone.\n- `a`, all: `x`.\n"}}),
+      ElementsAre("sim/a/README.md: does not list x.h", "sim/a/README.md: there is no 'a'"));
   EXPECT_THAT(room_pages(one, {source, {"sim/a/README.md", "# xy\n"}}).size(), 1);
-  std::string lines = "x\n";
+  std::string lines = "- `x`: all.\n";
   for (int i = 0; i < 20; ++i) lines += "\n";
   EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", lines}}),
               ElementsAre("sim/a/README.md: 21 lines; at most 20"));

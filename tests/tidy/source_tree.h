@@ -14,7 +14,7 @@ struct SourceFile {
   std::string text;
 };
 
-// The sources, CMake files, Markdown files and scripts of the tree at `root`. Build folders and
+// The sources, templates, CMake files and Markdown files of the tree at `root`. Build folders and
 // hidden files are left out.
 std::vector<SourceFile> read_tree(const std::string& root);
 
