@@ -1,6 +1,8 @@
 #include "kvcheck/tests/tidy/page_rules.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 #include "kvcheck/base/text/text.h"
 
@@ -84,21 +86,65 @@ std::string at(const SourceFile& file, std::size_t index) {
   return file.path + ":" + std::to_string(index + 1) + ": ";
 }
 
-void check_links(const SourceFile& file,
-                 std::size_t index,
-                 std::string_view line,
-                 const std::set<std::string>& paths,
-                 Findings& findings) {
-  for (std::size_t at_ = line.find("]("); at_ != std::string_view::npos;
-       at_ = line.find("](", at_ + 1)) {
-    const std::size_t end = std::min(line.find(')', at_), line.size());
-    std::string target(line.substr(at_ + 2, end - at_ - 2));
-    target = target.substr(0, target.find('#'));
-    if (target.empty() || target.find(':') != std::string::npos) continue;
-    if (!paths.contains(resolved(folder_path(file.path) + target))) {
-      findings.push_back(at(file, index) + "the link's file '" + target + "' is not there");
+// Calls visit(index, line) on every line outside of blocks of code.
+template <typename Visit>
+void each_text_line(const SourceFile& page, const Visit& visit) {
+  bool in_code = false;
+  const std::vector<std::string_view> lines = lines_of(page.text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("```")) in_code = !in_code;
+    if (!in_code) visit(i, lines[i]);
+  }
+}
+
+// The targets of a line's links to this tree, as they are written.
+std::vector<std::string> targets_in(std::string_view line) {
+  std::vector<std::string> targets;
+  for (std::size_t from = line.find("]("); from != std::string_view::npos;
+       from = line.find("](", from + 1)) {
+    const std::size_t end = std::min(line.find(')', from), line.size());
+    std::string target(line.substr(from + 2, end - from - 2));
+    if (!target.empty() && target.find(':') == std::string::npos) {
+      targets.push_back(std::move(target));
     }
   }
+  return targets;
+}
+
+// The path of the file that a page's link leads to, which may be the page itself.
+std::string file_of(const SourceFile& page, const std::string& target) {
+  if (target.starts_with('#')) return page.path;
+  return resolved(folder_path(page.path) + target.substr(0, target.find('#')));
+}
+
+// The anchor that GitHub gives to a heading: its text in small letters, without marks but hyphens
+// and underscores, with hyphens for blanks.
+std::string anchor_of(std::string_view heading) {
+  std::string anchor;
+  bool target = false;  // of a link, which is not part of the text
+  for (std::size_t i = heading.find(' ') + 1; i < heading.size(); ++i) {
+    const char c = heading[i];
+    if (c == ']' && heading.substr(i + 1, 1) == "(") target = true;
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                      static_cast<unsigned char>(c) >= 0x80;
+    if (!target && word) anchor += c;
+    if (!target && c == ' ') anchor += '-';
+    if (c == ')') target = false;
+  }
+  return lower(anchor);
+}
+
+// A heading's anchor that was given before gets "-1", the next "-2".
+std::set<std::string> anchors_in(const SourceFile& page) {
+  std::map<std::string, int> counts;
+  std::set<std::string> anchors;
+  each_text_line(page, [&](std::size_t, std::string_view line) {
+    if (!line.starts_with('#') || line.find_first_not_of('#') != line.find(' ')) return;
+    const std::string anchor = anchor_of(line);
+    const int before = counts[anchor]++;
+    anchors.insert(before == 0 ? anchor : anchor + "-" + std::to_string(before));
+  });
+  return anchors;
 }
 
 }  // namespace
@@ -121,29 +167,68 @@ Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files) {
   return findings;
 }
 
-Findings dead_links(const SourceFile& file, const std::set<std::string>& paths) {
+Findings dead_links(const std::vector<SourceFile>& files, const std::set<std::string>& paths) {
   Findings findings;
-  if (!file.path.ends_with(".md")) return findings;
-  bool in_code = false;
-  const std::vector<std::string_view> lines = lines_of(file.text);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("```")) in_code = !in_code;
-    if (!in_code) check_links(file, i, lines[i], paths, findings);
+  for (const SourceFile& page : files) {
+    if (!page.path.ends_with(".md")) continue;
+    each_text_line(page, [&](std::size_t index, std::string_view line) {
+      for (const std::string& target : targets_in(line)) {
+        const std::string path = file_of(page, target);
+        if (!paths.contains(path)) {
+          findings.push_back(at(page, index) + "the link's file '" + target + "' is not there");
+          continue;
+        }
+        const std::size_t hash = target.find('#');
+        const SourceFile* const other = find(files, path);
+        if (hash == std::string::npos ||
+            (other != nullptr && anchors_in(*other).contains(target.substr(hash + 1)))) {
+          continue;
+        }
+        findings.push_back(at(page, index) + "no heading for the link '" + target + "'");
+      }
+    });
   }
   return findings;
 }
 
-Findings where_to_find(const SourceFile& architecture) {
+Findings room_table(const SourceFile& architecture, const Rooms& rooms) {
+  Findings findings;
+  std::set<std::string, std::less<>> listed;
+  for (const std::string_view row : rows_after(architecture, "## Layers and rooms")) {
+    const std::string name(row.substr(row.find('[') + 1, row.find(']') - row.find('[') - 1));
+    listed.insert(name);
+    if (!rooms.contains(name)) {
+      findings.push_back(architecture.path + ": there is no room '" + name + "'");
+    } else if (row.find("](" + name + "/README.md)") == std::string_view::npos) {
+      findings.push_back(architecture.path + ": the row of '" + name + "' links to another page");
+    }
+  }
+  for (const auto& [room, uses] : rooms) {
+    if (!listed.contains(room)) {
+      findings.push_back(architecture.path + ": no row for the room '" + room + "'");
+    }
+  }
+  return findings;
+}
+
+Findings where_to_find(const SourceFile& architecture, const std::set<std::string>& paths) {
   const std::vector<std::string_view> rows = rows_after(architecture, "## Where to find");
   Findings findings;
-  if (rows.size() < fewest_answers) {
-    findings.push_back(architecture.path + ": \"Where to find\" answers " +
-                       std::to_string(rows.size()) + " questions; at least " +
-                       std::to_string(fewest_answers));
-  }
+  std::size_t answers = 0;
   for (const std::string_view row : rows) {
-    if (row.find("](") != std::string_view::npos) continue;
-    findings.push_back(architecture.path + ": no link in '" + std::string(row) + "'");
+    const std::vector<std::string> targets = targets_in(row);
+    const bool answered = std::ranges::any_of(targets, [&](const std::string& target) {
+      return paths.contains(file_of(architecture, target));
+    });
+    answers += answered ? 1 : 0;
+    if (!answered) {
+      findings.push_back(architecture.path + ": no link to a file in '" + std::string(row) + "'");
+    }
+  }
+  if (answers < fewest_answers) {
+    findings.push_back(architecture.path + ": \"Where to find\" answers " +
+                       std::to_string(answers) + " questions; at least " +
+                       std::to_string(fewest_answers));
   }
   return findings;
 }

@@ -11,14 +11,17 @@ inline constexpr std::size_t most_readme_lines = 20;
 // list are those of the room's headers, and of its sources without a header; none lacks a file.
 Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
 
-// A relative link in Markdown names a file that exists.
-Findings dead_links(const SourceFile& file, const std::set<std::string>& paths);
+// A relative link in Markdown names a file that exists, and after '#' a heading of it.
+Findings dead_links(const std::vector<SourceFile>& files, const std::set<std::string>& paths);
+
+// The table under "## Layers and rooms" has one row for each room, which links to its README.
+Findings room_table(const SourceFile& architecture, const Rooms& rooms);
 
 inline constexpr std::size_t fewest_answers = 30;
 
-// The table under "## Where to find" has at least 30 rows, each with a link. Dead ones are
-// dead_links()'s to find.
-Findings where_to_find(const SourceFile& architecture);
+// The table under "## Where to find" has at least 30 rows, each with a link to a file of the
+// tree.
+Findings where_to_find(const SourceFile& architecture, const std::set<std::string>& paths);
 
 inline constexpr std::size_t most_entries = 45;
 

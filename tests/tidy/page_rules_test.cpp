@@ -19,11 +19,15 @@ TEST(Tidy, EveryRoomHasAPageThatNamesItsFiles) {
 }
 
 TEST(Tidy, LinksInDocumentsLeadSomewhere) {
-  EXPECT_THAT(everywhere([](const SourceFile& f) { return dead_links(f, paths()); }), IsEmpty());
+  EXPECT_THAT(dead_links(tree(), paths()), IsEmpty());
+}
+
+TEST(Tidy, TheArchitectureListsTheRooms) {
+  EXPECT_THAT(room_table(page("ARCHITECTURE.md"), rooms()), IsEmpty());
 }
 
 TEST(TidyWords, WhereToFindAnswersThirtyQuestions) {
-  EXPECT_THAT(where_to_find(page("ARCHITECTURE.md")), IsEmpty());
+  EXPECT_THAT(where_to_find(page("ARCHITECTURE.md"), paths()), IsEmpty());
 }
 
 TEST(TidyWords, TheGlossaryIsShortAndInOrder) {
@@ -53,20 +57,50 @@ TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
 }
 
 TEST(TidyRule, FindsADeadLink) {
-  const std::string text = "See [a](b.md#c), [d](https://e.f/g) and [h](../i.png).\n";
-  EXPECT_THAT(dead_links({"docs/x.md", text}, {"docs/b.md", "i.png"}), IsEmpty());
-  EXPECT_THAT(dead_links({"docs/x.md", text}, {"docs/b.md"}),
+  const SourceFile from = {"docs/x.md", "[a](b.md), [d](https://e.f/g) and [h](../i.png).\n"};
+  EXPECT_THAT(dead_links({from}, {"docs/b.md", "i.png"}), IsEmpty());
+  EXPECT_THAT(dead_links({from}, {"docs/b.md"}),
               ElementsAre(HasSubstr("docs/x.md:1: the link's file '../i.png'")));
-  EXPECT_THAT(dead_links({"x.md", "```\n[a](b)\n```\n"}, {}), IsEmpty());
+  EXPECT_THAT(dead_links({{"x.md", "```\n[a](b)\n```\n"}}, {}), IsEmpty());
+}
+
+TEST(TidyRule, FindsALinkToNoHeading) {
+  const SourceFile to = {"b.md",
+                         "# A `b`, [c_d](i.png) & F?\n#no\n## Two\n```\n# code\n```\n### Two\n"};
+  const auto found = [&](const std::string& link) {
+    return dead_links({to, {"x.md", "# X\n[a](" + link + ")\n"}}, {"b.md", "x.md", "i.png"});
+  };
+  for (const char* link : {"b.md#a-b-c_d--f", "b.md#two", "b.md#two-1", "#x"}) {
+    EXPECT_THAT(found(link), IsEmpty()) << link;
+  }
+  for (const char* link : {"b.md#a", "b.md#two-2", "b.md#code", "b.md#no", "#two", "i.png#x"}) {
+    EXPECT_THAT(found(link),
+                ElementsAre("x.md:2: no heading for the link '" + std::string(link) + "'"));
+  }
+}
+
+TEST(TidyRule, FindsATableOfOtherRooms) {
+  const Rooms some = {{"base", {}}, {"sim/a", {}}};
+  const std::string head = "## Layers and rooms\n\n| room | contents |\n| --- | --- |\n";
+  const std::string base = "| [base](base/README.md) | a |\n";
+  EXPECT_THAT(room_table({"A.md", head + base + "| [sim/a](sim/a/README.md) | b |\n"}, some),
+              IsEmpty());
+  EXPECT_THAT(room_table({"A.md", head + base + "| [sim/b](sim/b/README.md) | b |\n"}, some),
+              ElementsAre("A.md: there is no room 'sim/b'", "A.md: no row for the room 'sim/a'"));
+  EXPECT_THAT(room_table({"A.md", head + base + "| [sim/a](base/README.md) | b |\n"}, some),
+              ElementsAre("A.md: the row of 'sim/a' links to another page"));
 }
 
 TEST(TidyRule, FindsAnArchitectureWithoutAnswers) {
   std::string text = "## Where to find\n\n| question | file |\n| --- | --- |\n";
   for (int i = 0; i < 29; ++i) text += "| a? | [a](a.h) |\n";
-  EXPECT_THAT(where_to_find({"A.md", text}), ElementsAre(HasSubstr("29 questions; at least 30")));
-  EXPECT_THAT(where_to_find({"A.md", text + "| b? | in b.h |\n"}),
-              ElementsAre("A.md: no link in '| b? | in b.h |'"));
-  EXPECT_THAT(where_to_find({"A.md", ""}).size(), 1);
+  const auto found = [](const std::string& page) { return where_to_find({"A.md", page}, {"a.h"}); };
+  EXPECT_THAT(found(text + "| b? | [b](c.h), [a](a.h) |\n"), IsEmpty());
+  EXPECT_THAT(found(text), ElementsAre(HasSubstr("29 questions; at least 30")));
+  EXPECT_THAT(found(text + "| a? | [a](a.h) |\n| b? | in b.h |\n"),
+              ElementsAre("A.md: no link to a file in '| b? | in b.h |'"));
+  EXPECT_THAT(found(text + "| b? | [a](https://e.f/a.h), [c](c.h) |\n").size(), 2);
+  EXPECT_THAT(found("").size(), 1);
 }
 
 TEST(TidyRule, FindsAGlossaryThatIsLongOrOutOfOrder) {
