@@ -23,7 +23,7 @@ struct Ban {
   std::string_view instead;
 };
 
-const std::array<Ban, 7> bans = {{
+const std::array<Ban, 10> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
@@ -33,11 +33,32 @@ const std::array<Ban, 7> bans = {{
      {"cli/", "bench/", "tests/"},
      {},
      "clocks belong to cli/ and bench/"},
-    {{"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "perror("},
+    {{"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "perror(",
+      "putchar(", "putc(", "stdout", "stderr"},
      {"cli/main.cpp", "base/check.cpp", "tests/", "bench/"},
      {},
      "return text; cli/main.cpp prints"},
-    {{"throw", "exit(", "abort(", "quick_exit("},
+    {{"STDOUT_FILENO", "STDERR_FILENO", "write(1,", "write(2,"},
+     {"cli/main.cpp", "tests/", "bench/",
+      // The main function of a user's tests.
+      "cli/check/conformance_main.cpp",
+      // They run child processes, and redirect what these print.
+      "properties/remote/", "properties/cases/child.cpp"},
+     {},
+     "return text; cli/main.cpp prints"},
+    {{"exit(", "_exit(", "_Exit(", "quick_exit(", "abort(", "raise(", "kill(", "std::terminate"},
+     {"cli/", "base/check.cpp", "tests/", "bench/", "examples/",
+      // They run child processes: these end without a return, and may have to be ended.
+      "properties/remote/", "properties/cases/child.cpp"},
+     {},
+     "return an Error, or KV_CHECK what only a bug can break"},
+    {{"sleep(", "usleep(", "nanosleep(", "sleep_for", "sleep_until"},
+     {"cli/", "tests/", "bench/",
+      // They wait for child processes.
+      "properties/remote/", "properties/cases/child.cpp"},
+     {},
+     "libraries do not wait"},
+    {{"throw"},
      {"cli/", "base/check.cpp", "tests/", "bench/", "examples/",
       // Whatever a subject throws is a finding (properties/subject.h): those behind another
       // interface throw what went wrong there, and one place catches it for all.

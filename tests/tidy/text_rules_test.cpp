@@ -48,6 +48,15 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("cli/main.cpp", "std::cout << 1;"), 0);
   EXPECT_EQ(count("sim/a.cpp", "std::snprintf(a, 1, b);"), 0);
   EXPECT_EQ(count("sim/a.cpp", "throw 1;"), 1);
+  for (const char* code :
+       {"::_exit(3);", "std::raise(SIGINT);", "std::terminate();", "::kill(p, SIGKILL);",
+        "::write(STDERR_FILENO, a, n);", "::write(2, a, n);", "std::putchar(c);",
+        "std::fwrite(a, 1, n, stdout);", "::usleep(1);", "std::this_thread::sleep_for(a);"}) {
+    EXPECT_EQ(count("properties/history.cpp", code), 1) << code;
+    EXPECT_EQ(count("bench/a.cpp", code), 0) << code;
+  }
+  EXPECT_EQ(count("properties/cases/child.cpp", "::_exit(3); ::usleep(1);"), 0);
+  EXPECT_EQ(count("properties/cases/child.cpp", "std::putchar(c);"), 1);
   EXPECT_EQ(count("sim/a.cpp", "A* a = new A; // new"), 1);
   EXPECT_EQ(count("sim/a.cpp", "#include <new>"), 0);
   EXPECT_EQ(count("sim/a.h", "A(const A&) = delete;\ndelete a;"), 1);
