@@ -75,7 +75,8 @@ struct Contract {
   std::set<std::string, std::less<>> claims{};
 
   // The spec whose residents these ought to be, token for token, as a canonical spec; empty: the
-  // subject names none. Held to an executable specification (models.h), not to our code.
+  // subject names none. Held to an executable specification, properties/reference, and not to our
+  // code.
   std::string reference{};
 
   // The most rows that may be stored once a call is over, after `tokens` were fed, the last `chunk`

@@ -65,6 +65,22 @@ std::size_t end_of_token(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
+enum class Part { code, comment, literal };
+
+// The text with all but one of its parts blanked out.
+std::string only(std::string_view text, Part kept) {
+  std::string out(text);
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = end_of_token(text, i);
+    const bool comment = text.substr(i, 2) == "//" || text.substr(i, 2) == "/*";
+    const Part part = end == i ? Part::code : comment ? Part::comment : Part::literal;
+    for (const std::size_t stop = std::max(end, i + 1); i < stop; ++i) {
+      if (part != kept && out[i] != '\n') out[i] = ' ';
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<SourceFile> read_tree(const std::string& root) {
@@ -114,18 +130,15 @@ std::string lower(std::string_view text) {
 }
 
 std::string code_of(std::string_view text) {
-  std::string code(text);
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = end_of_token(text, i);
-    if (end == i) {
-      ++i;
-      continue;
-    }
-    for (; i < end; ++i) {
-      if (code[i] != '\n') code[i] = ' ';
-    }
-  }
-  return code;
+  return only(text, Part::code);
+}
+
+std::string comments_of(std::string_view text) {
+  return only(text, Part::comment);
+}
+
+std::string literals_of(std::string_view text) {
+  return only(text, Part::literal);
 }
 
 bool has_word(std::string_view line, std::string_view word) {

@@ -35,9 +35,11 @@ std::string_view folder_of(std::string_view path);
 
 std::string lower(std::string_view text);
 
-// The text with comments and the insides of string and character literals blanked out, so that a
-// rule sees only code. Line numbers do not change.
+// The text of a source with all but its code, its comments or its string and character literals
+// blanked out. Lines and columns do not change.
 std::string code_of(std::string_view text);
+std::string comments_of(std::string_view text);
+std::string literals_of(std::string_view text);
 
 // Whether `line` contains `word` and not only as a part of a longer identifier. A word may end in
 // "(".

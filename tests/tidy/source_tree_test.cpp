@@ -19,6 +19,12 @@ TEST(TidyRule, CodeOfBlanksCommentsAndLiterals) {
   EXPECT_EQ(code_of("R\"x(new)\" )x\" y"), "              y");
 }
 
+TEST(TidyRule, CommentsAndLiteralsAreTheOtherParts) {
+  EXPECT_EQ(comments_of("a \"//b\" // \"c\"\n/* d\ne */ f"), "        // \"c\"\n/* d\ne */  ");
+  EXPECT_EQ(literals_of("a \"//b\" // \"c\"\n'd' e"), "  \"//b\"       \n'd'  ");
+  EXPECT_EQ(literals_of("R\"x(a\"b)x\" c"), "R\"x(a\"b)x\"  ");
+}
+
 TEST(TidyRule, HasWordKnowsWhereIdentifiersEnd) {
   EXPECT_TRUE(has_word("x = new T;", "new"));
   EXPECT_FALSE(has_word("newest renew new_ _new", "new"));

@@ -106,6 +106,24 @@ bool is_policy_header(const SourceFile& file) {
   return file.path.starts_with("policies/") && file.path.ends_with(".h") && !entries(file).empty();
 }
 
+// The words of a line that look like the name of a header or a source. "*_a.h" names several.
+std::vector<std::string_view> names_in(std::string_view line) {
+  constexpr std::string_view in_names =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./*";
+  std::vector<std::string_view> names;
+  for (std::size_t begin = line.find_first_of(in_names), end = 0; begin != std::string_view::npos;
+       begin = line.find_first_of(in_names, end)) {
+    end = std::min(line.find_first_not_of(in_names, begin), line.size());
+    std::string_view name = line.substr(begin, end - begin);
+    while (name.ends_with('.')) name.remove_suffix(1);
+    while (name.starts_with('/')) name.remove_prefix(1);
+    if (is_source(name) && !name.starts_with('.') && name.find('*') == std::string_view::npos) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Findings sizes(const SourceFile& file) {
@@ -160,6 +178,27 @@ Findings unregistered_policies(const std::vector<SourceFile>& files) {
     for (const std::string& entry : entries(file)) {
       if (registry != nullptr && has_word(registry->text, entry)) continue;
       findings.push_back(file.path + ":1: policies/registry/registry.cpp does not list " + entry);
+    }
+  }
+  return findings;
+}
+
+Findings lost_names(const SourceFile& file, const std::set<std::string>& paths) {
+  // A project, a user's file, and what the rules say of any x.
+  constexpr std::array<std::string_view, 4> of_others = {"llama.cpp", "mine.cpp", "x.h", "x.cpp"};
+  Findings findings;
+  if (!is_source(file.path)) return findings;
+  const std::string comments = comments_of(file.text);
+  const std::vector<std::string_view> lines = lines_of(comments);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::string_view name : names_in(lines[i])) {
+      if (name.starts_with("kvcheck/")) name.remove_prefix(8);
+      const std::string end = "/" + std::string(name);
+      const bool found =
+          paths.contains(std::string(name)) ||
+          std::ranges::any_of(paths, [&](const std::string& path) { return path.ends_with(end); });
+      if (found || std::ranges::find(of_others, name) != of_others.end()) continue;
+      findings.push_back(at(file, i) + "there is no file '" + std::string(name) + "'");
     }
   }
   return findings;

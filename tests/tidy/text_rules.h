@@ -23,4 +23,8 @@ Findings policy_headers(const SourceFile& file);
 // policies/registry/registry.cpp lists every entry that a header in policies/ declares.
 Findings unregistered_policies(const std::vector<SourceFile>& files);
 
+// A comment of a source that names a header or a source, alone or by its path, means one of the
+// tree.
+Findings lost_names(const SourceFile& file, const std::set<std::string>& paths);
+
 }  // namespace kv::tidy

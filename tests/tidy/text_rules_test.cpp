@@ -16,6 +16,10 @@ TEST(Tidy, WordsStayWhereTheyBelong) {
   EXPECT_THAT(everywhere(banned_words), IsEmpty());
 }
 
+TEST(Tidy, CommentsNameFilesThatAreThere) {
+  EXPECT_THAT(everywhere([](const SourceFile& f) { return lost_names(f, paths()); }), IsEmpty());
+}
+
 TEST(Tidy, PoliciesNameSourceDifferencesAndCost) {
   EXPECT_THAT(everywhere(policy_headers), IsEmpty());
 }
@@ -76,6 +80,17 @@ TEST(TidyRule, FindsAPolicyThatRepeatsItsEntryOrHasNone) {
       unregistered_policies({header, {"policies/registry/registry.cpp", "x_policy2()"}}).size(), 1);
   EXPECT_THAT(unregistered_policies({header, {"policies/registry/registry.cpp", "{x_policy()}"}}),
               IsEmpty());
+}
+
+TEST(TidyRule, FindsACommentThatNamesNoFile) {
+  const std::set<std::string> paths = {"sim/a/b.h", "sim/a/c.cpp"};
+  const auto found = [&](const std::string& text) { return lost_names({"sim/d.h", text}, paths); };
+  EXPECT_THAT(found("// See its .h, b.h, a/c.cpp (sim/a/b.h), *_e.h and kvcheck/sim/a/c.cpp.\n"),
+              IsEmpty());
+  EXPECT_THAT(found("int a;\nint c;  // as in (sim/b.h).\n"),
+              ElementsAre("sim/d.h:2: there is no file 'sim/b.h'"));
+  EXPECT_THAT(found("// e.cpp and bb.h").size(), 2);
+  EXPECT_THAT(found("#include \"e.h\"\n"), IsEmpty());
 }
 
 }  // namespace

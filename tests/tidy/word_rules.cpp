@@ -98,27 +98,6 @@ std::string prose_of(std::string_view markdown) {
   return prose;
 }
 
-std::string comments_of(std::string_view source) {
-  std::string comments;
-  for (const std::string_view line : lines_of(source)) {
-    bool literal = false;
-    std::size_t at = 0;
-    for (; at < line.size(); ++at) {
-      if (line[at] == '\\') {
-        ++at;
-      } else if (line[at] == '"') {
-        literal = !literal;
-      } else if (!literal && line.substr(at, 2) == "//") {
-        break;
-      }
-    }
-    comments += std::string(std::min(at, line.size()), ' ');
-    if (at < line.size()) comments += line.substr(at);
-    comments += '\n';
-  }
-  return comments;
-}
-
 Findings retired_words(const SourceFile& file) {
   Findings findings;
   // The rules themselves and their test name the words; kill-matrix.md holds names of mutants.

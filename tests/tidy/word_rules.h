@@ -12,7 +12,4 @@ Findings retired_words(const SourceFile& file);
 // What is left of a text of Markdown without its code blocks, `code` and the targets of links.
 std::string prose_of(std::string_view markdown);
 
-// The comments of a source, each line in its place; all else is blank.
-std::string comments_of(std::string_view source);
-
 }  // namespace kv::tidy

@@ -1,5 +1,5 @@
-// What the laws of chance measure, one function each; laws/statistical_laws.cpp says what they
-// mean. Each draws streams of its own.
+// What the laws of chance measure, one function each; statistical_laws.cpp says what they mean.
+// Each draws streams of its own.
 #pragma once
 
 #include "kvcheck/properties/law.h"
