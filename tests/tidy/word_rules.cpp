@@ -34,15 +34,25 @@ const Retired* find_retired(std::string_view word) {
   return found == in_both.end() ? nullptr : &*found;
 }
 
-// Calls visit(word, offset) on every run of letters, cut before capitals where `camel`.
+// Whether a word of an identifier begins here: a capital after a small letter, or the last capital
+// of several if a small letter follows, as in "KVTurn".
+bool begins_word(std::string_view text, std::size_t i) {
+  const auto is_upper = [&](std::size_t at) {
+    return std::isupper(static_cast<unsigned char>(text[at])) != 0;
+  };
+  const auto is_lower = [&](std::size_t at) {
+    return at < text.size() && std::islower(static_cast<unsigned char>(text[at])) != 0;
+  };
+  return i > 0 && is_upper(i) && (is_lower(i - 1) || (is_upper(i - 1) && is_lower(i + 1)));
+}
+
+// Calls visit(word, offset) on every run of letters, cut where words of identifiers begin.
 template <typename Visit>
-void each_word(std::string_view text, bool camel, const Visit& visit) {
+void each_word(std::string_view text, const Visit& visit) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const bool letter = i < text.size() && is_letter(text[i]);
-    const bool cut = camel && letter && i > begin &&
-                     std::isupper(static_cast<unsigned char>(text[i])) != 0 &&
-                     std::islower(static_cast<unsigned char>(text[i - 1])) != 0;
+    const bool cut = letter && begins_word(text, i);
     if (letter && !cut) continue;
     if (i > begin) visit(lower(text.substr(begin, i - begin)), begin);
     begin = cut ? i : i + 1;
@@ -55,12 +65,12 @@ bool is_idiom(std::string_view text, std::size_t at, std::string_view word) {
   return word == "turns" && lower(text.substr(at + word.size(), 4)) == " out";
 }
 
-void find_words(const SourceFile& file, std::string_view text, bool camel, Findings& findings) {
+void find_words(const SourceFile& file, std::string_view text, Findings& findings) {
   const std::vector<std::string_view> lines = lines_of(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    each_word(lines[i], camel, [&](const std::string& word, std::size_t at) {
+    each_word(lines[i], [&](const std::string& word, std::size_t at) {
       const Retired* const found = find_retired(word);
-      if (found == nullptr || (!camel && is_idiom(lines[i], at, word))) return;
+      if (found == nullptr || is_idiom(lines[i], at, word)) return;
       findings.push_back(file.path + ":" + std::to_string(i + 1) + ": '" + word +
                          "' is retired; see GLOSSARY.md, perhaps '" + std::string(found->instead) +
                          "'");
@@ -103,10 +113,10 @@ Findings retired_words(const SourceFile& file) {
   // The rules themselves and their test name the words; kill-matrix.md holds names of mutants.
   if (file.path.starts_with("tests/tidy/") || file.path == "docs/kill-matrix.md") return findings;
   if (file.path.ends_with(".md")) {
-    find_words(file, prose_of(file.text), false, findings);
+    find_words(file, prose_of(file.text), findings);
   } else if (file.path.ends_with(".h") || file.path.ends_with(".cpp")) {
-    find_words(file, without_includes(code_of(file.text)), true, findings);
-    if (file.path.ends_with(".h")) find_words(file, comments_of(file.text), false, findings);
+    find_words(file, without_includes(code_of(file.text)), findings);
+    if (file.path.ends_with(".h")) find_words(file, comments_of(file.text), findings);
   }
   return findings;
 }

@@ -19,13 +19,14 @@ TEST(TidyWords, NoRetiredWordComesBack) {
 TEST(TidyRule, FindsRetiredWordsInIdentifiers) {
   EXPECT_THAT(retired_words({"sim/a.cpp", "\nint turned_keys = 0;\n"}),
               ElementsAre("sim/a.cpp:2: 'turned' is retired; see GLOSSARY.md, perhaps 'rotated'"));
-  for (const std::string code : {"class Turning {};", "int wantedSetup;", "void who_goes();",
-                                 "struct ToldRows {};", "bool unspared, spared;"}) {
+  for (const std::string code :
+       {"class Turning {};", "int wantedSetup;", "void who_goes();", "struct ToldRows {};",
+        "bool unspared, spared;", "class KVTurn {};", "int TURN;", "int turnsKV;"}) {
     EXPECT_THAT(retired_words({"sim/a.cpp", code}), testing::Not(IsEmpty())) << code;
   }
   for (const std::string code :
-       {"return saturn;", "int returned_rows;", "int whole;", "// it turned", "f(\"told\");",
-        "#include \"kvcheck/policies/turned.h\"", "int benthic;"}) {
+       {"return saturn;", "int returned_rows;", "int RETURN;", "int whole;", "// it turned",
+        "f(\"told\");", "#include \"kvcheck/policies/turned.h\"", "int benthic;"}) {
     EXPECT_THAT(retired_words({"sim/a.cpp", code}), IsEmpty()) << code;
   }
 }
