@@ -21,7 +21,7 @@ bool is_text(const fs::path& path) {
   const std::string extension = path.extension().string();
   const std::string name = path.filename().string();
   return extension == ".cpp" || extension == ".h" || extension == ".cmake" || extension == ".md" ||
-         extension == ".in" || name == "CMakeLists.txt";
+         extension == ".in" || extension == ".py" || name == "CMakeLists.txt" || name == "dev";
 }
 
 template <typename Visit>

@@ -14,8 +14,8 @@ struct SourceFile {
   std::string text;
 };
 
-// The sources, templates, CMake files and Markdown files of the tree at `root`. Build folders and
-// hidden files are left out.
+// The sources, templates, scripts, CMake files and Markdown files of the tree at `root`. Build
+// folders and hidden files are left out.
 std::vector<SourceFile> read_tree(const std::string& root);
 
 // Every path of the tree, including folders and the files that read_tree leaves out (pictures,

@@ -5,8 +5,8 @@
 
 namespace kv::tidy {
 
-// Home-made words that GLOSSARY.md replaces do not come back: in the identifiers of sources, in the
-// comments of headers and in Markdown (code blocks and `code` aside).
+// Home-made words that GLOSSARY.md replaces do not come back: in the identifiers, comments and
+// literals of sources, in Python and shell, and in Markdown (code blocks and `code` aside).
 Findings retired_words(const SourceFile& file);
 
 // What is left of a text of Markdown without its code blocks, `code` and the targets of links.

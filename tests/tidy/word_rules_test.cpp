@@ -1,5 +1,6 @@
 // The vocabulary, over the whole tree and with planted violations.
 #include "kvcheck/tests/tidy/word_rules.h"
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/tests/tidy/whole_tree.h"
 
 namespace kv::tidy {
@@ -9,11 +10,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(TidyWords, NoRetiredWordComesBack) {
-  Findings findings;
-  for (const SourceFile& file : tree()) {
-    for (std::string& finding : retired_words(file)) findings.push_back(std::move(finding));
-  }
-  EXPECT_THAT(findings, IsEmpty());
+  const Findings findings = everywhere(retired_words);
+  EXPECT_THAT(findings, IsEmpty()) << join(findings, "\n");
 }
 
 TEST(TidyRule, FindsRetiredWordsInIdentifiers) {
@@ -25,17 +23,37 @@ TEST(TidyRule, FindsRetiredWordsInIdentifiers) {
     EXPECT_THAT(retired_words({"sim/a.cpp", code}), testing::Not(IsEmpty())) << code;
   }
   for (const std::string code :
-       {"return saturn;", "int returned_rows;", "int RETURN;", "int whole;", "// it turned",
-        "f(\"told\");", "#include \"kvcheck/policies/turned.h\"", "int benthic;"}) {
+       {"return saturn;", "int returned_rows;", "int RETURN;", "int whole;",
+        "#include \"kvcheck/policies/turned.h\"", "int benthic;"}) {
     EXPECT_THAT(retired_words({"sim/a.cpp", code}), IsEmpty()) << code;
   }
 }
 
-TEST(TidyRule, FindsRetiredWordsInTheCommentsOfHeaders) {
-  EXPECT_THAT(retired_words({"sim/a.h", "int a;  // Who goes first.\n"}).size(), 2);
-  EXPECT_THAT(retired_words({"sim/a.h", "// Each is asked in turn; it turns out well.\n"}),
-              IsEmpty());
-  EXPECT_THAT(retired_words({"sim/a.h", "const char* a = \"// who\";\n"}), IsEmpty());
+TEST(TidyRule, FindsRetiredWordsInCommentsAndLiterals) {
+  EXPECT_THAT(retired_words({"traces/a.h", "int a;  // Who goes first.\n"}).size(), 2);
+  for (const std::string text : {"/* Who. */", "f(\"told\");", "f(\"a\\nwho\");",
+                                 "f(R\"(its elders)\");", "// It stayed."}) {
+    EXPECT_THAT(retired_words({"traces/a.cpp", text}).size(), 1) << text;
+  }
+  for (const std::string text :
+       {"// Each is asked in turn; it turns out well.", "f(\"a\\twin\");", "// A key returned.",
+        "// It goes to a lane.", "// Turn it off.", "f(\"saturn\");"}) {
+    EXPECT_THAT(retired_words({"traces/a.cpp", text}), IsEmpty()) << text;
+  }
+}
+
+TEST(TidyRule, LooksAtCodeAloneInSomeFolders) {
+  const std::string text = "int a = 0;  // who\nf(\"told\");\nint elder;\n";
+  EXPECT_THAT(retired_words({"traces/a.cpp", text}).size(), 3);
+  EXPECT_THAT(retired_words({"properties/a.cpp", text}), IsEmpty());
+  EXPECT_THAT(retired_words({"properties/a.cpp", "int told;\n"}).size(), 1);
+  EXPECT_THAT(retired_words({"properties/a.h", "// who\n"}).size(), 1);
+}
+
+TEST(TidyRule, FindsRetiredWordsInScripts) {
+  EXPECT_THAT(retired_words({"docs/a.py", "\"\"\"What the keys are told.\"\"\"\n"}).size(), 1);
+  EXPECT_THAT(retired_words({"docs/a.py", "def turned_keys(saturn):\n"}).size(), 1);
+  EXPECT_THAT(retired_words({"dev", "# who\n"}).size(), 1);
 }
 
 TEST(TidyRule, FindsRetiredWordsInMarkdown) {
