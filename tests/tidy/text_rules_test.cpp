@@ -20,7 +20,7 @@ TEST(Tidy, CommentsNameFilesThatAreThere) {
   EXPECT_THAT(everywhere([](const SourceFile& f) { return lost_names(f, paths()); }), IsEmpty());
 }
 
-TEST(Tidy, PoliciesNameSourceDifferencesAndCost) {
+TEST(Tidy, HeadersOfPoliciesDoNotRepeatTheirEntries) {
   EXPECT_THAT(everywhere(policy_headers), IsEmpty());
 }
 
