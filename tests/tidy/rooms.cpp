@@ -129,6 +129,22 @@ Findings crowded_folders(const std::set<std::string>& paths) {
   return findings;
 }
 
+Findings large_folders(const std::vector<SourceFile>& files,
+                       const std::vector<FolderLimit>& limits) {
+  Findings findings;
+  for (const FolderLimit& limit : limits) {
+    std::size_t lines = 0;
+    for (const SourceFile& file : files) {
+      const bool counts = is_source(file.path) && folder_of(file.path) == limit.folder;
+      if (counts) lines += lines_of(file.text).size();
+    }
+    if (lines > 0 && lines < limit.lines) continue;
+    findings.push_back(std::string(limit.folder) + ": " + std::to_string(lines) +
+                       " lines of sources and headers; fewer than " + std::to_string(limit.lines));
+  }
+  return findings;
+}
+
 Findings headers_apart(const std::set<std::string>& paths) {
   const auto other = [](std::string_view path, std::string_view extension) {
     return std::string(path.substr(0, path.rfind('.'))) + std::string(extension);

@@ -37,6 +37,16 @@ inline constexpr std::size_t most_files = 30;
 // most 30 files.
 Findings crowded_folders(const std::set<std::string>& paths);
 
+// A top folder with the lines that its sources and headers stay below.
+struct FolderLimit {
+  std::string_view folder;
+  std::size_t lines = 0;
+};
+
+// Each of these folders has fewer lines of sources and headers than its limit.
+Findings large_folders(const std::vector<SourceFile>& files,
+                       const std::vector<FolderLimit>& limits);
+
 // What x.h of a layer declares is defined beside it, not in a room above: where no x.cpp stands
 // beside it, none stands elsewhere in the layer without an x.h of its own.
 Findings headers_apart(const std::set<std::string>& paths);

@@ -20,6 +20,10 @@ TEST(Tidy, NoFolderIsCrowded) {
   EXPECT_THAT(crowded_folders(paths()), IsEmpty());
 }
 
+TEST(Tidy, FoldersStaySmall) {
+  EXPECT_THAT(large_folders(tree(), {{"properties", 27'500}}), IsEmpty());
+}
+
 TEST(Tidy, HeadersStandBesideTheirSources) {
   EXPECT_THAT(headers_apart(paths()), IsEmpty());
 }
@@ -67,6 +71,17 @@ TEST(TidyRule, FindsACrowdedFolder) {
   EXPECT_THAT(crowded_folders(paths), IsEmpty());
   paths.insert("sim/README.md");
   EXPECT_THAT(crowded_folders(paths), ElementsAre("sim: 31 files; at most 30"));
+}
+
+TEST(TidyRule, FindsALargeFolder) {
+  const std::vector<SourceFile> files = {{"sim/a/x.h", "//\n//\n"},
+                                         {"sim/x.cpp", "//\n"},
+                                         {"sim/README.md", "a\n"},
+                                         {"model/x.h", "//\n"}};
+  EXPECT_THAT(large_folders(files, {{"sim", 4}, {"model", 2}}), IsEmpty());
+  EXPECT_THAT(large_folders(files, {{"sim", 3}}),
+              ElementsAre("sim: 3 lines of sources and headers; fewer than 3"));
+  EXPECT_THAT(large_folders(files, {{"gone", 9}}).size(), 1);
 }
 
 TEST(TidyRule, FindsAHeaderAwayFromItsSource) {
