@@ -11,17 +11,19 @@ namespace kv {
 namespace {
 
 constexpr std::array<Claim, 9> claims = {{
-    {"constant-size", "once the budget is full it stays full: no decision drops more than it must"},
-    {"chunk-invariant", "who stays does not depend on how the stream was cut into chunks"},
+    {"constant-size",
+     "once the budget is full it remains full: no decision evicts more than it must"},
+    {"chunk-invariant",
+     "which tokens are kept does not depend on how the stream was cut into chunks"},
     {"uniform", "every token that left the recent window is in the middle with equal probability"},
     {"age-geometric",
-     "fed token by token, each decision's victim is uniform among the tokens that may go, so that "
-     "survival falls geometrically with age"},
-    {"admits-newcomers", "a token that just left the recent window never goes at once"},
-    {"deterministic", "no random draws"},
+     "if tokens arrive one by one, each decision evicts each token that it may evict with "
+     "equal probability, so that survival falls geometrically with age"},
+    {"admits-newcomers", "a token that has just left the recent window is not evicted at once"},
+    {"deterministic", "the policy draws no random numbers"},
     {"score-driven", "decisions depend on attention"},
-    {"ageing", "tokens lose rank as time goes by: a younger one may stay with less attention"},
-    {"pooled", "a token is scored with its neighbours: one of them may stay in its place"},
+    {"ageing", "tokens lose rank over time: a newer token may be kept with less attention"},
+    {"pooled", "a token is scored with its neighbours: one of them may be kept in its place"},
 }};
 
 }  // namespace

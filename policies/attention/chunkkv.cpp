@@ -65,7 +65,7 @@ constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-
 constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "length",
      .default_value = "10",
-     .meaning = "tokens of the stream that stay or go together",
+     .meaning = "tokens of the stream that are kept or evicted together",
      .range = counts(1, 4096)},
     {.name = "window",
      .default_value = "32",
@@ -81,7 +81,7 @@ std::unique_ptr<Policy> make_chunkkv(std::size_t length, std::size_t window) {
 
 PolicyEntry chunkkv_policy() {
   return {.name = "chunkkv",
-          .summary = "Keeps the chunks of tokens that the last queries attend to.",
+          .summary = "Keeps the chunks of tokens to which the last queries attend.",
           .protection = {},
           .parameters = parameters,
           .claims = claims,
@@ -90,12 +90,12 @@ PolicyEntry chunkkv_policy() {
               "Long-Context LLM Inference\", NeurIPS 2025, arXiv:2502.00299, algorithm 1; code "
               "NVIDIA/kvpress, ChunkKVPress",
           .differs =
-              "there only the prompt is compressed, and layers may borrow each other's choice; "
-              "tokens that make no whole chunk yet stay, there they compete as a chunk; among "
-              "equals the older goes",
+              "The source compresses only the prompt, and its layers may reuse the selection of "
+              "another layer. Tokens that do not make a whole chunk yet are kept; in the source "
+              "they compete as a chunk. Of equal scores the older chunk is evicted.",
           .cost =
-              "O(residents) time a query, O(middle window) a trim, one in `length` tokens; 4 "
-              "window bytes per resident",
+              "O(residents) time a query; O(middle * window) time a trim, of which there is one in "
+              "`length` tokens; 4 * window bytes per resident",
           .make = [](const Options& options) {
             return make_chunkkv(options.count("length"), options.count("window"));
           }};

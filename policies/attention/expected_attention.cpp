@@ -103,8 +103,9 @@ class ExpectedAttention final : public Policy {
 
   [[nodiscard]] bool rotates() const { return future_ > 0 && rotator_.rotation() != nullptr; }
 
-  // The residents' keys as the next queries will meet them: rotated to their places, and back by
-  // the mean rotation of the next places. One rotation per key replaces a rotation of mu and of S.
+  // The residents' keys as the next queries will meet them: rotated to their rotary positions, and
+  // back by the mean rotation of the next positions. One rotation per key replaces a rotation of mu
+  // and of S.
   void rotate_keys(std::size_t residents) {
     rotated_ = keys_;
     if (!rotates()) return;
@@ -195,8 +196,8 @@ class ExpectedAttention final : public Policy {
   std::uint64_t queries_ = 0;   // observed so far
   Position next_ = 0;           // of the next query
   std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; rotated by their positions,
-                                // unless places are ranks, which change
-  std::vector<float> rotated_;  // scratch: the same, rotated to and against places
+                                // unless positions are ranks, which change
+  std::vector<float> rotated_;  // scratch: the same, rotated forwards and back
   std::vector<PairRotation> ahead_;  // scratch
   std::vector<double> norms_;        // [residents, kv_heads]: of values, or 1
   std::vector<double> sums_;         // [heads, dim]: of queries
@@ -213,16 +214,19 @@ constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "covariance",
      .default_value = "diagonal",
      .choices = covariances,
-     .meaning = "of the queries: left out, of each channel alone, or of all pairs"},
+     .meaning =
+         "which covariance of the queries counts: none, that of each channel alone, or that of "
+         "all pairs of channels"},
     {.name = "future",
      .default_value = "512",
-     .meaning = "at how many of the next positions queries are expected; 0: keys and queries are "
-                "compared before rotation",
+     .meaning =
+         "the number of next positions at which queries are expected; with 0, keys and queries "
+         "are compared before rotation",
      .range = counts(0, 1U << 24U)},
     {.name = "value-norm",
      .default_value = "yes",
      .choices = norms,
-     .meaning = "whether the expected attention is multiplied with the value's length"},
+     .meaning = "whether the expected attention is multiplied by the length of the value"},
 }};
 
 Covariance covariance_of(std::string_view word) {
@@ -239,26 +243,27 @@ std::unique_ptr<Policy> make_expected_attention(Covariance covariance,
 }
 
 PolicyEntry expected_attention_policy() {
-  return {.name = "expected-attention",
-          .summary = "Keeps what queries like the past ones would attend to.",
-          .protection = {.sinks = 4},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Devoto, Jeblick and Jegou, \"Expected Attention: KV Cache Compression by "
-              "Estimating Attention from Future Queries Distribution\", arXiv:2510.00636; "
-              "code NVIDIA/kvpress, ExpectedAttentionPress",
-          .differs =
-              "statistics are of all queries so far, there of the prompt without its first tokens; "
-              "covariance is diagonal by default, there full",
-          .cost =
-              "O(residents * keys) time a trim, keys being the numbers of a token's keys; 4 "
-              "bytes of each of these, and 8 per kv-head, per resident",
-          .make = [](const Options& options) {
-            return make_expected_attention(covariance_of(options.at("covariance")),
-                                           options.at("value-norm") == "yes",
-                                           options.count("future"));
-          }};
+  return {
+      .name = "expected-attention",
+      .summary = "Keeps the tokens to which queries like the past ones would attend.",
+      .protection = {.sinks = 4},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Devoto, Jeblick and Jegou, \"Expected Attention: KV Cache Compression by "
+          "Estimating Attention from Future Queries Distribution\", arXiv:2510.00636; "
+          "code NVIDIA/kvpress, ExpectedAttentionPress",
+      .differs =
+          "The statistics are of all queries so far; in the source they are of the prompt "
+          "without its first tokens. The covariance is diagonal by default; in the source it is "
+          "full.",
+      .cost =
+          "O(residents * keys) time a trim, where keys counts the numbers in a token's keys; "
+          "per resident 4 bytes for each of these numbers, and 8 bytes per kv-head",
+      .make = [](const Options& options) {
+        return make_expected_attention(covariance_of(options.at("covariance")),
+                                       options.at("value-norm") == "yes", options.count("future"));
+      }};
 }
 
 }  // namespace kv

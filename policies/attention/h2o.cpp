@@ -99,12 +99,13 @@ constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "form",
      .default_value = "real-drop",
      .choices = forms,
-     .meaning = "which of the authors' codes: flexgen admits every newcomer, mask-simulation keeps "
-                "the rows of those who go"},
+     .meaning =
+         "which of the authors' programs: flexgen admits every newcomer, mask-simulation masks "
+         "evicted rows instead of freeing them"},
     {.name = "normalise",
      .default_value = "none",
      .choices = normalisations,
-     .meaning = "age divides the gathered mass by the number of queries that saw the token"},
+     .meaning = "age divides a token's sum of mass by the number of queries that saw the token"},
 }};
 
 H2oForm form_of(std::string_view word) {
@@ -119,29 +120,31 @@ std::unique_ptr<Policy> make_h2o(Normalise normalise, H2oForm form) {
 }
 
 PolicyEntry h2o_policy() {
-  return {.name = "h2o",
-          .summary = "Keeps the heavy hitters: the tokens that have gathered the most attention.",
-          .protection = {},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Zhang et al., \"H2O: Heavy-Hitter Oracle for Efficient Generative Inference of "
-              "Large Language Models\", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code "
-              "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py, "
-              "h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py, "
-              "h2o_hf/utils_hh/modify_llama.py; division by age: NVIDIA/kvpress, "
-              "ObservedAttentionPress",
-          .differs =
-              "mass is renormalised over what was visible and averaged over the unit's heads; "
-              "among equals the older goes; sizes are counts, there shares of the prompt; of "
-              "mask-simulation, who leaves the recent window may stay at once, there it is first "
-              "hidden for one step, and hidden tokens never come back, there they may where "
-              "scores are 0; sums are kept in double, flexgen's in f16",
-          .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
-          .make = [](const Options& options) {
-            return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none,
-                            form_of(options.at("form")));
-          }};
+  return {
+      .name = "h2o",
+      .summary = "Keeps the heavy hitters: the tokens that have received the most attention.",
+      .protection = {},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Zhang et al., \"H2O: Heavy-Hitter Oracle for Efficient Generative Inference of "
+          "Large Language Models\", NeurIPS 2023, arXiv:2306.14048, algorithm 1; code "
+          "FMInference/H2O, h2o_hf/utils_real_drop/modify_llama.py, "
+          "h2o_flexgen/flexgen/pytorch_backend.py and flex_opt.py, "
+          "h2o_hf/utils_hh/modify_llama.py; division by age: NVIDIA/kvpress, "
+          "ObservedAttentionPress",
+      .differs =
+          "Mass is renormalised over the visible tokens and averaged over the unit's heads. Of "
+          "equal scores the older token is evicted. Sizes are counts; in the authors' code they "
+          "are shares of the prompt. With mask-simulation a token that leaves the recent window "
+          "can be kept at once; in the authors' code it is first hidden for one step. Hidden "
+          "tokens never return; in that code they may return where scores are 0. Sums are kept "
+          "in double; flexgen keeps them in f16.",
+      .cost = "O(residents) time a query; 8 bytes per resident, 24 with normalise=age",
+      .make = [](const Options& options) {
+        return make_h2o(options.at("normalise") == "age" ? Normalise::age : Normalise::none,
+                        form_of(options.at("form")));
+      }};
 }
 
 }  // namespace kv

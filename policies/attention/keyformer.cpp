@@ -146,7 +146,7 @@ constexpr auto parameters = std::array<Parameter, 5>{{
      .range = reals(0, 10)},
     {.name = "end",
      .default_value = "2",
-     .meaning = "where tau stops rising",
+     .meaning = "the tau at which the rise ends",
      .range = reals(1, 1000000)},
     {.name = "prompt",
      .default_value = "1",
@@ -155,7 +155,9 @@ constexpr auto parameters = std::array<Parameter, 5>{{
     {.name = "select",
      .default_value = "always",
      .choices = selections,
-     .meaning = "once: the first trim chooses who stays for good, as the authors' code does"},
+     .meaning =
+         "once: the first trim selects the tokens that are kept for good, as the authors' code "
+         "does"},
 }};
 
 }  // namespace
@@ -167,7 +169,7 @@ std::unique_ptr<Policy> make_keyformer(const KeyformerOptions& options) {
 PolicyEntry keyformer_policy() {
   return {
       .name = "keyformer",
-      .summary = "Keeps heavy hitters by sums of attention under Gumbel noise.",
+      .summary = "Keeps the tokens with the largest sums of attention under Gumbel noise.",
       .protection = {},
       .parameters = parameters,
       .claims = claims,
@@ -176,11 +178,11 @@ PolicyEntry keyformer_policy() {
           "for Efficient Generative Inference\", MLSys 2024, arXiv:2403.09054, section 3.3; code "
           "d-matrix-ai/keyformer-llm, models/gptj-keyformer-lib/modeling_gptj.py",
       .differs =
-          "that code never lets a token of the answer become a key token, which its text does "
-          "not say and select=once does; without prompt= tau rises from the second query on, "
-          "there with every generated token, in the text to 2 over the answer, in the code "
-          "without end; noise is keyed by query and token, there unseeded; among equals the "
-          "older goes",
+          "The authors' code never lets a token of the answer become a key token. Their text "
+          "does not say so; select=once does as the code does. Without prompt=, tau rises from "
+          "the second query on. In the code it rises with every generated token and without "
+          "end; in the text it rises to 2 over the answer. The noise is keyed by query and "
+          "token; the code draws it without a seed. Of equal scores the older token is evicted.",
       .cost = "O(residents) time and draws a query; 12 bytes per resident",
       .make = [](const Options& options) {
         return make_keyformer({.noise = options.at("noise") == "gumbel",

@@ -21,7 +21,7 @@ class Lru final : public Policy {
     const std::size_t n = observation.mass.size();
     KV_CHECK(n >= used_.size());
     ++queries_;
-    used_.resize(n, queries_);  // a query uses its own token, whatever it pays it
+    used_.resize(n, queries_);  // a query uses its own token in any case
     for (std::size_t rank = 0; rank < n; ++rank) {
       if (fair_share(observation.mass[rank], n)) used_[rank] = queries_;
     }
@@ -66,7 +66,7 @@ std::unique_ptr<Policy> make_lru() {
 
 PolicyEntry lru_policy() {
   return {.name = "lru",
-          .summary = "Drops the token that has gone longest without its share of attention.",
+          .summary = "Evicts the token that least recently received at least the mean attention.",
           .protection = {},
           .parameters = {},
           .claims = claims,
@@ -74,8 +74,8 @@ PolicyEntry lru_policy() {
               "code graphcore-research/llm-inference-research, "
               "llminference/methods/eviction_attention.py, the strategy lru",
           .differs =
-              "a query uses what it pays at least the mean over what it saw, of mass averaged "
-              "over the unit's heads; among equals the older goes",
+              "A query uses the tokens to which it pays at least its mean mass over what it saw, "
+              "averaged over the unit's heads. Of equal scores the older token is evicted.",
           .cost = "O(residents) time a query; 8 bytes per resident",
           .make = [](const Options&) { return make_lru(); }};
 }

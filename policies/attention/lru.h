@@ -1,4 +1,5 @@
-// lru: least recently used; evicts the token that has gone longest without its share of attention.
+// lru: least recently used; evicts the token that least recently received its share of
+// attention.
 //
 // A query uses its own token and every token that it pays at least the mean, 1 / visible. Among
 // tokens that the same query used last, the older is evicted.

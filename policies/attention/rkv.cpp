@@ -56,9 +56,9 @@ class Rkv final : public Policy {
   }
 
   void forget(std::span<const std::size_t> ranks) override {
-    std::vector<std::uint64_t> gone;
+    std::vector<std::uint64_t> evicted;
     for (const std::size_t rank : ranks) {
-      if (rank < residents()) gone.push_back(numbers_[rank]);
+      if (rank < residents()) evicted.push_back(numbers_[rank]);
     }
     votes_.forget(ranks);
     erase_rows(keys_, ranks, heads_ * dim_);
@@ -67,7 +67,7 @@ class Rkv final : public Policy {
     erase_ranks(numbers_, ranks);
     // Only now: the search must not find tokens that are evicted by the same call.
     for (std::size_t at = 0; at < newest_alike_.size(); ++at) {
-      if (std::ranges::binary_search(gone, newest_alike_[at])) {
+      if (std::ranges::binary_search(evicted, newest_alike_[at])) {
         newest_alike_[at] = look_for_alike(at / heads_, at % heads_);
       }
     }
@@ -112,14 +112,14 @@ class Rkv final : public Policy {
     return shrinks_[rank * heads_ + head];
   }
 
-  // Symmetric to the last bit, so that two alike tokens see each other alike; 0 for a key of length
-  // 0.
+  // Symmetric to the last bit, so that two tokens have the same cosine both ways; 0 for a key of
+  // length 0.
   [[nodiscard]] double cosine(std::size_t a, std::size_t b, std::size_t head) const {
     return dot_of(key(a, head), key(b, head)) * (shrink(a, head) * shrink(b, head));
   }
 
-  // Updates the newest look-alikes for the last resident, which is new. Ranks rise in the loop, so
-  // the last one found is the newest.
+  // Updates the newest similar tokens for the last resident, which is new. Ranks rise in the loop,
+  // so the last one found is the newest.
   void meet(std::size_t head) {
     const std::size_t last = residents() - 1;
     for (std::size_t rank = 0; rank < last; ++rank) {
@@ -129,7 +129,7 @@ class Rkv final : public Policy {
     }
   }
 
-  // From the newest rank down, so that the first match is the newest look-alike.
+  // From the newest rank down, so that the first match is the newest similar token.
   [[nodiscard]] std::uint64_t look_for_alike(std::size_t rank, std::size_t head) const {
     for (std::size_t other = residents(); other-- > 0;) {
       if (other != rank && cosine(rank, other, head) > options_.threshold) return numbers_[other];
@@ -138,7 +138,7 @@ class Rkv final : public Policy {
   }
 
   // Adds one head's softmax of mean cosines. Sums are rounded to multiples of 2^-40. Otherwise
-  // rounding errors, not age, would decide between tokens with equal sums, such as any two alike
+  // rounding errors, not age, would decide between tokens with equal sums, such as any two similar
   // tokens.
   void add_redundancy(std::size_t head) {
     const std::size_t n = residents();
@@ -194,19 +194,21 @@ constexpr auto kernels_of_importance =
 constexpr auto parameters = std::array<Parameter, 4>{{
     {.name = "window",
      .default_value = "8",
-     .meaning = "how many of the last queries tell importance",
+     .meaning = "how many of the last queries determine importance",
      .range = counts(1, 4096)},
     {.name = "kernel",
      .default_value = "7",
      .choices = kernels_of_importance,
-     .meaning = "neighbours that importance is pooled over, the token itself in the middle"},
+     .meaning =
+         "the number of neighbours over which importance is pooled, with the token itself in "
+         "their middle"},
     {.name = "lambda",
      .default_value = "0.1",
-     .meaning = "the share of importance in a score; the rest is redundancy",
+     .meaning = "the weight of importance in a score; the rest is the weight of redundancy",
      .range = reals(0, 1)},
     {.name = "threshold",
      .default_value = "0.5",
-     .meaning = "the cosine of keys above which tokens are alike",
+     .meaning = "the cosine of two keys above which their tokens count as similar",
      .range = reals(0, 1)},
 }};
 
@@ -217,30 +219,32 @@ std::unique_ptr<Policy> make_rkv(const RkvOptions& options) {
 }
 
 PolicyEntry rkv_policy() {
-  return {
-      .name = "rkv",
-      .summary = "Drops the tokens whose keys repeat others' and that few queries need.",
-      .protection = {},
-      .parameters = parameters,
-      .claims = claims,
-      .source =
-          "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
-          "NeurIPS 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, "
-          "rkv/compression/r1_kv.py (lambda 0.07) and rkv/utils.py",
-      .differs =
-          "keys are compared before rotation, there as they are stored; query heads are "
-          "averaged, there the largest logit counts; a key that none is like spares nobody, "
-          "there the first resident; among equals the older goes",
-      .cost =
-          "O(residents * key) time a query, O(residents (key + window)) a trim and O(residents * "
-          "key) for each resident whose newest look-alike goes; 4 (window + key) + 16 heads + 8 "
-          "bytes per resident",
-      .make = [](const Options& options) {
-        return make_rkv({.window = options.count("window"),
-                         .kernel = options.count("kernel"),
-                         .lambda = options.real("lambda"),
-                         .threshold = options.real("threshold")});
-      }};
+  return {.name = "rkv",
+          .summary =
+              "Evicts the tokens whose keys repeat newer ones, unless the last queries attend to "
+              "them.",
+          .protection = {},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "Cai et al., \"R-KV: Redundancy-aware KV Cache Compression for Reasoning Models\", "
+              "NeurIPS 2025, arXiv:2505.24133, lambda 0.1; code Zefan-Cai/R-KV, "
+              "rkv/compression/r1_kv.py (lambda 0.07) and rkv/utils.py",
+          .differs =
+              "Keys are compared before rotation; the source compares them as they are stored. "
+              "Query heads are averaged; in the source the largest logit counts. A key without a "
+              "similar one protects no token; in the source it protects the first resident. Of "
+              "equal scores the older token is evicted.",
+          .cost =
+              "O(residents * key) time a query; O(residents * (key + window)) time a trim, and "
+              "O(residents * key) for each resident whose newest similar token is evicted; 4 * "
+              "(window + key) + 16 * heads + 8 bytes per resident",
+          .make = [](const Options& options) {
+            return make_rkv({.window = options.count("window"),
+                             .kernel = options.count("kernel"),
+                             .lambda = options.real("lambda"),
+                             .threshold = options.real("threshold")});
+          }};
 }
 
 }  // namespace kv

@@ -5,14 +5,14 @@
 // that the last `window` queries paid the token, or the largest such mean among `kernel` neighbours
 // in the middle. Redundancy is the softmax, over all residents, of the token's mean cosine with the
 // keys of the others. For each key, the newest token whose cosine with it is above `threshold` is
-// exempt: this cosine is left out of the exempt token's mean. Two tokens that are alike are
+// exempt: this cosine is left out of the exempt token's mean. Two similar tokens are
 // therefore both exempt; of three, only the oldest is charged in full and the newest never is. The
 // token with the lowest score is evicted, among equals the older. Redundancy is computed for each
 // kv-head and averaged over the unit's kv-heads.
 //
 // One product with the sum of all unit keys gives all sums of cosines. When a token is evicted,
-// each resident whose newest look-alike it was searches for the next one. Usually no or few
-// residents have to, because the newest look-alikes are exempt; all have to if all keys are alike.
+// each resident whose newest similar token it was searches for the next one. Usually few residents
+// have to, because the newest similar tokens are exempt. If all keys are similar, all have to.
 #pragma once
 
 #include <cstddef>

@@ -89,11 +89,11 @@ constexpr auto claims = std::array<std::string_view, 3>{"deterministic", "score-
 constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "history",
      .default_value = "400",
-     .meaning = "queries that are looked back on",
+     .meaning = "how many past queries count",
      .range = counts(1, 65536)},
     {.name = "drop",
      .default_value = "50",
-     .meaning = "percent of the middle that goes once it is over its capacity",
+     .meaning = "the percentage of the middle that is evicted once the middle exceeds its capacity",
      .range = counts(0, 99)},
 }};
 
@@ -105,7 +105,7 @@ std::unique_ptr<Policy> make_scissorhands(std::size_t history, std::size_t drop_
 
 PolicyEntry scissorhands_policy() {
   return {.name = "scissorhands",
-          .summary = "Drops the tokens that queries most often paid less than the mean.",
+          .summary = "Evicts the tokens that most often received less than the mean attention.",
           .protection = {},
           .parameters = parameters,
           .claims = claims,
@@ -114,8 +114,8 @@ PolicyEntry scissorhands_policy() {
               "Hypothesis for LLM KV Cache Compression at Test Time\", NeurIPS 2023, "
               "arXiv:2305.17118, algorithm 2",
           .differs =
-              "no code was published; mass is renormalised over what was visible and "
-              "averaged over the unit's heads; among equals the older goes",
+              "The authors published no code. Mass is renormalised over the visible tokens and "
+              "averaged over the unit's heads. Of equal scores the older token is evicted.",
           .cost = "O(residents) time a query; history / 8 + 8 bytes per resident",
           .make = [](const Options& options) {
             return make_scissorhands(options.count("history"), options.count("drop"));

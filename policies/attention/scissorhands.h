@@ -1,4 +1,4 @@
-// scissorhands: evicts the tokens that the last queries most often paid less than the mean.
+// scissorhands: evicts the tokens that most often received less than the mean attention.
 //
 // For each token the policy counts how many of the last `history` queries paid the token less than
 // 1 / visible. When the middle is over its capacity, the tokens with the highest counts are

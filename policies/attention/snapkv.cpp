@@ -92,15 +92,18 @@ constexpr auto parameters = std::array<Parameter, 4>{{
     {.name = "kernel",
      .default_value = "7",
      .choices = kernels_of_pooling,
-     .meaning = "neighbours that votes are pooled over, the token itself in the middle"},
+     .meaning =
+         "the number of neighbours over which votes are pooled, with the token itself in their "
+         "middle"},
     {.name = "pooling",
      .default_value = "max",
      .choices = poolings,
-     .meaning = "what is taken of the neighbours' votes"},
+     .meaning = "whether a token takes the largest or the mean of its neighbours' votes"},
     {.name = "select",
      .default_value = "always",
      .choices = selections,
-     .meaning = "once: the first trim chooses who stays for good, as after a prompt"},
+     .meaning =
+         "once: the first trim selects the tokens that are kept for good, as after a prompt"},
 }};
 
 }  // namespace
@@ -110,28 +113,29 @@ std::unique_ptr<Policy> make_snapkv(const SnapkvOptions& options) {
 }
 
 PolicyEntry snapkv_policy() {
-  return {.name = "snapkv",
-          .summary = "Keeps what the last queries attend to, together with its neighbours.",
-          .protection = {},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Li et al., \"SnapKV: LLM Knows What You are Looking for Before Generation\", "
-              "NeurIPS 2024, arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, "
-              "snapkv/monkeypatch/snapkv_utils.py",
-          .differs =
-              "there only the prompt is compressed and the cache then grows (select=once "
-              "keeps that choice, within the budget); heads of a unit are averaged; among "
-              "equals the older goes",
-          .cost =
-              "O(residents) time a query, O(middle (window + kernel)) a trim; 4 window bytes "
-              "per resident",
-          .make = [](const Options& options) {
-            return make_snapkv({.window = options.count("window"),
-                                .kernel = options.count("kernel"),
-                                .largest = options.at("pooling") == "max",
-                                .once = options.at("select") == "once"});
-          }};
+  return {
+      .name = "snapkv",
+      .summary = "Keeps the tokens to which the last queries attend, and their neighbours.",
+      .protection = {},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Li et al., \"SnapKV: LLM Knows What You are Looking for Before Generation\", "
+          "NeurIPS 2024, arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, "
+          "snapkv/monkeypatch/snapkv_utils.py",
+      .differs =
+          "The source compresses only the prompt, and its cache then grows; select=once keeps "
+          "that selection, within the budget. The heads of a unit are averaged. Of equal scores "
+          "the older token is evicted.",
+      .cost =
+          "O(residents) time a query; O(middle * (window + kernel)) time a trim; 4 * window "
+          "bytes per resident",
+      .make = [](const Options& options) {
+        return make_snapkv({.window = options.count("window"),
+                            .kernel = options.count("kernel"),
+                            .largest = options.at("pooling") == "max",
+                            .once = options.at("select") == "once"});
+      }};
 }
 
 }  // namespace kv

@@ -66,7 +66,7 @@ std::unique_ptr<Policy> make_tova() {
 
 PolicyEntry tova_policy() {
   return {.name = "tova",
-          .summary = "Drops the tokens that the last query paid the least attention.",
+          .summary = "Evicts the tokens to which the last query paid the least attention.",
           .protection = {.recent_percent = 0},
           .parameters = {},
           .claims = claims,
@@ -74,8 +74,8 @@ PolicyEntry tova_policy() {
               "Oren et al., \"Transformers are Multi-State RNNs\", arXiv:2401.06104, the policy "
               "TOVA; code schwartz-lab-NLP/TOVA, src/tova_cache.py",
           .differs =
-              "the paper shares residents over a layer, which is unit=layer here (preset @tova); "
-              "among equals the older goes",
+              "In the paper all heads of a layer share their residents, which is unit=layer here "
+              "(preset @tova). Of equal scores the older token is evicted.",
           .cost = "O(residents) time a query; 4 bytes per resident",
           .make = [](const Options&) { return make_tova(); }};
 }

@@ -57,7 +57,7 @@ std::unique_ptr<Policy> make_key_norm() {
 
 PolicyEntry key_norm_policy() {
   return {.name = "key-norm",
-          .summary = "Drops the token with the longest key.",
+          .summary = "Evicts the token with the longest key.",
           .protection = {},
           .parameters = {},
           .claims = claims,
@@ -66,8 +66,8 @@ PolicyEntry key_norm_policy() {
               "Strategy for KV Cache Compression\", EMNLP 2024, arXiv:2406.11430; code "
               "NVIDIA/kvpress, KnormPress",
           .differs =
-              "there the prompt is compressed once, here the budget holds throughout; norms "
-              "are averaged over a unit's kv-heads; among equals the older goes",
+              "The source compresses the prompt once; here the budget holds throughout. Norms are "
+              "averaged over a unit's kv-heads. Of equal norms the older token is evicted.",
           .cost = "O(head_dim) time a token and O(middle) a decision; 8 bytes per resident",
           .make = [](const Options&) { return make_key_norm(); }};
 }

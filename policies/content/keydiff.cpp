@@ -100,7 +100,7 @@ std::unique_ptr<Policy> make_keydiff() {
 
 PolicyEntry keydiff_policy() {
   return {.name = "keydiff",
-          .summary = "Drops the tokens whose keys are most like the mean key.",
+          .summary = "Evicts the tokens whose keys are most similar to the mean key.",
           .protection = {},
           .parameters = {},
           .claims = claims,
@@ -109,9 +109,10 @@ PolicyEntry keydiff_policy() {
               "Long-Context LLM Inference in Resource-Constrained Environments\", "
               "arXiv:2504.15364; code NVIDIA/kvpress, KeyDiffPress",
           .differs =
-              "keys are compared before rotation, there as they are stored; cosines are "
-              "averaged over a unit's kv-heads; among equals the older goes",
-          .cost = "O(residents * key) time a trim; 4 bytes of each number of a key per resident",
+              "Keys are compared before rotation; the source compares them as they are stored. "
+              "Cosines are averaged over a unit's kv-heads. Of equal scores the older token is "
+              "evicted.",
+          .cost = "O(residents * key) time a trim; 4 bytes for each number of a key per resident",
           .make = [](const Options&) { return make_keydiff(); }};
 }
 

@@ -183,7 +183,7 @@ class Lagkv final : public Policy {
   LagPartitions partitions_;
   std::size_t dim_ = 0;              // of one vector
   std::size_t width_ = 0;            // of all vectors of a token
-  std::vector<double> scores_;       // [residents], by rank; not_scored until it first may go
+  std::vector<double> scores_;       // [residents], by rank; not_scored until it is a candidate
   std::vector<float> numbers_;       // [residents, width]: keys, then values
   std::vector<Position> positions_;  // [residents]
   std::vector<double> spreads_;      // scratch: of one vector of a piece's tokens
@@ -196,14 +196,15 @@ constexpr auto partitionings = std::array<std::string_view, 3>{"none", "ranked",
 constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "lag",
      .default_value = "128",
-     .meaning = "how many of the tokens after it a token is measured against",
+     .meaning = "the number of following tokens against which a token is measured",
      .range = counts(1, 65536)},
     {.name = "partitions",
      .default_value = "none",
      .choices = partitionings,
      .meaning =
-         "the paper's pieces of lag tokens, each measured against the next: kept by the place "
-         "within the piece, or by score; a budget below three pieces beside the sinks evicts most "
+         "whether the middle is divided into the paper's partitions of lag tokens, each "
+         "measured against the next: ranked keeps tokens by their rank within the partition, "
+         "scored by their score; a budget below three partitions beside the sinks evicts most "
          "tokens before they have a score, as streaming does"},
 }};
 
@@ -219,26 +220,28 @@ std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions) {
 }
 
 PolicyEntry lagkv_policy() {
-  return {.name = "lagkv",
-          .summary = "Drops the tokens that are plainest beside those that came after them.",
-          .protection = {.sinks = 4},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "\"LagKV: Lag-Relative Information of the KV Cache "
-              "Tells Which Tokens Are Important\", arXiv:2504.04704; code "
-              "AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and NVIDIA/kvpress, LagKVPress",
-          .differs =
-              "by default each token has a reference of its own and the middle is thinned as a "
-              "whole, there partitions are (partitions=ranked); a partition keeps a fixed share "
-              "there, here one that falls as the text grows; heads of a unit are averaged; keys "
-              "are those before rotation; among equals the older goes",
-          .cost =
-              "O(lag * width) time a token, width being the numbers of its keys and values; 12 "
-              "bytes, and 4 for each of these, per resident",
-          .make = [](const Options& options) {
-            return make_lagkv(options.count("lag"), partitions_of(options.at("partitions")));
-          }};
+  return {
+      .name = "lagkv",
+      .summary = "Evicts the tokens that vary least relative to the tokens after them.",
+      .protection = {.sinks = 4},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "\"LagKV: Lag-Relative Information of the KV Cache "
+          "Tells Which Tokens Are Important\", arXiv:2504.04704; code "
+          "AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and NVIDIA/kvpress, LagKVPress",
+      .differs =
+          "By default each token has a reference of its own and the middle is thinned as a "
+          "whole; the source forms partitions (partitions=ranked). A partition of the source "
+          "keeps a fixed share of its tokens; here the share falls as the text grows. Heads of "
+          "a unit are averaged. Keys are those before rotation. Of equal scores the older token "
+          "is evicted.",
+      .cost =
+          "O(lag * width) time a token, where width counts the numbers in its keys and values; "
+          "12 bytes, and 4 for each of these numbers, per resident",
+      .make = [](const Options& options) {
+        return make_lagkv(options.count("lag"), partitions_of(options.at("partitions")));
+      }};
 }
 
 }  // namespace kv

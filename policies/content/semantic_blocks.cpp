@@ -129,17 +129,18 @@ constexpr auto likenesses = std::array<std::string_view, 2>{"cosine", "dot"};
 constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "block",
      .default_value = "16",
-     .meaning = "residents that stay or go together; where the middle holds no two blocks, no "
-                "score decides: the oldest go",
+     .meaning =
+         "residents that are kept or evicted together; if the middle does not hold two blocks, "
+         "no score decides and the oldest tokens are evicted",
      .range = counts(1, 4096)},
     {.name = "likeness",
      .default_value = "cosine",
      .choices = likenesses,
-     .meaning = "of the last query and the mean key of a block"},
+     .meaning = "how the last query is compared with the mean key of a block"},
     {.name = "scores",
      .default_value = "raw",
      .choices = scorings,
-     .meaning = "whether keys and queries are compared before rotation, or as turned by position"},
+     .meaning = "whether keys and queries are compared before rotation, or as rotated by position"},
 }};
 
 }  // namespace
@@ -150,7 +151,7 @@ std::unique_ptr<Policy> make_semantic_blocks(std::size_t block, bool cosine, boo
 
 PolicyEntry semantic_blocks_policy() {
   return {.name = "semantic-blocks",
-          .summary = "Keeps the blocks of tokens whose mean key is most like the last query.",
+          .summary = "Keeps the blocks of tokens whose mean key is most similar to the last query.",
           .protection = {.sinks = 4},
           .parameters = parameters,
           .claims = claims,
@@ -158,13 +159,13 @@ PolicyEntry semantic_blocks_policy() {
               "a reimplementation of StreamingLLM on Pythia-2.8b with compression, "
               "compress/pythia_streaming_compress.py, mode none",
           .differs =
-              "scored before rotation and by cosine unless scores=rotated,likeness=dot; heads are "
-              "compared one by one and "
-              "averaged, there averaged and compared; tokens that make no whole block stay, "
-              "there they go; among equals the older goes",
+              "Blocks are scored before rotation and by cosine unless scores=rotated,likeness=dot. "
+              "Each head is compared by itself and the results are averaged; the source averages "
+              "the heads first. Tokens that do not make a whole block are kept; the source evicts "
+              "them. Of equal scores the older block is evicted.",
           .cost =
-              "O(middle * keys) time a trim, keys being the numbers of a token's keys; 4 bytes "
-              "of each per resident",
+              "O(middle * keys) time a trim, where keys counts the numbers in a token's keys; 4 "
+              "bytes for each of these numbers per resident",
           .make = [](const Options& options) {
             return make_semantic_blocks(options.count("block"), options.at("likeness") == "cosine",
                                         options.at("scores") == "rotated");

@@ -58,7 +58,7 @@ constexpr auto parameters = std::array<Parameter, 1>{{
     {.name = "order",
      .default_value = "newest",
      .choices = orders,
-     .meaning = "which words of the kept class stay when there are too many"},
+     .meaning = "which words of the preferred class are kept if there are too many"},
 }};
 
 template <TokenClass kept>
@@ -82,9 +82,9 @@ PolicyEntry token_classes_policy() {
               "a reimplementation of StreamingLLM on Pythia-2.8b with compression, "
               "compress/pythia_streaming_compress.py, mode pos",
           .differs =
-              "every unit has its own list, there one is shared and thinned by the first "
-              "layer, so that the others fall back to recency; there the oldest content "
-              "words stay (order=oldest)",
+              "Every unit has a list of its own. The source has one list, which the first layer "
+              "thins, so that the other layers fall back to recency. The source keeps the oldest "
+              "content words (order=oldest).",
           .cost = "O(middle) time a decision; 1 byte per resident",
           .make = make<TokenClass::content>};
 }
@@ -99,8 +99,8 @@ PolicyEntry separators_policy() {
               "Chen et al., \"SepLLM: Accelerate Large Language Models by Compressing One "
               "Segment into One Separator\", ICML 2025, arXiv:2412.12094; code HKUDS/SepLLM",
           .differs =
-              "there the words between separators go as soon as they leave the recent "
-              "window, here they stay while there is room; no training",
+              "In the source the words between separators are evicted as soon as they leave the "
+              "recent window; here they are kept while there is room. No model is trained.",
           .cost = "O(middle) time a decision; 1 byte per resident",
           .make = make<TokenClass::separator>};
 }

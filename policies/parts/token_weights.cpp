@@ -19,7 +19,8 @@ constexpr auto parameters = std::array<Parameter, 1>{{
     {.name = "weight",
      .default_value = "attention",
      .choices = weights,
-     .meaning = "of a token: the mean attention since its arrival, its value's length, or 1"},
+     .meaning = "the weight of a token: its mean attention since its arrival, the length of its "
+                "value, or 1"},
 }};
 
 }  // namespace

@@ -31,14 +31,16 @@ std::unique_ptr<Policy> make_fifo() {
 
 PolicyEntry fifo_policy() {
   return {.name = "fifo",
-          .summary = "Drops the oldest token of the middle: first in, first out.",
+          .summary = "Evicts the oldest token of the middle: first in, first out.",
           .protection = {.sinks = 4},
           .parameters = {},
           .claims = claims,
           .source =
               "the plain queue: Mattson, Gecsei, Slutz and Traiger, \"Evaluation techniques "
               "for storage hierarchies\", IBM Systems Journal 9(2), 1970",
-          .differs = "nothing; it keeps what streaming keeps with the middle as recent tokens",
+          .differs =
+              "nothing; it keeps the same tokens as streaming whose recent window includes the "
+              "middle",
           .cost = "O(1) time a token; no state",
           .make = [](const Options&) { return make_fifo(); }};
 }

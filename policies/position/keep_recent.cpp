@@ -42,30 +42,32 @@ std::unique_ptr<Policy> make_keep_recent() {
 
 PolicyEntry dense_policy() {
   return {.name = "dense",
-          .summary = "Keeps every token: the reference.",
+          .summary = "Keeps every token; it is the reference for all other policies.",
           .protection = {.middle = Protection::Middle::unbounded,
                          .takes_sinks = false,
                          .recent_percent = 100},
           .parameters = {},
           .claims = fixed_claims,
-          .source = "no paper: plain causal attention, what all other policies approximate",
+          .source = "no paper: plain causal attention, which all other policies approximate",
           .differs = "nothing",
           .cost = "O(1) time a token; memory grows with the stream",
           .make = keep_recent};
 }
 
 PolicyEntry window_policy() {
-  return {.name = "window",
-          .summary = "Keeps the most recent tokens only.",
-          .protection = {.middle = Protection::Middle::none,
-                         .takes_sinks = false,
-                         .recent_percent = 100},
-          .parameters = {},
-          .claims = streaming_claims,
-          .source = sinks_paper,
-          .differs = "nothing; its collapse once the first tokens leave is the paper's observation",
-          .cost = "O(1) time a token; no state",
-          .make = keep_recent};
+  return {
+      .name = "window",
+      .summary = "Keeps only the most recent tokens.",
+      .protection = {.middle = Protection::Middle::none,
+                     .takes_sinks = false,
+                     .recent_percent = 100},
+      .parameters = {},
+      .claims = streaming_claims,
+      .source = sinks_paper,
+      .differs =
+          "nothing; the paper observes that this policy fails once the first tokens are evicted",
+      .cost = "O(1) time a token; no state",
+      .make = keep_recent};
 }
 
 PolicyEntry streaming_policy() {
@@ -76,8 +78,8 @@ PolicyEntry streaming_policy() {
           .claims = streaming_claims,
           .source = sinks_paper,
           .differs =
-              "positions are a separate setting (positions=in-cache is the paper's choice; "
-              "preset @streaming-llm)",
+              "Positions are a separate setting; the paper's choice is positions=in-cache (preset "
+              "@streaming-llm).",
           .cost = "O(1) time a token; no state",
           .make = keep_recent};
 }

@@ -76,17 +76,18 @@ constexpr auto orders = std::array<std::string_view, 2>{"rising", "interleaved"}
 constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "keep",
      .default_value = "1",
-     .meaning = "tokens of a run that each layer keeps, in a row",
+     .meaning = "consecutive tokens of a run that each layer keeps",
      .range = counts(1, 4096)},
     {.name = "drop",
      .default_value = "1",
-     .meaning = "tokens of a run that each layer drops",
+     .meaning = "tokens of a run that each layer evicts",
      .range = counts(1, 4096)},
     {.name = "order",
      .default_value = "rising",
      .choices = orders,
-     .meaning = "the deeper a layer, the later the tokens that it keeps (the last one that a trace "
-                "holds counts as the deepest); or layers in turn"},
+     .meaning =
+         "rising: the deeper a layer, the later the tokens that it keeps (the last layer of a "
+         "trace counts as the deepest); interleaved: neighbouring layers alternate"},
 }};
 
 }  // namespace
@@ -96,25 +97,26 @@ std::unique_ptr<Policy> make_ladder(std::size_t keep, std::size_t drop, LadderOr
 }
 
 PolicyEntry ladder_policy() {
-  return {.name = "ladder",
-          .summary = "Thins the middle in sweeps, other tokens in other layers: a ladder.",
-          .protection = {.sinks = 4, .recent_percent = 12},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "Shi et al., \"LaCache: Ladder-Shaped KV Caching for Efficient Long-Context "
-              "Modeling of Large Language Models\", ICML 2025, arXiv:2507.14204; code "
-              "GATECH-EIC/LaCache, its kv_cache.py",
-          .differs =
-              "tokens of a run go one by one as room is needed, there at once; the code takes "
-              "layers in turn (order=interleaved) and protects as many recent tokens as there "
-              "are layers",
-          .cost = "O(1) time a token; two counters",
-          .make = [](const Options& options) {
-            const bool rising = options.at("order") == "rising";
-            return make_ladder(options.count("keep"), options.count("drop"),
-                               rising ? LadderOrder::rising : LadderOrder::interleaved);
-          }};
+  return {
+      .name = "ladder",
+      .summary = "Thins the middle repeatedly, and keeps different tokens in different layers.",
+      .protection = {.sinks = 4, .recent_percent = 12},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "Shi et al., \"LaCache: Ladder-Shaped KV Caching for Efficient Long-Context "
+          "Modeling of Large Language Models\", ICML 2025, arXiv:2507.14204; code "
+          "GATECH-EIC/LaCache, its kv_cache.py",
+      .differs =
+          "The tokens of a run are evicted one by one as room is needed; the source evicts them "
+          "at once. In its code neighbouring layers alternate (order=interleaved), and as many "
+          "recent tokens are protected as there are layers.",
+      .cost = "O(1) time a token; two counters",
+      .make = [](const Options& options) {
+        const bool rising = options.at("order") == "rising";
+        return make_ladder(options.count("keep"), options.count("drop"),
+                           rising ? LadderOrder::rising : LadderOrder::interleaved);
+      }};
 }
 
 }  // namespace kv

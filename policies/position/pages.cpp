@@ -56,8 +56,10 @@ constexpr auto parameters = std::array<Parameter, 2>{{
     {.name = "first-page",
      .default_value = "pinned",
      .choices = first_pages,
-     .meaning = "the page of the first tokens: seen whole where the sinks and the middle hold a "
-                "page, stored with only its sinks seen, or freed but for them"},
+     .meaning =
+         "what happens to the page of the first tokens: it is visible as a whole if the sinks "
+         "and the middle hold a page; or stored, with only its sinks visible; or freed except "
+         "for its sinks"},
 }};
 
 FirstPage first_of(std::string_view word) {
@@ -72,22 +74,23 @@ std::unique_ptr<Policy> make_pages(std::size_t page, FirstPage first) {
 }
 
 PolicyEntry pages_policy() {
-  return {.name = "pages",
-          .summary = "Drops whole pages, the oldest first, but for the first of all.",
-          .protection = {.sinks = 4},
-          .parameters = parameters,
-          .claims = claims,
-          .source =
-              "paged caches with attention sinks: code vllm-project/vllm, "
-              "SlidingWindowManager; hpcaitech/ColossalAI, start_token_size",
-          .differs =
-              "a page goes when room is needed, there once its newest token has left the "
-              "window; the budget counts tokens, not pages; with a middle smaller than a page it "
-              "can empty, and without a middle tokens go one by one",
-          .cost = "O(page) time a page; no state",
-          .make = [](const Options& options) {
-            return make_pages(options.count("page"), first_of(options.at("first-page")));
-          }};
+  return {
+      .name = "pages",
+      .summary = "Evicts whole pages, the oldest first, but keeps the first page of the stream.",
+      .protection = {.sinks = 4},
+      .parameters = parameters,
+      .claims = claims,
+      .source =
+          "paged caches with attention sinks: code vllm-project/vllm, "
+          "SlidingWindowManager; hpcaitech/ColossalAI, start_token_size",
+      .differs =
+          "A page is evicted when room is needed; in the source it is freed once its newest "
+          "token has left the window. The budget counts tokens, not pages. A middle smaller "
+          "than a page can become empty, and without a middle tokens are evicted one by one.",
+      .cost = "O(page) time a page; no state",
+      .make = [](const Options& options) {
+        return make_pages(options.count("page"), first_of(options.at("first-page")));
+      }};
 }
 
 }  // namespace kv

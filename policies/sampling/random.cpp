@@ -33,14 +33,14 @@ std::unique_ptr<Policy> make_random() {
 
 PolicyEntry random_policy() {
   return {.name = "random",
-          .summary = "Admits every token to the middle; a random older one makes room.",
+          .summary = "Admits every token to the middle, in place of a random older one.",
           .protection = {.sinks = 4},
           .parameters = {},
           .claims = claims,
           .source = "code AnswerDotAI/cold-compress, cache.py, class KVCacheRandom",
           .differs =
-              "draws are keyed by the newcomer's position instead of one global generator; "
-              "survival after a decisions is (1 - 1/k)^a there and here",
+              "Draws are keyed by the newcomer's position; the source has one global generator. In "
+              "both, a token survives a decisions with probability (1 - 1/k)^a.",
           .cost = "O(1) time and one draw a token; no state",
           .make = [](const Options&) { return make_random(); }};
 }

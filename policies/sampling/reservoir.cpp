@@ -17,7 +17,7 @@ constexpr auto parameters = std::array<Parameter, 1>{{
     {.name = "algorithm",
      .default_value = "r",
      .choices = algorithms,
-     .meaning = "how the sample is drawn; one law, different draws"},
+     .meaning = "how the sample is drawn; its distribution is the same"},
 }};
 
 }  // namespace
@@ -41,8 +41,8 @@ PolicyEntry reservoir_policy() {
           "StreamingLLM\", section 4, formulas (1) and (2); algorithm r: Vitter, ACM TOMS 11(1), "
           "1985; l: Li, ACM TOMS 20(4), 1994; bottom-k: Cohen and Kaplan, PODC 2007",
       .differs =
-          "every unit draws its own sample, the method's code one for all layers and heads; "
-          "until the middle is full a token stays without a draw",
+          "Every unit draws a sample of its own; the method's code draws one for all layers and "
+          "heads. Until the middle is full, tokens are admitted without a draw.",
       .cost =
           "O(1) time and at most two draws a token (bottom-k: O(k) time for one that enters); "
           "state: none for r, 16 bytes for l, 8 bytes per middle token for bottom-k",

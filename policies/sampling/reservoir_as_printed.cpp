@@ -62,21 +62,22 @@ std::unique_ptr<Policy> make_reservoir_as_printed() {
 }
 
 PolicyEntry reservoir_as_printed_policy() {
-  return {
-      .name = "reservoir-as-printed",
-      .summary = "Resamples the cache at every trim, as its paper's listing runs it: not uniform.",
-      .protection = {.sinks = 4},
-      .parameters = {},
-      .claims = claims,
-      .source =
-          "Pan, Weng, Huang, Pan and Zhao, \"An Experiment of Implementing Reservoir Sampling "
-          "to StreamingLLM\", figures 2 and 3",
-      .differs =
-          "kept because it is wrong: it claims to be uniform as its paper does, and is not "
-          "(survival (k/(k+1))^age token by token, another for every chunk size); figure "
-          "3's slips in cutting tensors are left out",
-      .cost = "O(k + m) time and m draws for a trim of m tokens; no state",
-      .make = [](const Options&) { return make_reservoir_as_printed(); }};
+  return {.name = "reservoir-as-printed",
+          .summary =
+              "Resamples the cache at every trim, as its paper's listing does; the sample is not "
+              "uniform.",
+          .protection = {.sinks = 4},
+          .parameters = {},
+          .claims = claims,
+          .source =
+              "Pan, Weng, Huang, Pan and Zhao, \"An Experiment of Implementing Reservoir Sampling "
+              "to StreamingLLM\", figures 2 and 3",
+          .differs =
+              "It is kept because it is wrong: like its paper it claims to be uniform, and it is "
+              "not. Token by token, survival is (k/(k+1))^age, and it is different for every chunk "
+              "size. The mistakes of figure 3 in cutting tensors are left out.",
+          .cost = "O(k + m) time and m draws for a trim of m tokens; no state",
+          .make = [](const Options&) { return make_reservoir_as_printed(); }};
 }
 
 }  // namespace kv

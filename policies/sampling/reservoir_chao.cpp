@@ -140,14 +140,14 @@ std::unique_ptr<Policy> make_reservoir_chao(Weight weight) {
 
 PolicyEntry reservoir_chao_policy() {
   return {.name = "reservoir-chao",
-          .summary = "Samples the middle with chances in proportion to the tokens' weights.",
+          .summary = "Samples the middle with probabilities in proportion to the tokens' weights.",
           .protection = {.sinks = 4},
           .parameters = weight_parameters(),
           .claims = claims,
           .source =
               "Chao, \"A general purpose unequal probability sampling plan\", Biometrika "
               "69(3), 1982, section 2",
-          .differs = "nothing; as a cache's policy it is our own",
+          .differs = "nothing in the algorithm; its use as an eviction policy is our own",
           .cost =
               "O(k log k) time and two draws a token, O(residents) a query for "
               "weight=attention; 9 bytes per middle token and 8 (attention: 16) per resident",

@@ -63,14 +63,16 @@ std::unique_ptr<Policy> make_reservoir_es(Weight weight) {
 
 PolicyEntry reservoir_es_policy() {
   return {.name = "reservoir-es",
-          .summary = "Samples the middle with weights: the largest of random keys stay.",
+          .summary = "Samples the middle by weight: keeps the tokens with the largest random keys.",
           .protection = {.sinks = 4},
           .parameters = weight_parameters(),
           .claims = claims,
           .source =
               "Efraimidis and Spirakis, \"Weighted random sampling with a reservoir\", "
               "Information Processing Letters 97(5), 2006, algorithm A-ES",
-          .differs = "keys are logarithms of its keys; as a cache's policy it is our own",
+          .differs =
+              "Keys are the logarithms of the source's keys. The use as an eviction policy is our "
+              "own.",
           .cost =
               "O(k) time and one draw a token, O(residents) a query for weight=attention; 8 "
               "bytes per middle token and 8 (attention: 16) per resident",
