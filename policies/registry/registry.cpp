@@ -85,9 +85,10 @@ Result<void> check_parameters(const PolicyEntry& entry) {
         "parameter '" + std::string(parameter.name) + "' of '" + std::string(entry.name) + "'";
     if (!is_name(parameter.name) || std::ranges::find(taken, parameter.name) != taken.end() ||
         std::ranges::count(entry.parameters, parameter.name, &Parameter::name) > 1) {
-      return usage_error(whose +
-                         " cannot be told from others; expected a name of its own, of a-z, 0-9 "
-                         "and '-', and none of sinks, recent and budget");
+      return usage_error(
+          whose +
+          " has an illegal name; expected one of a-z, 0-9 and '-' that no other parameter has, and "
+          "none of sinks, recent and budget");
     }
     const auto value = legal_value(parameter, parameter.default_value);
     if (!value) return usage_error(whose + " has an illegal default: " + value.error().message);
@@ -130,7 +131,7 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
     const std::string name(entry.name);
     if (!is_name(name) || entry.make == nullptr) {
       return usage_error("'" + name +
-                         "' is no policy; expected a maker, and a name of a-z, 0-9 and '-'");
+                         "' is not a policy; expected a maker, and a name of a-z, 0-9 and '-'");
     }
     if (std::ranges::find(table, name, &PolicyEntry::name) != table.end()) {
       return usage_error("there is a policy '" + name + "' already; expected another name");
@@ -139,10 +140,10 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
     if (Result<void> reported = check_words(entry); !reported) return reported;
     const std::unique_ptr<Policy> policy = entry.make(Options(entry.parameters));
     if (policy == nullptr) {
-      return usage_error("the maker of '" + name + "' gives no policy at its defaults");
+      return usage_error("the maker of '" + name + "' returns no policy at its defaults");
     }
     if (policy->clone() == nullptr) {
-      return usage_error("clone() of '" + name + "' gives no policy");
+      return usage_error("clone() of '" + name + "' returns no policy");
     }
     table.push_back(entry);
   }

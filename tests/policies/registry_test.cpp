@@ -35,14 +35,14 @@ TEST(Registry, RefusesPoliciesThatCannotBe) {
   };
   EXPECT_THAT(refusal({"mine", "h2o"}, true), testing::HasSubstr("a policy 'h2o' already"));
   EXPECT_THAT(refusal({"mine", "mine"}, true), testing::HasSubstr("a policy 'mine' already"));
-  EXPECT_THAT(refusal({"Mine"}, true), testing::HasSubstr("'Mine' is no policy"));
+  EXPECT_THAT(refusal({"Mine"}, true), testing::HasSubstr("'Mine' is not a policy"));
   EXPECT_THAT(refusal({""}, true), testing::HasSubstr("expected a maker, and a name"));
-  EXPECT_THAT(refusal({"mine"}, false), testing::HasSubstr("'mine' is no policy"));
+  EXPECT_THAT(refusal({"mine"}, false), testing::HasSubstr("'mine' is not a policy"));
   PolicyEntry mine = *find_policy("window");
   mine.name = "mine";
   const auto error = [&] { return register_policies({&mine, 1}).error().message; };
   mine.make = [](const Options&) { return std::unique_ptr<Policy>(); };
-  EXPECT_EQ(error(), "the maker of 'mine' gives no policy at its defaults");
+  EXPECT_EQ(error(), "the maker of 'mine' returns no policy at its defaults");
   mine.make = find_policy("window")->make;
   constexpr std::array<std::string_view, 1> misspelt = {"chunk-invarient"};
   mine.claims = misspelt;
@@ -55,9 +55,9 @@ TEST(Registry, RefusesPoliciesThatCannotBe) {
   std::array<Parameter, 2> parameters = {{{.name = "budget", .default_value = "1", .meaning = ""},
                                           {.name = "size", .default_value = "3", .meaning = ""}}};
   mine.parameters = parameters;
-  EXPECT_THAT(error(), testing::StartsWith("parameter 'budget' of 'mine' cannot be told from"));
+  EXPECT_THAT(error(), testing::StartsWith("parameter 'budget' of 'mine' has an illegal name"));
   parameters[0].name = "size";
-  EXPECT_THAT(error(), testing::StartsWith("parameter 'size' of 'mine' cannot be told from"));
+  EXPECT_THAT(error(), testing::StartsWith("parameter 'size' of 'mine' has an illegal name"));
   parameters[0] = {.name = "length", .default_value = "9", .meaning = "", .range = counts(1, 4)};
   EXPECT_THAT(error(), testing::HasSubstr("'length' of 'mine' has an illegal default: "));
   parameters[0] = {.name = "length", .default_value = "3.50", .meaning = "", .range = reals(1, 4)};
