@@ -69,14 +69,14 @@ Result<Budgets> parse_adaptive(std::string_view text) {
 std::string without_scores(const Spec& spec) {
   const std::string policy(spec.policy->name);
   const bool by_default = spec.policy->make(Options(spec.policy->parameters))->scores_compare();
-  if (!by_default) return policy + " gives no scores that compare";
+  if (!by_default) return policy + " has no comparable scores";
   std::string options;
   for (const Parameter& parameter : spec.policy->parameters) {
     const std::string& value = spec.options.at(parameter.name);
     if (value == parameter.default_value) continue;
     options += (options.empty() ? "" : ",") + std::string(parameter.name) + "=" + value;
   }
-  return policy + " with " + options + " gives no scores that compare, as it does by default";
+  return policy + " with " + options + " has no comparable scores, which it has by default";
 }
 
 // The policies whose scores compare, for errors.
@@ -119,14 +119,15 @@ Result<Budgets> parse_budgets(std::string_view word) {
   if (name == "adaptive" && !rest.empty()) return parse_adaptive(rest);
   if (name == "pyramid") {
     return usage_error(
-        "budgets=pyramid does not say how steep it is; expected its beta as in pyramid:20");
+        "budgets=pyramid does not state its beta; expected how steep it is, as in pyramid:20");
   }
   if (name == "retrieval") {
-    return usage_error("budgets=retrieval names no kv-head; expected some as in retrieval:0.1+2.0");
+    return usage_error(
+        "budgets=retrieval names no kv-head; expected some, as in retrieval:0.1+2.0");
   }
   if (name == "adaptive") {
     return usage_error(
-        "budgets=adaptive does not say what share each head is sure of; expected its alpha as in "
+        "budgets=adaptive does not state its alpha; expected the least share of each head, as in "
         "adaptive:0.2");
   }
   return usage_error(unknown_word("budgets", word, words));
@@ -143,12 +144,12 @@ Result<void> check_budgets(const Spec& spec) {
   }
   const bool shared = spec.budgets.shared();
   if ((pyramid || shared) && spec.policy->protection.middle != Protection::Middle::some) {
-    return usage_error(what + " deals the middle over the " + (pyramid ? "layers" : "heads") +
+    return usage_error(what + " divides the middle between " + (pyramid ? "layers" : "heads") +
                        ", and " + policy + " has none");
   }
   if (shared && !spec.policy->make(spec.options)->scores_compare()) {
-    return usage_error(what + " compares what tokens are worth from head to head, and " +
-                       without_scores(spec) + "; policies that do are " + comparing_policies());
+    return usage_error(what + " compares scores across heads, and " + without_scores(spec) +
+                       "; policies with comparable scores are " + comparing_policies());
   }
   if (spec.unit == Unit::model || (!pyramid && spec.unit == Unit::layer)) {
     return usage_error(what + " gives " + (pyramid ? "layers" : "heads") +

@@ -141,10 +141,9 @@ Result<void> check_top_pages(const Spec& spec) {
                        std::to_string(sizes.attended));
   }
   if (spec.policy->name != "dense") {
-    return usage_error(what +
-                       " chooses among all tokens and evicts none; expected the policy dense, "
-                       "found " +
-                       std::string(spec.policy->name));
+    return usage_error(
+        what + " selects among all tokens and evicts none; expected the policy dense, found " +
+        std::string(spec.policy->name));
   }
   if (spec.positions != Positions::absolute) {
     return usage_error(what +
@@ -178,8 +177,8 @@ Result<void> check_vectors(const Spec& spec) {
   }
   if (spec.visibility == Visibility::window && spec.chunk > 1) {
     return usage_error(
-        "vectors=re-evaluated with visibility=window evicts inside a chunk, whose vectors are not "
-        "there yet; expected visibility=causal or chunk=1, found chunk=" +
+        "vectors=re-evaluated with visibility=window evicts inside a chunk, whose vectors do not "
+        "exist yet; expected visibility=causal or chunk=1, found chunk=" +
         std::to_string(spec.chunk));
   }
   return {};

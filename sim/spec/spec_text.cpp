@@ -61,7 +61,7 @@ Result<void> check_fields(const SpecText& text) {
     const bool selected =
         name == "budget" && visibility != nullptr && visibility->text.starts_with("top-pages");
     return usage_error(unknown_word(what, name, {}) + "; " + policy + " takes none" +
-                       (selected ? ", and how much its queries choose is visibility=top-pages:" +
+                       (selected ? ", and how much its queries select is visibility=top-pages:" +
                                        one_line(value.text)
                                  : ""));
   }

@@ -45,7 +45,7 @@ TEST(SpecTopPages, RefusesWhatHasNoMeaningAndSaysWhatIsExpected) {
   const std::string pages = ";visibility=top-pages:32";
   EXPECT_THAT(refusal("dense;visibility=top-pages"), HasSubstr("expected it as in top-pages:1024"));
   EXPECT_THAT(refusal("@quest:budget=64"),
-              HasSubstr("how much its queries choose is visibility=top-pages:64"));
+              HasSubstr("how much its queries select is visibility=top-pages:64"));
   EXPECT_THAT(refusal("dense:budget=64;visibility=window"), HasSubstr("dense takes none"));
   EXPECT_THAT(refusal("dense;visibility=top-page:4"),
               HasSubstr("did you mean 'top-pages:ATTENDED'?"));
