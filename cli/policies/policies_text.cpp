@@ -22,9 +22,10 @@ namespace {
 struct Field {
   std::string name;
   std::string default_value;
-  std::vector<std::string> choices;
+  std::vector<std::string> choices{};
   std::string meaning;
-  Parameter::Range range{};  // of a number that is not a size
+  Parameter::Range range{};                                      // of a number that is not a size
+  std::vector<std::pair<std::string, std::string>> explained{};  // choices with a meaning each
 };
 
 std::string default_recent_text(const Protection& protection) {
@@ -39,16 +40,22 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
   std::vector<Field> fields;
   if (protection.middle != Protection::Middle::unbounded) {
     if (protection.takes_sinks) {
-      fields.push_back({"sinks", std::to_string(protection.sinks), {}, "first tokens, kept"});
+      fields.push_back({"sinks",
+                        std::to_string(protection.sinks),
+                        {},
+                        "the first tokens, which are never evicted"});
     }
     const bool has_middle = protection.middle == Protection::Middle::some;
-    fields.push_back({"recent", default_recent_text(protection), {}, "last tokens, kept"});
+    fields.push_back({"recent",
+                      default_recent_text(protection),
+                      {},
+                      "the newest tokens, which are never evicted"});
     fields.push_back({"budget",
                       "256",
                       {},
                       has_middle
                           ? "tokens to keep after a trim, sinks and recent included"
-                          : "tokens to keep after a trim; decides recent, or follows from it"});
+                          : "tokens to keep after a trim; it sets recent, or recent sets it"});
   }
   for (const Parameter& parameter : policy.parameters) {
     fields.push_back({std::string(parameter.name),
@@ -64,40 +71,59 @@ std::vector<Field> settings() {
   const Spec usual;
   const auto word = [](auto choice) { return std::string(name_of(choice)); };
   return {
-      {"timing",
-       word(usual.timing),
-       {word(Timing::attend_then_trim), word(Timing::trim_then_attend), "lazy:N"},
-       "when the cache trims: after attention, before it (making room for the chunk), or after it "
-       "but only once more than budget + N tokens are stored"},
-      {"visibility",
-       word(usual.visibility),
-       {word(Visibility::causal), word(Visibility::window), "top-pages:ATTENDED/PAGE/DENSE"},
-       "what a query sees inside a chunk: everything stored up to itself; or exactly what it would "
-       "see if the chunk were fed token by token, never more than the budget; or ATTENDED of all "
-       "tokens, a multiple of PAGE (16), in the pages whose keys may match it best, but everything "
-       "in the first DENSE (2) layers (with policy dense, absolute positions and no unit=model)"},
-      {"positions",
-       word(usual.positions),
-       {word(Positions::absolute), word(Positions::in_cache), word(Positions::shifted)},
-       "the rotary positions: a token's index in the stream, or its rank among the visible; "
-       "shifted is that rank too, but stored keys are rotated again whenever a gap closes"},
-      {"unit",
-       word(usual.unit),
-       {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
-       "the heads that share one set of residents; attention is averaged over their query heads"},
-      {"budgets",
-       usual.budgets.text(),
-       {"equal", "pyramid:BETA", "retrieval:LAYER.HEAD+...", "adaptive:ALPHA"},
-       "what each layer or head may keep: the budget; more in lower layers, in even steps, with "
-       "the same total; everything in the named heads and the budget in all others; or a share of "
-       "the layer's total that scores decide at every trim, at least the part ALPHA of the head's "
-       "own middle"},
-      {"vectors",
-       word(usual.vectors),
-       {word(Vectors::kept), word(Vectors::re_evaluated)},
-       "keys and values of residents after a trim: kept, or computed by a fresh pass over the "
-       "residents (a model runs it; a replay shows recorded ones)"},
-      {"chunk", std::to_string(usual.chunk), {}, "tokens that one forward pass takes in"},
+      {.name = "timing",
+       .default_value = word(usual.timing),
+       .meaning = "when the cache trims",
+       .explained = {{word(Timing::attend_then_trim), "after attention"},
+                     {word(Timing::trim_then_attend),
+                      "before attention, so that there is room for the chunk"},
+                     {"lazy:N",
+                      "after attention, but only once more than budget + N tokens are stored"}}},
+      {.name = "visibility",
+       .default_value = word(usual.visibility),
+       .meaning = "what a query sees",
+       .explained = {{word(Visibility::causal), "everything stored up to itself"},
+                     {word(Visibility::window),
+                      "exactly what it would see if the chunk were fed token by token, never more "
+                      "than the budget"},
+                     {"top-pages:ATTENDED/PAGE/DENSE",
+                      "ATTENDED tokens in the pages of PAGE (16) tokens whose keys may match it "
+                      "best, and everything in the first DENSE (2) layers; ATTENDED is a multiple "
+                      "of PAGE; needs the policy dense, absolute positions and no unit=model"}}},
+      {.name = "positions",
+       .default_value = word(usual.positions),
+       .meaning = "the rotary positions",
+       .explained = {{word(Positions::absolute), "a token's index in the stream"},
+                     {word(Positions::in_cache), "its rank among the visible tokens"},
+                     {word(Positions::shifted),
+                      "that rank too, but stored keys are rotated again whenever a gap closes"}}},
+      {.name = "unit",
+       .default_value = word(usual.unit),
+       .choices = {word(Unit::head), word(Unit::kv_head), word(Unit::layer), word(Unit::model)},
+       .meaning =
+           "the heads that share one set of residents; attention is averaged over their query "
+           "heads"},
+      {.name = "budgets",
+       .default_value = usual.budgets.text(),
+       .meaning = "what each layer or head may keep",
+       .explained = {{"equal", "the budget"},
+                     {"pyramid:BETA",
+                      "more in lower layers, falling in even steps, with the same total"},
+                     {"retrieval:LAYER.HEAD+...",
+                      "everything in the named heads, and the budget in all others"},
+                     {"adaptive:ALPHA",
+                      "a share of the layer's total, which scores decide at every trim, but at "
+                      "least the part ALPHA of the head's own middle"}}},
+      {.name = "vectors",
+       .default_value = word(usual.vectors),
+       .meaning = "the keys and values of residents after a trim",
+       .explained = {{word(Vectors::kept), "those that were stored"},
+                     {word(Vectors::re_evaluated),
+                      "computed by a fresh pass over the residents; a model runs it, a replay "
+                      "shows recorded ones"}}},
+      {.name = "chunk",
+       .default_value = std::to_string(usual.chunk),
+       .meaning = "tokens that one forward pass takes in"},
   };
 }
 
@@ -116,6 +142,9 @@ std::string fields_text(const std::vector<Field>& fields, std::string_view headi
     const bool first = &field == fields.data();
     out += definition(first ? heading : "",
                       field.name + "=" + field.default_value + ": " + meaning_with_choices(field));
+    for (const auto& [choice, meaning] : field.explained) {
+      out += definition("", choice + ": " + meaning, {.column = Layout().column + 2});
+    }
   }
   return out;
 }
