@@ -26,7 +26,10 @@ constexpr std::array<Option, 8> table = {{
      .value = "R",
      .default_value = "20000",
      .help = "independent streams"},
-    {.name = "seed", .value = "N", .default_value = "1", .help = "what all streams derive from"},
+    {.name = "seed",
+     .value = "N",
+     .default_value = "1",
+     .help = "the seed from which all streams derive"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
@@ -36,36 +39,34 @@ constexpr std::array<Option, 8> table = {{
     {.name = "plot",
      .value = "DIR",
      .help = "draw inclusion by position and the pair matrix there"},
-    {.name = "quiet", .letter = 'q', .help = "no closing remark on speed"},
+    {.name = "quiet", .letter = 'q', .help = "no closing line about speed"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Tests whether a policy keeps a uniform sample of all that left the recent window.\n"
+    "Tests whether a policy keeps a uniform sample of all tokens that left the recent window.\n"
     "\n"
     "Usage:  kvcheck uniformity SPEC [--tokens N] [--trials R] [OPTIONS]\n"
     "\n"
-    "Runs R independent streams of N tokens through one unit's cache and counts who is in the "
-    "middle\n"
-    "at the end, which pairs are, which newcomers stayed, and whom they replaced. With n tokens\n"
-    "entered and room for k, a uniform sample keeps each with k/n. Tests:\n"
+    "Runs R independent streams of N tokens through one unit's cache. It counts which tokens are\n"
+    "in the middle at the end, which pairs are, which newcomers were kept, and which tokens they\n"
+    "replaced. If n tokens entered the middle and it has room for k, a uniform sample keeps each\n"
+    "of them with probability k/n. Tests:\n"
     "\n"
     "  T1        every token's inclusion, with the exact covariance of k out of n\n"
     "  trend     a straight line through inclusion\n"
     "  largest   the one token farthest from k/n\n"
     "  T2        every pair, given the tokens (up to 256 tokens)\n"
-    "  TA        the t-th newcomer stays with k/t\n"
-    "  TE        whoever makes room is any of the k elders, by age\n"
+    "  TA        the t-th newcomer is kept with probability k/t\n"
+    "  TE        the evicted token is equally likely to be any of the k older ones, by age\n"
     "\n"
-    "A uniform policy is called otherwise once in a thousand million runs: what looks suspicious "
-    "is\n"
-    "run again on four times as many fresh streams. \"would see\" is the smallest deviation, "
-    "relative\n"
-    "to what is expected, that the run finds with probability 0.99. When the policy is not "
-    "uniform,\n"
-    "a ladder of sizes is climbed for the smallest that shows it, and where the draws are whole\n"
-    "numbers every outcome of a tiny case is tried for an exact witness. Policies that decide by\n"
-    "attention see every key attended alike.\n"
+    "A uniform policy is judged not uniform in one of 10^9 runs, because a suspicious result is\n"
+    "tested again on four times as many fresh streams. The column \"would see\" shows the\n"
+    "smallest deviation, relative to the expected value, that the run finds with probability\n"
+    "0.99. If the policy is not uniform, the command looks for the smallest sizes that show it. "
+    "If\n"
+    "the draws are whole numbers, it also tries every outcome of a tiny case to find an exact\n"
+    "witness. A policy that decides by attention observes the same attention on every key.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -78,7 +79,7 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 uniform, 1 not, 2 usage or bad input, 130 interrupted.\n";
 
-// What the words ask for.
+// What the arguments request.
 struct Request {
   Spec spec;
   properties::UniformityOptions options;
@@ -149,7 +150,8 @@ Result<Outcome> run(std::span<const std::string> arguments, Streams& streams) {
 }  // namespace
 
 const Command uniformity_command = {
-    "uniformity", "test whether a policy keeps a uniform sample of all that left the recent window",
-    help, run, table};
+    "uniformity",
+    "test whether a policy keeps a uniform sample of all tokens that left the recent window", help,
+    run, table};
 
 }  // namespace kv::cli

@@ -59,7 +59,7 @@ void print_uniformity(const Spec& spec,
                       std::ostream& out) {
   const properties::Shape& shape = report.counts.shape();
   out << title_of(spec) << ": " << report.counts.streams() << " streams of " << report.tokens
-      << " tokens; " << shape.n << " entered the middle, " << shape.k << " stay; seed "
+      << " tokens; " << shape.n << " entered the middle, " << shape.k << " are kept; seed "
       << report.seed << "\n\n";
   print_statistics(report.statistics, out);
   out << "\nEffects, with intervals that hold for all tokens of a test at once (95 %):\n";
@@ -68,7 +68,7 @@ void print_uniformity(const Spec& spec,
     out << definition(statistic.name, statistic.effect, {.indent = 2, .column = 12});
   }
   if (report.counts.reported() == 0) {
-    out << "\nDecisions were made several at a time: TA and TE could not be counted.\n";
+    out << "\nSeveral tokens were evicted at a time, so TA and TE could not be counted.\n";
   }
   if (!report.smallest.empty()) {
     out << "\n" << definition("smallest", report.smallest, {.indent = 0, .column = 10});
