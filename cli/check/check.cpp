@@ -29,22 +29,26 @@ constexpr std::array<Option, 14> table = {{
      .help = "begin no new work after 30s or 2m; laws not tried by then count as not run"},
     {.name = "filter",
      .value = "LAW",
-     .help = "only these laws: ids, or how ids begin and a '*', as in 'visible.*'",
+     .help = "only these laws: an id, or its beginning and a '*', as in 'visible.*'",
      .list = true},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of all cases"},
-    {.name = "reproduce", .value = "STRING", .help = "one law on one case again, as printed"},
+    {.name = "reproduce",
+     .value = "STRING",
+     .help = "try one law on one case again; a finding prints the string"},
     {.name = "json",
      .value = "FILE",
-     .help = "all results as one JSON object; - is standard output"},
-    {.name = "junit", .value = "FILE", .help = "the same as JUnit XML; - is standard output"},
-    {.name = "list", .letter = 'l', .help = "all laws with their sentences, and no check"},
-    {.name = "explain", .value = "LAW", .help = "what a law means and where it was broken"},
+     .help = "write all results as one JSON object; - is standard output"},
+    {.name = "junit", .value = "FILE", .help = "write them as JUnit XML; - is standard output"},
+    {.name = "list",
+     .letter = 'l',
+     .help = "list all laws with their sentences, and check nothing"},
+    {.name = "explain", .value = "LAW", .help = "explain what a law means and where it was broken"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Holds a key/value cache to every law, and shows the smallest case of what it breaks.\n"
+    "Tests a key/value cache with every law, and shows the smallest case that breaks a law.\n"
     "\n"
     "Usage:  kvcheck check SUBJECT [OPTIONS]\n"
     "        kvcheck check --plugin LIB [OPTIONS]\n"
@@ -53,12 +57,12 @@ constexpr std::string_view help =
     "        kvcheck check --explain LAW\n"
     "\n"
     "SUBJECT is a spec (reservoir:sinks=4,recent=28,budget=64) or a preset (@streaming-llm), run\n"
-    "by kvcheck's own cache; see kvcheck policies. Its contract is what the spec says: timing,\n"
+    "by kvcheck's own cache; see kvcheck policies. Its contract follows from the spec: timing,\n"
     "visibility, positions, and the policy's claims. A cache of your own is a shared library\n"
     "behind a C interface, or a program that speaks a line protocol; it declares its contract\n"
-    "itself. Every law that applies is tried on small sizes of its own and on the sizes asked "
-    "for.\n"
-    "A law whose cases never showed an eviction counts as not run, and says so.\n"
+    "itself. Every law that applies is tried on small sizes and on the sizes of the subject. A "
+    "law\n"
+    "counts as not run, and the output says so, if none of its cases showed an eviction.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -74,7 +78,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "30s", "2m": seconds; 0 without a word.
+// "30s", "2m": seconds; 0 if the text is empty.
 Result<double> parse_time(const std::string& word) {
   if (word.empty()) return 0.0;
   const char unit = word.back();
@@ -105,7 +109,7 @@ Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
   return options;
 }
 
-// What --reproduce takes its effect from is the string alone.
+// --reproduce takes everything from its string, so other options would have no effect.
 Result<void> check_alone(const Arguments& arguments) {
   if (!arguments.given("reproduce")) return {};
   for (const char* other : {"full", "nightly", "time", "filter", "seed"}) {
@@ -129,7 +133,7 @@ Result<properties::BatteryResult> report_of(properties::Family& family,
   return properties::run_battery(family, *options);
 }
 
-// The files that results go to.
+// The files to which results are written.
 struct Files {
   LateFile json;
   LateFile junit;
@@ -174,7 +178,7 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
   if (report->holds()) return Outcome::done;
-  return Error{Error::Kind::unsupported, "no law was tried, which is no success"};
+  return Error{Error::Kind::unsupported, "no law was tried, so this is not a pass"};
 }
 
 // With every other command --budget is residents.
@@ -212,7 +216,8 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command check_command = {
     .name = "check",
-    .summary = "hold a key/value cache to every law, and show the smallest case of what it breaks",
+    .summary =
+        "test a key/value cache with every law, and show the smallest case that breaks a law",
     .help = help,
     .run = run,
     .options = table,

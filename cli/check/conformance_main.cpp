@@ -46,7 +46,7 @@ int one_law(const std::string& subject, const std::string& law, cli::Streams& st
   return verdict.outcome == LawVerdict::Outcome::holds ? 0 : 1;
 }
 
-// Of kvcheck check, but for those that bring a subject.
+// With the options of kvcheck check, except those that name a subject.
 std::string help_text() {
   std::vector<std::string> names;
   for (const RegisteredSubject& subject : registered_subjects()) names.push_back(subject.name);
@@ -58,13 +58,13 @@ std::string help_text() {
   return "Tries the laws of kvcheck on the subjects that this program registers.\n\n"
          "Usage:  " +
          program +
-         " [SUBJECT] [OPTIONS]   every law; the only subject may stay unnamed\n"
+         " [SUBJECT] [OPTIONS]   every law; a single subject need not be named\n"
          "        " +
          program +
          " SUBJECT --law LAW     one law, as CTest runs it\n"
          "        " +
          program +
-         " --list                the laws; --explain LAW tells of one\n"
+         " --list                the laws; --explain LAW explains one\n"
          "        " +
          program +
          " --list-tests          a line per subject and law\n"

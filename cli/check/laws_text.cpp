@@ -14,7 +14,7 @@ std::string kind_of(const properties::Law& law) {
     return "judges every case that is run";
   if (std::holds_alternative<properties::JudgeRelation>(law.check))
     return "relates several runs of each case";
-  return "statistical: states its error rate, and is never shrunk";
+  return "is statistical: states its error rate, and its cases are never shrunk";
 }
 
 std::string needs_of(const properties::Law& law) {

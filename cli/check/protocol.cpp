@@ -11,24 +11,25 @@ namespace kv::cli {
 namespace {
 
 constexpr std::array<Option, 2> table = {{
-    {.name = "requests", .help = "show what was asked beside each line"},
+    {.name = "requests", .help = "show the request beside each line"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Holds a program to the line protocol.\n"
+    "Tests whether a program follows the line protocol.\n"
     "\n"
     "Usage:  kvcheck protocol COMMAND\n"
     "\n"
-    "COMMAND is one word for the shell: quote it. The protocol is specified in PROTOCOL.md.\n"
+    "COMMAND starts the program. It is one argument for the shell, so quote it. The protocol is\n"
+    "specified in properties/PROTOCOL.md.\n"
     "\n"
-    "Before any law is tried it says hello, asks for contracts, runs cases with every kind of\n"
-    "call, and checks each field of every answer, fields that the protocol does not know\n"
-    "included.\n"
+    "This command tries no laws. It says hello to the program, asks for contracts, and runs cases\n"
+    "with every kind of call. It checks every field of every answer, and it rejects fields that\n"
+    "the protocol does not know.\n"
     "\n"
     "{options}\n"
     "\n"
-    "Exit status: 0 every answer is right; 1 some are not; 2 usage, or it cannot be started.\n"
+    "Exit status: 0 every answer is right; 1 some are not; 2 usage, or the program cannot start.\n"
     "\n"
     "Examples:\n"
     "  kvcheck protocol 'python3 my_cache.py'\n"
@@ -60,7 +61,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
 
 constinit const Command protocol_command = {
     .name = "protocol",
-    .summary = "hold a program to the line protocol",
+    .summary = "test whether a program follows the line protocol",
     .help = help,
     .run = run,
     .options = table,

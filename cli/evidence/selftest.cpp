@@ -19,32 +19,41 @@ constexpr std::array<Option, 10> table = {{
     {.name = "runs",
      .value = "N",
      .default_value = "1",
-     .help = "batteries of each right subject, with a seed each"},
-    {.name = "filter", .value = "NAME", .help = "only this mutant or right subject", .list = true},
+     .help = "batteries of each correct subject, each with a seed of its own"},
+    {.name = "filter",
+     .value = "NAME",
+     .help = "only this mutant or correct subject",
+     .list = true},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the first seed"},
     {.name = "workers", .value = "N", .help = "processes at once [one a core]"},
-    {.name = "json", .value = "FILE", .help = "the kill matrix as JSON; - is standard output"},
-    {.name = "csv", .value = "FILE", .help = "as CSV: mutant, law, cases; - is standard output"},
-    {.name = "markdown", .value = "FILE", .help = "as a page in Markdown; - is standard output"},
+    {.name = "json",
+     .value = "FILE",
+     .help = "write the kill matrix as JSON; - is standard output"},
+    {.name = "csv",
+     .value = "FILE",
+     .help = "write it as CSV (mutant, law, cases); - is standard output"},
+    {.name = "markdown",
+     .value = "FILE",
+     .help = "write it as a page in Markdown; - is standard output"},
     {.name = "plot",
      .value = "DIR",
-     .help = "draw the kill matrix there, with the CSV and the page beside it"},
+     .help = "draw the kill matrix in this folder, and write the CSV and the page beside it"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
 constexpr std::string_view help =
-    "Holds the laws to mutants and to right subjects.\n"
+    "Runs the laws on faulty caches (mutants) and on correct ones, to test the laws themselves.\n"
     "\n"
     "Usage:  kvcheck selftest [OPTIONS]\n"
     "\n"
-    "A mutant is a cache that is wrong on purpose. Every mutant must be killed by some law, every\n"
-    "law must kill one, and no right subject may be accused.\n"
+    "A mutant is a cache with one known fault. Some law must kill each mutant, each law must kill\n"
+    "some mutant, and no law may report a finding on a correct subject.\n"
     "\n"
     "{options}\n"
     "\n"
-    "Exit status: 0 as it should be; 1 a mutant lives, a law kills nothing, or a right subject is\n"
-    "accused.\n"
+    "Exit status: 0 all of this is so; 1 a mutant lives, a law kills nothing, or a law reports a\n"
+    "finding on a correct subject.\n"
     "\n"
     "Examples:\n"
     "  kvcheck selftest\n"
@@ -75,7 +84,7 @@ Result<Outputs> open_outputs(const Arguments& arguments) {
     *file = *std::move(opened);
     if (!file->is_standard_output()) continue;
     if (!printed.empty()) {
-      return usage_error("--" + printed + " and --" + option + " both want standard output");
+      return usage_error("--" + printed + " and --" + option + " both name standard output");
     }
     printed = option;
   }
@@ -140,7 +149,7 @@ Result<Outcome> selftest_of(properties::SelftestOptions options,
 
 constinit const Command selftest_command = {
     .name = "selftest",
-    .summary = "hold the laws to mutants and to right subjects",
+    .summary = "run the laws on faulty caches (mutants) and on correct ones",
     .help = help,
     .run = run,
     .options = table,

@@ -108,11 +108,11 @@ TEST(SelftestCommand, RefusesWordsThatMakeNoSense) {
     EXPECT_EQ(ran.status, 2) << ran.out;
     EXPECT_THAT(ran.err, HasSubstr(why));
   };
-  refused({"selftest", "something"}, "word");
+  refused({"selftest", "something"}, "argument");
   refused({"selftest", "--filter", "plain-streming"}, "did you mean 'plain-streaming'?");
   refused({"selftest", "--runs", "0"}, "--runs");
   refused({"selftest", "--workers", "0"}, "--workers");
-  refused({"selftest", "--json", "-", "--csv", "-"}, "--json and --csv both want standard output");
+  refused({"selftest", "--json", "-", "--csv", "-"}, "--json and --csv both name standard output");
   refused({"selftest", "--json", "/nowhere/m.json"}, "/nowhere/m.json");
 }
 
