@@ -31,8 +31,8 @@ constexpr std::string_view about =
     "a language model's key/value cache, and shows what each of them loses.\n";
 
 constexpr std::string_view usage =
-    "Usage:  kvcheck [--load LIBRARY...] COMMAND [WORDS...]\n"
-    "        kvcheck COMMAND --help     what a command does, with examples\n"
+    "Usage:  kvcheck [--load LIBRARY...] COMMAND [ARGUMENTS...]\n"
+    "        kvcheck COMMAND --help     shows what a command does, with examples\n"
     "        kvcheck --load LIBRARY     adds policies of your own (examples/policy)\n"
     "        kvcheck --version\n";
 
@@ -89,8 +89,9 @@ int run_help(std::span<const std::string> arguments, Streams& streams) {
   // A verb that is not a command of its own may follow; the help of its command describes it.
   const std::size_t used = command->verbs.empty() && verb == nullptr ? 1 : 2;
   if (arguments.size() > used) {
-    return report_error(
-        "kvcheck", usage_error("unexpected word '" + arguments[used] + "' after help"), streams);
+    return report_error("kvcheck",
+                        usage_error("unexpected argument '" + arguments[used] + "' after help"),
+                        streams);
   }
   streams.out << help_of(*command);
   return exit_status::done;

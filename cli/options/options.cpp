@@ -193,7 +193,7 @@ Result<void> Arguments::expect_operands(std::string_view what,
                        (operands_.empty() ? "none" : "only " + std::to_string(operands_.size())));
   }
   if (operands_.size() > maximum) {
-    return usage_error("unexpected word '" + operands_[maximum] + "'");
+    return usage_error("unexpected argument '" + operands_[maximum] + "'");
   }
   return {};
 }

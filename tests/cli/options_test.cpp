@@ -108,7 +108,7 @@ TEST(Options, CountTheOperands) {
   EXPECT_EQ(parsed({}).expect_operands("a TRACE", 1, 2).error().message,
             "expected a TRACE, found none");
   EXPECT_EQ(parsed({"a", "b", "c"}).expect_operands("a TRACE", 1, 2).error().message,
-            "unexpected word 'c'");
+            "unexpected argument 'c'");
 }
 
 TEST(OptionTable, ShowsNameValueDefaultAndHelpOfEveryOption) {
