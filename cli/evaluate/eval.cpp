@@ -45,7 +45,7 @@ constexpr std::array<Option, 24> table = {{
     {.name = "segment",
      .value = "N",
      .default_value = "256",
-     .help = "perplexity is also given for the first N targets, the next N, the next 2N, ..."},
+     .help = "also print perplexity for the first N targets, the next N, the next 2N, ..."},
     {.name = "open-loop",
      .help = "also replay the model's dense run of every stream through the policies, and compare"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
@@ -58,7 +58,7 @@ constexpr std::array<Option, 24> table = {{
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
     {.name = "markdown", .value = "FILE", .help = "write the tables there; - is standard output"},
-    {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
+    {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 

@@ -57,7 +57,7 @@ constexpr std::array<Option, 15> table = {{
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
     {.name = "per-head", .help = "in JSON and CSV, also write each layer and head"},
-    {.name = "quiet", .letter = 'q', .help = "no progress, no closing words"},
+    {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 

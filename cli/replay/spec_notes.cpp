@@ -35,8 +35,7 @@ std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longe
     if (!labels.empty()) notes.push_back(join(labels, ", ") + ": " + what);
   };
   say(labels_of(cells, [&](const Spec& spec) { return room_of(spec) >= longest; }),
-      "nothing is left out, as no text is longer than there is room for; expected a smaller budget "
-      "than " +
+      "no token is left out, because no text exceeds the cache; expected a smaller budget than " +
           std::to_string(longest) + ", or a longer text");
   say(labels_of(cells,
                 [](const Spec& spec) {
@@ -47,8 +46,8 @@ std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longe
                 [](const Spec& spec) {
                   return spec.bounded() && spec.timing == Timing::lazy && spec.slack > spec.budget;
                 }),
-      "more tokens may wait for a trim than the budget is; their number is lazy's, whatever the "
-      "budget");
+      "more tokens may wait for a trim than the budget holds; lazy sets their number, "
+      "independent of the budget");
   return notes;
 }
 

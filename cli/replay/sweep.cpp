@@ -124,7 +124,7 @@ Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
   if (spec.top_pages.attended <= trace.tokens) return {};
   return malformed("visibility=" + spec.visibility_text() + " attends to more than the " +
                    std::to_string(trace.tokens) + " tokens of '" + trace.name +
-                   "': nothing would ever be left out; use dense, or attend to fewer, as "
+                   "': no token would ever be left out; use dense, or attend to fewer, as "
                    "in visibility=top-pages:64/16/2");
 }
 
@@ -140,7 +140,7 @@ Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trac
     return malformed("budget " + std::to_string(budget) +
                      (planned.default_budget ? " (the default without --budget)" : "") +
                      " is above the " + std::to_string(trace.tokens) + " tokens of '" + trace.name +
-                     "': nothing would ever be evicted; use dense, or a smaller " +
+                     "': no token would ever be evicted; use dense, or a smaller " +
                      (planned.default_budget ? "--budget" : "budget"));
   }
   return {};

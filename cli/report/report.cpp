@@ -33,7 +33,7 @@ constexpr std::array<Option, 7> table = {{
          "also draw the logs of a model that another program ran: DIR/*.csv, one file per curve, "
          "with the columns input_length and nll",
      .list = true},
-    {.name = "list", .letter = 'l', .help = "list the runs in the file instead"},
+    {.name = "list", .letter = 'l', .help = "list the runs in the file, and write no report"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
@@ -87,7 +87,7 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
   const std::string folder = arguments.value("output");
   if (folder.empty()) {
     return usage_error(
-        "no folder for the report; name one with -o DIR, or see the runs with --list");
+        "the report has no folder; name one with -o DIR, or list the runs with --list");
   }
   const auto run = static_cast<std::int64_t>((*id).value_or(0));
   reports::ReportExtras extras;

@@ -110,7 +110,7 @@ Result<void> for_each_file(const Arguments& arguments, Streams& streams, const L
   if (errors.size() == 1) return errors[0];
   for (const Error& error : errors) streams.err << printable(error.message) << "\n";
   return malformed(std::to_string(errors.size()) + " of " +
-                   std::to_string(arguments.operands().size()) + " files are not good traces");
+                   std::to_string(arguments.operands().size()) + " files are not valid traces");
 }
 
 Result<void> info(const Arguments& arguments, Streams& streams) {

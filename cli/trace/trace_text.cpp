@@ -116,7 +116,7 @@ std::string trace_json(const Trace& trace) {
 
 std::string describe_verified(const Trace& trace, const VerifyResult& report) {
   std::string text =
-      on_one_line(trace.info().name) + ": good; " + std::to_string(report.numbers) + " numbers";
+      on_one_line(trace.info().name) + ": valid; " + std::to_string(report.numbers) + " numbers";
   if (report.rows > 0) {
     text += ", " + std::to_string(report.rows) + " rows that sum to 1, the worst within " +
             shortest(report.worst_row) + " (" + shortest(report.worst_tolerance) + " allowed)";

@@ -18,9 +18,9 @@ std::vector<std::string> notes(const std::vector<std::string>& specs, std::size_
 TEST(SpecNotes, TellWhereNothingIsLeftOut) {
   EXPECT_THAT(
       notes({"dense", "h2o:budget=64", "@quest", "streaming:sinks=4,recent=296"}, 300),
-      ElementsAre(HasSubstr("dense;visibility=top-pages:1024, streaming: nothing is left")));
+      ElementsAre(HasSubstr("dense;visibility=top-pages:1024, streaming: no token is left")));
   EXPECT_THAT(notes({"h2o:budget=300", "tova:budget=290;timing=lazy:10"}, 300),
-              ElementsAre(HasSubstr("nothing is left out")));
+              ElementsAre(HasSubstr("no token is left")));
 }
 
 TEST(SpecNotes, TellWhereNoRecentTokenIsKept) {

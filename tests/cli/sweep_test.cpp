@@ -128,21 +128,21 @@ TEST_F(SweepPlan, LeavesOutOfAllWhatATraceHasNoFactsFor) {
 TEST_F(SweepPlan, RefusesABudgetThatWouldNeverEvict) {
   EXPECT_EQ(fit({{"dense", "window"}, {100}, {1}, 0}), "");
   EXPECT_EQ(fit({{"dense", "window"}, {101}, {1}, 0}),
-            "budget 101 is above the 100 tokens of 'x': nothing would ever be evicted; use dense, "
+            "budget 101 is above the 100 tokens of 'x': no token would ever be evicted; use dense, "
             "or a smaller budget");
 }
 
 TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeSelected) {
   EXPECT_EQ(fit({{"@quest;visibility=top-pages:100/10"}, {}, {1}, 0}), "");
   EXPECT_EQ(fit({{"@quest"}, {}, {1}, 0}),
-            "visibility=top-pages:1024/16/2 attends to more than the 100 tokens of 'x': nothing "
+            "visibility=top-pages:1024/16/2 attends to more than the 100 tokens of 'x': no token "
             "would ever be left out; use dense, or attend to fewer, as in "
             "visibility=top-pages:64/16/2");
 }
 
 TEST_F(SweepPlan, SaysOfABudgetThatItIsTheDefaultOnlyWhereItIs) {
   const std::string by_default =
-      "budget 256 (the default without --budget) is above the 100 tokens of 'x': nothing would "
+      "budget 256 (the default without --budget) is above the 100 tokens of 'x': no token would "
       "ever be evicted; use dense, or a smaller --budget";
   for (const char* open : {"h2o", "all", "@tova", "window", "streaming:sinks=3"}) {
     EXPECT_EQ(fit({{open}, {}, {1}, 0}), by_default) << open;

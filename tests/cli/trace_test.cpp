@@ -54,9 +54,9 @@ TEST(TraceCommand, VerifiesEveryFileEvenAfterABadOne) {
   const std::string bad = test::temporary_file("bad", "nothing");
   const Outcome one = run({"verify", bad, bundled});
   EXPECT_THAT(one.error, HasSubstr("the file has 7 bytes"));
-  EXPECT_THAT(one.out, HasSubstr("tinystories-2m.qkv.safetensors: good; 1179648 numbers"));
+  EXPECT_THAT(one.out, HasSubstr("tinystories-2m.qkv.safetensors: valid; 1179648 numbers"));
   const Outcome two = run({"verify", bad, bundled, bad});
-  EXPECT_EQ(two.error, "2 of 3 files are not good traces");
+  EXPECT_EQ(two.error, "2 of 3 files are not valid traces");
   EXPECT_THAT(two.err, HasSubstr("the file has 7 bytes"));
 }
 
