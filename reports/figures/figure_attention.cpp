@@ -101,7 +101,7 @@ void add_map(const AttentionMap& map, const Residency* unit, FigureData& data) {
 
 Figure attention_figure(const Sweep& sweep) {
   Figure figure{.name = "attention",
-                .title = "One head's attention, and what the policies kept of it",
+                .title = "One head's attention, and the part that each policy kept",
                 .caption = {}};
   const AttentionMap& whole = sweep.result->map;
   if (whole.side < 2 || whole.block == 0 || whole.mass.size() != whole.side * whole.side) {

@@ -101,17 +101,16 @@ std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& li
 std::string caption_of(const Sweep& sweep, bool errors) {
   const std::string k = std::to_string(sweep.result->top_k);
   return "Retained mass: the share of dense attention whose keys were still in the cache, mean "
-         "over queries. Lost mass is the rest, on a logarithmic axis that tells large budgets "
-         "apart. " +
+         "over queries. Lost mass is the rest, on a logarithmic axis, which separates large "
+         "budgets. " +
          std::string(errors ? "Output error: of the attention output, relative to the dense one. "
                             : "KL: of the renormalised row from the dense row. ") +
          "Top-k overlap: the share of the " + k +
          " largest dense weights that are among the largest of what is left. Open-loop replay of " +
          subject_of(*sweep.result) +
-         ". Points are means over query heads, seeds averaged first; those of one budget stand "
-         "side "
-         "by side. Bars, on the linear axes, are 95 % t-intervals of the mean over heads; they "
-         "say nothing of other texts.";
+         ". Points are means over query heads, seeds averaged first; those of one budget are drawn "
+         "side by side. Bars, on the linear axes, are 95 % t-intervals of the mean over heads; "
+         "they say nothing about other texts.";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ bool one_seed_each(const ClosedLoopResult& result) {
 
 std::string closing(const Curves& curves) {
   return " Closed loop: " + curves.result->model +
-         " ran on what each policy had left. Text: " + text_of(*curves.result) + "." +
+         " ran on what each policy kept. Text: " + text_of(*curves.result) + "." +
          (one_seed_each(*curves.result) ? " Policies that draw did so with one seed." : "");
 }
 
@@ -191,7 +191,8 @@ Figure budgets_figure(const Curves& curves) {
         with_commas(far_recall(curves.result->cells.front()).asked) + " of them)";
   }
   figure.caption +=
-      ". What evicts nothing has no budget and is drawn as a level." + closing(curves);
+      ". A policy that evicts nothing has no budget and is drawn as a horizontal line." +
+      closing(curves);
   data.finish(figure);
   return figure;
 }
@@ -244,8 +245,8 @@ Figure recall_figure(const Curves& curves) {
   figure.caption =
       "Questions whose likeliest next token was the answer" + at_budget(curves) +
       ", by the distance in tokens to the latest mention of the fact; in parentheses how many "
-      "were asked. Bars: Wilson 95 % intervals, as if every question stood for itself; policies "
-      "are asked the same ones." +
+      "were asked. Bars: Wilson 95 % intervals, as if every question were independent; all "
+      "policies get the same questions." +
       closing(curves);
   return figure;
 }

@@ -86,7 +86,7 @@ std::string plot_of(const Panel& panel, const std::string& block) {
 
 Figure inclusion_figure(const Sweep& sweep) {
   Figure figure{
-      .name = "inclusion", .title = "Who is in the middle at the end of the stream", .caption = {}};
+      .name = "inclusion", .title = "Tokens in the middle at the end of the stream", .caption = {}};
   const std::vector<Panel> panels = panels_of(sweep);
   if (panels.empty()) return figure;
   Grid grid = small_multiples(panels.size(), 190, 170);
@@ -116,12 +116,11 @@ Figure inclusion_figure(const Sweep& sweep) {
       "Share of caches (units and seeds) in which a position that had left the recent window was "
       "still resident after the last token, in bins of neighbouring positions, at budget " +
       std::to_string(sweep.budget) +
-      ". Bars: Wilson 95 % intervals, as if every position, unit and seed were decided on its own. "
-      "Black line: what the policy claims (uniform: capacity / tokens that entered; age-geometric: "
-      "each decision takes any token that may go alike); policies without a line claim no law. "
-      "Each "
-      "panel has its own scale. Sinks "
-      "and recent tokens, always resident, are left out. " +
+      ". Bars: Wilson 95 % intervals, as if every position, unit and seed were independent. "
+      "Black line: what the policy claims (uniform: capacity / tokens that entered; "
+      "age-geometric: each decision evicts each token that it may evict with equal "
+      "probability); a policy without a line claims no distribution. Each panel has its own "
+      "scale. Sinks and recent tokens, which are always resident, are left out. " +
       subject_of(*sweep.result) + ".";
   return figure;
 }

@@ -52,7 +52,7 @@ void add_survival(const Ages& ages, FigureData& data) {
 }  // namespace
 
 Figure lifetime_figure(const Sweep& sweep) {
-  Figure figure{.name = "lifetimes", .title = "How long tokens stay", .caption = {}};
+  Figure figure{.name = "lifetimes", .title = "Lifetimes of tokens", .caption = {}};
   std::vector<Line> shown;
   std::vector<std::string> parts;
   FigureData data({"age", "share_still_resident"});
@@ -80,7 +80,8 @@ Figure lifetime_figure(const Sweep& sweep) {
                 join(parts, ", ") + "\n";
   figure.caption =
       "Share of tokens that are still resident at an age (product-limit estimate over all units "
-      "and seeds: a token resident at the end counts for as long as it was watched), at budget " +
+      "and seeds: a token that is resident at the end counts up to its last known age), at "
+      "budget " +
       std::to_string(sweep.budget) + ". " + subject_of(*sweep.result) + ".";
   return figure;
 }

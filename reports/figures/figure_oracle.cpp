@@ -110,11 +110,11 @@ Figure oracle_figure(const Sweep& sweep) {
                 shares_panel(sweep, lines, data);
   data.finish(figure);
   figure.caption =
-      "Left: what caches could retain whose queries see as many rows as those of " + usual.label +
-      ". Optimum: the most that any cache retains which never takes back what it evicted. Per "
-      "step: a looser bound, as if taking back were free. Greedy: a cache that knows the future "
-      "and drops what will weigh least. Right: each policy's retained mass as a share of the "
-      "optimum of its own sizes. Open-loop replay of " +
+      "Left: what a cache could retain if its queries see as many rows as those of " + usual.label +
+      ". Optimum: the most that any cache can retain if evicted tokens never return. Per step: "
+      "a looser bound, in which evicted tokens may return. Greedy: a cache that knows the "
+      "future and evicts the tokens with the least future mass. Right: each policy's retained "
+      "mass as a share of the optimum of its own sizes. Open-loop replay of " +
       subject_of(*sweep.result) + ". Means over queries and query heads.";
   return figure;
 }

@@ -61,7 +61,7 @@ void add_rows(const Residency& unit, std::size_t step, FigureData& data) {
 }  // namespace
 
 Figure residency_figure(const Sweep& sweep) {
-  Figure figure{.name = "residency", .title = "Who was resident when", .caption = {}};
+  Figure figure{.name = "residency", .title = "Residents over time", .caption = {}};
   const std::vector<Panel> panels = panels_of(sweep);
   if (panels.empty()) return figure;
   const std::size_t tokens = sweep.result->trace.tokens;

@@ -114,10 +114,10 @@ Figure timing_figure(const TimingResult& result) {
   }
   data.finish(figure);
   figure.caption =
-      "The median time of a token after a prompt, how much of it is attention, the bytes of keys "
-      "and values held, and the largest memory of the process (weights, and what earlier rows left "
-      "behind, included), all axes logarithmic; where there are several budgets, in parentheses. "
-      "Times are those of one machine with whatever else it did. " +
+      "The median time of a token after a prompt, how much of it is attention, the bytes of "
+      "keys and values held, and the largest memory of the process (weights, and what earlier "
+      "rows left behind, included), all axes logarithmic; where there are several budgets, in "
+      "parentheses. Times are those of one machine, which may have run other work. " +
       result.model + "; weights " + result.weights + ", keys and values " + result.storage +
       timed.common + ".";
   return figure;

@@ -29,7 +29,7 @@ std::string quoted_label(const UniformityPlot& plot) {
 std::string what_was_run(const UniformityPlot& plot) {
   return with_commas(plot.streams) + " streams of " + quoted_label(plot) + ", " +
          with_commas(plot.kept.size()) + " tokens entered the middle, " +
-         std::to_string(plot.capacity) + " stay";
+         std::to_string(plot.capacity) + " are kept";
 }
 
 // The mean over the pairs i < j of a cell of the matrix that begins at `first_i` and `first_j`; NaN

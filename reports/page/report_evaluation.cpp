@@ -22,8 +22,9 @@ std::string facts_of(const ClosedLoopResult& result) {
          description("checksum", text) +
          description("keys and values", "stored as " + result.storage) +
          description("loop",
-                     "closed: the model ran on what each policy had left, so that everything it "
-                     "computed afterwards is changed by what was evicted.") +
+                     "closed: the model ran on what each policy kept, so that evictions change "
+                     "everything that "
+                     "it computes afterwards.") +
          "</dl>\n";
 }
 
@@ -34,18 +35,19 @@ std::string table_block(const Table& table, const std::string& heading) {
 
 std::string words_of(const ClosedLoopResult& result) {
   std::string words =
-      "<p>Perplexity is exp of the mean of -ln of the probability that the model gave to the token "
-      "that came next; the columns with ranges are over targets of that place in their stream.";
+      "<p>Perplexity is exp of the mean of -ln of the probability that the model gave to the "
+      "token that came next; a column with a range is over the targets in that range of their "
+      "stream.";
   if (result.asks()) {
     words +=
         " Recall is the share of the text's questions whose likeliest next token was the answer; "
         "columns are the distance in tokens to the latest mention of the fact, with the number of "
-        "questions in parentheses. A stream that is much longer than what the model was trained on "
-        "and short prompts may rank policies differently: look at both.";
+        "questions in parentheses. Policies may rank differently on short prompts and on a stream "
+        "that is much longer than the model's training context, so look at both.";
   }
   return words +
-         " KiB are those of keys and values at their peak, while a chunk is taken in: of the most "
-         "rows that were stored at once.</p>\n";
+         " KiB is the size of keys and values at their peak, which is the largest number of rows "
+         "stored at once, while a chunk is taken in.</p>\n";
 }
 
 std::string files_of(const EvaluationSection& section) {

@@ -7,8 +7,10 @@ std::string matrix_section(const MatrixSection& section) {
   if (section.matrix == nullptr) return "";
   const std::string base = section.folder + "/";
   return "<section id=\"" + section.folder +
-         "\">\n<h2>What the laws catch</h2>\n<p>kvcheck selftest holds the laws of kvcheck check "
-         "to caches that are wrong on purpose. " +
+         "\">\n"
+         "<h2>Faults that the laws detect</h2>\n"
+         "<p>kvcheck selftest runs the laws of kvcheck check on caches with one known fault "
+         "each. " +
          html_escaped(kill_summary(*section.matrix)) + "</p>\n" +
          figure_block(section.figure, section.folder) +
          "<h3>Mutants</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +

@@ -97,18 +97,15 @@ std::string words_of(const ReplayResult& result) {
          "is "
          "the divergence of the renormalised row from the dense row. Top-k is the share of the " +
          std::to_string(result.top_k) +
-         " largest dense weights found again among the largest of what is left. Output error is "
+         " largest dense weights that are also among the largest visible ones. Output error is "
          "relative to the dense attention output. All four are means over queries, then over query "
-         "heads. Visible is the mean number of rows that a query sees, stored peak the most rows "
-         "that a unit held, evictions are rows evicted, summed over "
-         "units (not comparable between specs of different unit), and KiB is the size of the "
-         "keys and values with every unit at its own peak. Intervals (\xC2\xB1) are 95 % "
-         "t-intervals of the mean over query heads, seeds averaged first; "
-         "they say nothing of other texts. "
-         "For policies that draw, "
-         "summary.csv also has "
-         "retained_mass_seeds_interval, half of the 95 % t-interval over seeds of the mean over "
-         "heads; it is empty with one seed.</p>\n";
+         "heads. Visible is the mean number of rows that a query sees. Stored peak is the largest "
+         "number of rows that a unit held. Evictions are evicted tokens, summed over units (do not "
+         "compare them between specs with different units). KiB is the size of the keys and values "
+         "with every unit at its own peak. Intervals (\xC2\xB1) are 95 % t-intervals of the mean "
+         "over query heads, seeds averaged first; they say nothing about other texts. For policies "
+         "that draw, summary.csv also has retained_mass_seeds_interval, half of the 95 % "
+         "t-interval over seeds of the mean over heads; it is empty with one seed.</p>\n";
 }
 
 std::string bounds_of(const TraceSection& section) {
@@ -184,12 +181,13 @@ std::string head_of(const ReportSections& page) {
     out += "<dt>logs</dt><dd>" + link_to("#" + page.logs.folder, "of other programs") + "</dd>\n";
   }
   if (page.matrix.matrix != nullptr) {
-    out += "<dt>laws</dt><dd>" + link_to("#" + page.matrix.folder, "what they catch") + "</dd>\n";
+    out += "<dt>laws</dt><dd>" + link_to("#" + page.matrix.folder, "faults that they detect") +
+           "</dd>\n";
   }
   out += "</dl>\n";
   if (complete) return out;
   return out +
-         "<p class=\"note\">This run did not finish. What follows is what it had stored.</p>\n";
+         "<p class=\"note\">This run did not finish. The page shows what it had stored.</p>\n";
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Result<int> run_gnuplot(const std::string& folder) {
   if (failure != 0) return io_error(std::string("cannot run gnuplot: ") + std::strerror(failure));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return io_error("lost sight of gnuplot");
+    if (errno != EINTR) return io_error("cannot wait for gnuplot");
   }
   return status;
 }
@@ -101,7 +101,7 @@ Result<void> draw(const Figure& figure, const std::string& folder) {
     ::unlink((base + ".svg").c_str());
     ::unlink((base + ".png").c_str());
     return io_error("gnuplot could not draw " + figure.name + ": " +
-                    (said.empty() ? "it ended without a word" : said));
+                    (said.empty() ? "it printed no reason" : said));
   }
   return {};
 }

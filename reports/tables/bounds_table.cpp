@@ -88,26 +88,28 @@ const SpecSummary& best_of(const Bounded& group) {
 
 std::vector<std::string> sentences(const ReplayResult& result) {
   std::vector<std::string> out = {
-      "Optimum: no cache that sees as many rows and never takes back what it evicted retains more.",
-      "Per step: each query sees its heaviest keys, whatever was evicted; never below the optimum.",
-      "Greedy: a cache that knows the future and drops what will weigh least; it is no bound."};
+      "Optimum: no cache that sees as many rows, and to which evicted tokens never return, "
+      "retains more.",
+      "Per step: each query sees its heaviest keys, evicted or not; never below the optimum.",
+      "Greedy: a cache that knows the future and evicts the tokens with the least future mass; "
+      "not a bound."};
   const auto any = [&](auto of) { return std::ranges::any_of(result.cells, of); };
   if (any([](const CellResult& cell) { return cell.cell.spec.selects(); })) {
     out.emplace_back(
-        "Where queries choose pages nothing is evicted, so that there is no optimum: a share of it "
+        "If queries select pages, nothing is evicted and there is no optimum: a share of it "
         "(\u2265) is that of the per-step bound.");
   }
   if (any([](const CellResult& cell) { return cell.cell.spec.budgets.shared(); })) {
     out.emplace_back(
-        "Where heads share their budgets each is bounded with the largest share that the others "
-        "may leave it: all cannot have that at once, and a share of it (\u2265) is at least that.");
+        "If heads share a budget, each is bounded with the largest part that the others may leave "
+        "it. All heads cannot have that at once, so a share of it (\u2265) is at least that.");
   }
   if (any([](const CellResult& cell) {
         const Spec& spec = cell.cell.spec;
         return spec.bounded() && !cell.bounds.empty() && !std::isfinite(oracle_of(cell).optimum);
       })) {
     out.emplace_back(
-        "The trace is longer than --oracle-tokens: its optimum was not computed, and a share of it "
+        "The trace is longer than --oracle-tokens, so its optimum was not computed: a share of it "
         "(\u2265) is at least that of the per-step bound.");
   }
   return out;

@@ -122,7 +122,7 @@ Table specs_table(const ReplayResult& result) {
 std::string summary_text(const ReplayResult& result, std::size_t width) {
   return to_text(summary_table(result), width) +
          "\xC2\xB1: 95 % t-interval of the mean over query heads, seeds averaged first; "
-         "it says nothing of other texts.\n" +
+         "it says nothing about other texts.\n" +
          bounds_text(result, width);
 }
 

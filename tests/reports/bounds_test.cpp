@@ -115,7 +115,7 @@ TEST(Bounds, GiveEachPolicyItsShare) {
   }
   const std::string text = summary_text(result);
   EXPECT_THAT(text, HasSubstr("of optimum"));
-  EXPECT_THAT(text, HasSubstr("no bound"));
+  EXPECT_THAT(text, HasSubstr("not a bound"));
   EXPECT_THAT(text, HasSubstr("unit=kv-head;timing=attend-then-trim"));
   EXPECT_THAT(cells_csv(result), HasSubstr(",optimum,optimum_share,per_step_bound,greedy_oracle,"));
   // One row for each of the two budgets, whatever the policies.
@@ -134,13 +134,13 @@ TEST(Bounds, SayAtLeastWhereTheOptimumIsNotKnown) {
 TEST(Bounds, SayWhyAShareIsAtLeast) {
   ReplayResult shared = with_bounds();
   for (CellResult& cell : shared.cells) cell.cell.spec.budgets.law = Budgets::Law::adaptive;
-  EXPECT_THAT(summary_text(shared), HasSubstr("Where heads share their budgets"));
+  EXPECT_THAT(summary_text(shared), HasSubstr("If heads share a budget"));
   ReplayResult selected = with_bounds(false);
   for (CellResult& cell : selected.cells) {
     cell.cell.spec = taken(parse_spec("dense;visibility=top-pages:8/4/0"));
   }
   const std::string text = summary_text(selected);
-  EXPECT_THAT(text, HasSubstr("Where queries choose pages"));
+  EXPECT_THAT(text, HasSubstr("If queries select pages"));
   EXPECT_THAT(text, HasSubstr("visibility=top-pages:8/4/0"));
   EXPECT_THAT(text, Not(HasSubstr("longer than")));
   for (CellResult& cell : selected.cells) cell.cell.spec = taken(parse_spec("dense"));

@@ -121,7 +121,7 @@ TEST_F(ClosedLoopReport, TheNewestOfEachKindMakeOneReport) {
   EXPECT_THAT(page, HasSubstr("kvcheck eval new"));
   EXPECT_THAT(page, HasSubstr("kvcheck replay x"));
   EXPECT_THAT(page, Not(HasSubstr("kvcheck eval old")));
-  EXPECT_THAT(page, HasSubstr("closed: the model ran on what each policy had left"));
+  EXPECT_THAT(page, HasSubstr("closed: the model ran on what each policy kept"));
   EXPECT_THAT(page, HasSubstr("model &lt;m&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<m>")));
   EXPECT_THAT(page, Not(HasSubstr("could not draw")));
