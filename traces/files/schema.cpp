@@ -45,7 +45,7 @@ std::optional<std::pair<std::size_t, Part>> layer_and_part(std::string_view name
 }
 
 // Groups the tensors by layer. An unknown name is an error: ignoring a misspelt one would lose its
-// numbers without a word.
+// numbers without a message.
 Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
   Layers layers;
   for (const SafetensorsTensor& tensor : file.tensors) {

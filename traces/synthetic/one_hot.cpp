@@ -1,4 +1,4 @@
-// The adversary: every query attends to the key that a known cache has just dropped.
+// The adversary: every query attends to the key that a known cache has just evicted.
 #include <algorithm>
 #include <utility>
 
@@ -7,27 +7,27 @@
 namespace kv {
 namespace {
 
-// A cache that protects its `recent` youngest tokens and drops the least attended of the others,
+// A cache that protects its `recent` newest tokens and evicts the least attended of the others,
 // the oldest among equals. With recent = budget it is a sliding window.
 class Opponent {
  public:
   Opponent(std::size_t budget, std::size_t recent) : budget_(budget), recent_(recent) {}
 
   // Token t arrives, its query attends to `target`, and the cache trims. Returns the target of the
-  // next query: the key that was dropped, or the next token if none was.
+  // next query: the key that was evicted, or the next token if none was.
   Position step(Position t, Position target) {
     residents_.push_back({t, 0});
     for (Resident& resident : residents_) resident.attended += resident.position == target ? 1 : 0;
     if (residents_.size() <= budget_) return t + 1;
 
-    // With recent = budget only the oldest token can be dropped.
+    // With recent = budget only the oldest token can be evicted.
     const auto last = residents_.end() - static_cast<std::ptrdiff_t>(recent_);
     const auto victim = std::min_element(
         residents_.begin(), last,
         [](const Resident& a, const Resident& b) { return a.attended < b.attended; });
-    const Position dropped = victim->position;
+    const Position evicted = victim->position;
     residents_.erase(victim);
-    return dropped;
+    return evicted;
   }
 
  private:
