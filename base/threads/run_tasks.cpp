@@ -22,7 +22,7 @@ class TaskRun {
 
   // What each thread does.
   void work(std::size_t worker) {
-    // Indices only grow, so once one of them is not wanted, none that follows is.
+    // Indices only grow, so once one of them is not needed, none that follows is.
     for (std::size_t i = next_++; i < count_ && !stopped(i); i = next_++) {
       try {
         if (const Result<void> done = task_({*this, i, worker}); !done) fail(i, done.error(), {});

@@ -79,7 +79,7 @@ void meet_tile(
     weights[i - begin] = logit;
     largest = std::max(largest, logit);
   }
-  // A larger logit than any before: what was summed so far is brought to the new base. At first
+  // A larger logit than any before: the sums so far are rescaled to the new base. At first
   // `most` is -infinity, so the factor is 0, and so are the sums.
   float* out = job.out + v * dim;
   if (largest > state.most) {

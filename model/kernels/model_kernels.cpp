@@ -29,7 +29,7 @@ std::span<const ModelKernels* const> supported_model_kernels() {
 }
 
 const ModelKernels& model_kernels() {
-  // The names agree with those of base/kernels, so that KV_KERNEL chooses both.
+  // The names agree with those of base/kernels, so that KV_KERNEL selects both.
   static const ModelKernels* const selected = named(kernels().name);
   KV_CHECK(selected != nullptr);
   return *selected;

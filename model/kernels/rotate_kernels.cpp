@@ -15,7 +15,7 @@ const RotateKernels complex_rotate_kernels = {.name = "avx512-fp16",
                                               .complex_instruction = true};
 
 // Asked of the CPU itself: clang before 16 does not know the feature's name. That the system saves
-// the registers was checked when the plain AVX-512 table was chosen.
+// the registers was checked when the plain AVX-512 table was selected.
 bool has_avx512_fp16() {
   unsigned a = 0;
   unsigned b = 0;

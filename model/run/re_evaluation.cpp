@@ -54,7 +54,7 @@ Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const T
   auto pass = Decoder::create(*model_, *dense,
                               {.storage = storage_, .keys = keys_, .observer = &replacement});
   if (!pass) return pass.error();
-  // Only its vectors are wanted; logits of the last token are the fewest that a feed computes.
+  // Only its vectors are needed; logits of the last token are the fewest that a feed computes.
   return pass->feed(before, Logits::last);
 }
 

@@ -2,7 +2,7 @@
 // their own. Their keys and values are then those of a text that never contained the evicted
 // tokens.
 //
-// With rare trims this is "discard and re-evaluate": drop half, feed the rest again. With a trim
+// With rare trims this is "discard and re-evaluate": evict half, feed the rest again. With a trim
 // after every token it is sliding-window recomputation.
 //
 // Source: discard: neural-speed, docs/infinite_inference.md, and llama.cpp before its context

@@ -14,16 +14,16 @@
 
 namespace kv::model {
 
-// An answer that can be looked up.
+// A question of the text whose answer was stated before.
 struct RecallQuestion {
-  std::size_t answer = 0;    // its place in the stream
-  std::size_t distance = 0;  // tokens since the latest mention of the same fact, its value's place
+  std::size_t answer = 0;    // the position of the answer in the stream
+  std::size_t distance = 0;  // tokens from the latest mention of the fact's value to the answer
 
   bool operator==(const RecallQuestion&) const = default;
 };
 
-// The questions of a stream whose answer stands in it before, in the same episode. Words are tokens
-// without their blanks; a stream of another kind has no questions.
+// The questions of a stream whose answers were stated before in the same episode. A word is a token
+// without its blanks. A stream of another kind has no questions.
 std::vector<RecallQuestion> recall_questions(std::span<const TokenId> stream,
                                              const Tokenizer& tokenizer);
 

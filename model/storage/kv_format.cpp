@@ -108,8 +108,9 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
   if (name.size() == text.size()) return format;
   const std::string given(text.substr(name.size() + 1));
   if (format.codes == KvCodes::none) {
-    return usage_error("--storage " + std::string(name) + " stores all tokens alike, and '" +
-                       given + "' tells some apart; expected " + std::string(name) +
+    return usage_error("--storage " + std::string(name) +
+                       " stores all tokens in the same form, and '" + given +
+                       "' distinguishes some; expected " + std::string(name) +
                        " alone, or codes: int8, int4, kivi4 or kivi2");
   }
   std::set<std::string_view> seen;

@@ -3,7 +3,7 @@
 // A vector is put in full precision and lowered to codes later, once: alone, with a step per
 // quantisation group of its channels; or together with others, with a step per channel that these
 // share (KIVI's keys). Shared steps are kept until the last of the vectors that were lowered
-// together is gone. A vector is dropped when its slot is put again.
+// together has left. A vector is discarded when its slot is written again.
 #pragma once
 
 #include <cstddef>

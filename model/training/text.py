@@ -1,7 +1,7 @@
 """The language that the bundled model speaks: stories about a topic, with facts and questions.
 
 A stream of episodes of 140 to 300 tokens. Each opens with its topic; then sentences follow: new facts
-("anna 's hat is red ."), questions about facts already told ("what is anna 's hat ? red ."), and
+("anna 's hat is red ."), questions about facts already stated ("what is anna 's hat ? red ."), and
 filler from the topic's own words. Values are drawn anew in every episode, so that an answer can only be
 looked up, by the pair of a name and an item; the words NAME 's ITEM <is|?> VALUE stand in the same order
 in fact and question, which makes the lookup learnable.
@@ -53,7 +53,7 @@ def episode(rng):
     topic = rng.choice(list(TOPICS))
     length = rng.randint(140, 300)
     cast = rng.sample(NAMES, rng.randint(3, 5))
-    tokens, starts, answers, facts, told = [], [0], {}, {}, []
+    tokens, starts, answers, facts, stated = [], [0], {}, {}, []
     tokens += ["story", "about", "the", topic, "."]
 
     def noun_and_verb():
@@ -70,12 +70,12 @@ def episode(rng):
             value = rng.choice(ITEMS[item])
             tokens += [name, "'s", item, "is", value, "."]
             facts[name, item] = [value, len(tokens) - 2]
-            told.append((name, item))
+            stated.append((name, item))
         elif kind < 0.7 and facts:
             if rng.random() < 0.7:
-                asked = min((rng.choice(told) for _ in range(3)), key=lambda f: facts[f][1])
+                asked = min((rng.choice(stated) for _ in range(3)), key=lambda f: facts[f][1])
             else:
-                asked = rng.choice(told)
+                asked = rng.choice(stated)
             name, item = asked
             tokens += ["what", "is", name, "'s", item, "?", facts[asked][0], "."]
             answers[len(tokens) - 2] = facts[asked][1]

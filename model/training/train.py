@@ -23,12 +23,12 @@ import text
 
 WIDTH, LAYERS, HEADS, ROTARY, CONTEXT = 128, 4, 4, 0.5, 256
 HEAD = WIDTH // HEADS
-TURNED = int(HEAD * ROTARY)
+ROTATED = int(HEAD * ROTARY)
 
 
 def rotate(x, cos, sin):
-    half = TURNED // 2
-    a, b, rest = x[..., :half], x[..., half:TURNED], x[..., TURNED:]
+    half = ROTATED // 2
+    a, b, rest = x[..., :half], x[..., half:ROTATED], x[..., ROTATED:]
     return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1)
 
 
@@ -66,7 +66,7 @@ class Model(nn.Module):
                 nn.init.normal_(weight, 0, 0.02 / (math.sqrt(2 * LAYERS) if residual else 1))
             elif name.endswith("bias"):
                 nn.init.zeros_(weight)
-        angle = torch.arange(8192)[:, None] * 10000.0 ** (-torch.arange(0, TURNED, 2) / TURNED)
+        angle = torch.arange(8192)[:, None] * 10000.0 ** (-torch.arange(0, ROTATED, 2) / ROTATED)
         self.cos, self.sin = angle.cos(), angle.sin()
 
     def forward(self, tokens, want_mass=False):

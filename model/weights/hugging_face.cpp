@@ -103,7 +103,7 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
   }
   if (!bound) return bound.error();
   // A tensor that no part of the model reads means that this is another architecture than its
-  // configuration says, and the output would be wrong without a word.
+  // configuration says, and the output would be wrong without a message.
   for (const std::string& name : files->unknown()) {
     if (is_buffer(name)) continue;
     return malformed(shown(folder) + " has a tensor " + shown(name) + " that a " + config->name +

@@ -136,7 +136,7 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
   expect_refused(run({"eval", "--model", test::small_llama().write("mute"), "--text", text_}),
                  "has neither tokenizer.json nor vocab.json");
   expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
-  expect_refused(eval({"--storage", "f16:recent=4"}), "stores all tokens alike");
+  expect_refused(eval({"--storage", "f16:recent=4"}), "stores all tokens in the same form");
   expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
   expect_refused(eval({"--weights", "int4"}), "unknown --weights 'int4'; did you mean 'int8'?");
   expect_refused(eval({"--each"}), "expected both");

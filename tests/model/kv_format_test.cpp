@@ -59,7 +59,8 @@ TEST(KvFormat, RefusesWhatMeansNothing) {
             "unknown --storage 'quantised' (there are f32, f16, bf16, int8, int4, kivi4, kivi2)");
   EXPECT_THAT(refusal("kivi8"), HasSubstr("unknown --storage 'kivi8'; did you mean 'kivi"));
   EXPECT_EQ(refusal("f32:recent=4"),
-            "--storage f32 stores all tokens alike, and 'recent=4' tells some apart; expected f32 "
+            "--storage f32 stores all tokens in the same form, and 'recent=4' distinguishes some; "
+            "expected f32 "
             "alone, or codes: int8, int4, kivi4 or kivi2");
   EXPECT_EQ(refusal("int4:recnt=4"),
             "--storage int4: unknown field 'recnt'; did you mean 'recent'?");
