@@ -112,10 +112,10 @@ class Policy {
   // before every other call.
   virtual void set_layer(const LayerOf& /*layer*/) {}
 
-  // Reports how places rotate keys and queries (base/rotation.h), for policies that need the
-  // vectors after rotation. Places are ranks if `at_ranks`, else positions. Null means that nothing
-  // rotates, as without the call. The rotation outlives the policy and its clones. Called before
-  // any observation.
+  // Reports how keys and queries are rotated (base/rotation.h), for policies that need the vectors
+  // after rotation. Their rotary positions are ranks if `at_ranks`, else positions in the stream.
+  // Null means that nothing rotates, as without the call. The rotation outlives the policy and its
+  // clones. Called before any observation.
   virtual void rotate_by(const Rotation* /*rotation*/, bool /*at_ranks*/) {}
 
   // Learns from one query. Its ranks are those of the previous query, without the residents that

@@ -1,8 +1,8 @@
 // Rotator: the arguments of Policy::rotate_by, stored by policies that compare keys and queries
 // after rotation. Observations hold these vectors before rotation.
 //
-// A place is a token's position in the stream or, in a cache that closes the gaps of evictions, its
-// rank (base/rotation.h).
+// A rotary position is a token's position in the stream or, in a cache that closes the gaps of
+// evictions, its rank (base/rotation.h).
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ class Rotator {
   // Null if nothing rotates.
   [[nodiscard]] const Rotation* rotation() const { return rotation_; }
 
-  // Whether places are ranks, which change with every eviction, instead of positions.
+  // Whether rotary positions are ranks, which change with every eviction.
   [[nodiscard]] bool at_ranks() const { return at_ranks_; }
 
-  // Rotates the vectors of a token's heads, one after another, to a place.
+  // Rotates the vectors of a token's heads, one after another, to a rotary position.
   void rotate_to(Position place, std::size_t dim, std::span<float> heads) const {
     if (rotation_ == nullptr) return;
     rotation_->mean_rotations(place, 1, rotations_);

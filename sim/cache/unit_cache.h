@@ -69,7 +69,7 @@ class UnitCache {
   // All random numbers come from `draws`. A deterministic policy draws none.
   UnitCache(const Spec& spec, std::unique_ptr<Draws> draws);
 
-  // Reports to the policy how places rotate keys and queries (Policy::rotate_by). `rotation` must
+  // Reports to the policy how keys and queries are rotated (Policy::rotate_by). `rotation` must
   // outlive the cache and its forks. Call it before the first chunk.
   void rotate_by(const Rotation* rotation);
 
