@@ -82,7 +82,7 @@ struct Protection {
   std::uint32_t sinks = 0;  // the default
 
   // The default recent window as a share of the budget that the sinks leave, in percent: 100 for
-  // policies without a middle, usually 50 else, 0 for policies that protect no recent tokens.
+  // policies without a middle, usually 50 otherwise, 0 for policies that protect no recent tokens.
   std::uint32_t recent_percent = 50;
 };
 
@@ -99,7 +99,7 @@ struct Protection {
 //                     victim is one of the k older tokens, each of which survives with (k-1)/k
 //   deterministic     the policy makes no random draws
 //   score-driven      decisions depend on attention
-//   ageing            older tokens lose rank with time, so a younger one may be kept with less
+//   ageing            older tokens lose rank with time, so a newer one may be kept with less
 //                     attention
 //   pooled            a token is scored with its neighbours, so one of them may be kept instead
 struct PolicyEntry {

@@ -1,7 +1,7 @@
 // Policies in a shared library: a user's own, under the same names everywhere.
 //
 //   // mine.cpp, linked with kvcheck::policies into libmine.so
-//   #include "policies/library.h"
+//   #include "kvcheck/policies/library.h"
 //   KVCHECK_POLICIES(mine_policy(), other_policy())
 //
 //   kvcheck --load ./libmine.so replay TRACE --policy mine:budget=64
