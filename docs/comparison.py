@@ -66,11 +66,23 @@ by the same program, with {tokens:,} tokens each. The texts are cut into windows
 them: a window holds the begin token and as many whole lines as fit. This gives {windows} windows and {read:,} tokens,
 begin tokens included. Every window begins with an empty cache.
 
-* **Stored** is the largest number of rows that any head held at once in any window. The first table has the
-  policies that store at most the budget and, while it attends, the newest token. The second table has the
-  policies that store more, because of slack before a trim, a prompt in chunks, or uneven budgets. Compare
-  policies within the first table; each line of the second table is a case of its own. The third table has
-  what evicts nothing in windows of {window} tokens, which shows nothing about quality here.
+The first table has the policies that store at most the budget and, while it attends, the newest token. The
+second table has the policies that store more, because of slack before a trim, a prompt in chunks, or uneven
+budgets. Compare policies within the first table; each line of the second table is a case of its own. The third
+table has the policies that evict nothing in windows of {window} tokens, which shows nothing about quality here.
+[Columns](#columns) defines every column.
+"""
+
+KEY = """
+![Share of the optimum, perplexity and recall of every policy and preset](images/comparison.svg)
+
+The figure shows the rows of the first two tables in the same order. Bars are 95 % intervals over the texts, as
+in the tables. A triangle marks a share for which only a bound is known; the share lies there or to the right.
+Values outside a panel are printed at its edge.
+
+## Columns
+
+* **Stored** is the largest number of rows that any head held at once in any window.
 * **Open loop**: the dense run of the bundled model over each window is recorded and replayed. *Mass* is the
   retained attention mass, as a mean over tokens, layers and heads. It is the same as `eval --open-loop` prints,
   which the program checks. *Of optimum* is its share of the most that any cache of the same sizes could have
@@ -101,7 +113,7 @@ begin tokens included. Every window begins with an empty cache.
 * **Mass elsewhere** comes from **another model and another text**: `{trace}`,
   TinyStories-2M, with 512 tokens in one stream. It shows how far the column *mass* depends on the model.
   **Do not compare it** with perplexity or recall, nor with *stored* and *moved*. The bundled model was trained
-  with a sink-forming term ([model.md](model.md)), so a cache that drops the first token loses more than half of
+  with a sink-forming term ([model.md](model.md)), so a cache that evicts the first token loses more than half of
   the mass here, and little there.
 
 Retained mass is a first-order measure: the evictions do not change what the model computes. Where the two loops
@@ -128,12 +140,6 @@ IDLE = "No evictions in a window"
 IDLE_COLUMNS = ["policy", "note", "µs", "stored elsewhere", "mass elsewhere"]
 
 TAIL = """
-![Share of the optimum, perplexity and recall of every policy and preset](images/comparison.svg)
-
-The figure shows the rows of the first two tables in the same order. Bars are 95 % intervals over the texts, as
-in the tables. A triangle marks a share for which only a bound is known; the share lies there or to the right.
-Values outside a panel are printed at its edge.
-
 ## Where the loops disagree
 
 {loops}
@@ -258,14 +264,14 @@ def main():
     by_name = {row.name: row for row in rows}
     drawn = [row for row in rows if row.draws()]
     example = by_name["h2o"]
-    print(HEAD.format(date=datetime.date.today().isoformat(), budget=BUDGET, trace=TRACE, seeds=SEEDS,
-                      tests=neighbours.tests, floor=neighbours.floor, follow=neighbours.follow, flips=FLIPS,
-                      texts=TEXTS, tokens=TEXT_TOKENS, rounds=ROUNDS, window=WINDOW,
-                      windows=len(windows.weights), read=windows.tokens,
-                      of_seeds=f"{max(row.open['of_seeds'] for row in drawn):.4f}",
-                      asked=", ".join(map(str, asked)),
-                      widths=", ".join(f"± {0.98 / math.sqrt(n):.2f}" for n in asked))
-          + body
+    shared = dict(date=datetime.date.today().isoformat(), budget=BUDGET, trace=TRACE, seeds=SEEDS,
+                  tests=neighbours.tests, floor=neighbours.floor, follow=neighbours.follow, flips=FLIPS,
+                  texts=TEXTS, tokens=TEXT_TOKENS, rounds=ROUNDS, window=WINDOW,
+                  windows=len(windows.weights), read=windows.tokens,
+                  of_seeds=f"{max(row.open['of_seeds'] for row in drawn):.4f}",
+                  asked=", ".join(map(str, asked)),
+                  widths=", ".join(f"± {0.98 / math.sqrt(n):.2f}" for n in asked))
+    print(HEAD.format(**shared) + body + KEY.format(**shared)
           + TAIL.format(trace=TRACE, budget=BUDGET, seeds=SEEDS, held_out=HELD_OUT, tokens=TEXT_TOKENS,
                         texts=TEXTS, window=WINDOW, second=FIRST_TEXT + 1, last=FIRST_TEXT + TEXTS - 1,
                         variants=variants, name=example.name, spec=example.spec,
