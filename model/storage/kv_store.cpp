@@ -39,6 +39,12 @@ void read(const std::byte* row, Storage storage, const float* scale, std::span<f
   }
 }
 
+// The slot's scale; null where rows have none.
+template <typename Scales>
+auto scale_at(Scales& scales, Slot slot) {
+  return scales.empty() ? nullptr : scales.data() + slot;
+}
+
 // The rank of a position among what is visible, if it is.
 std::optional<std::size_t> rank_of(Position position, const Visible& visible) {
   const auto in = [position](Run run) { return run.first <= position && position < run.last; };
@@ -93,7 +99,8 @@ void KvStore::put(Slot slot, const float* key, const float* value) {
     return;
   }
   put_key(slot, key);
-  write({value, dim_}, storage_, values_.data() + slot * row_bytes(), value_scales_.data() + slot);
+  write({value, dim_}, storage_, values_.data() + slot * row_bytes(),
+        scale_at(value_scales_, slot));
 }
 
 void KvStore::put_key(Slot slot, const float* key) {
@@ -102,7 +109,7 @@ void KvStore::put_key(Slot slot, const float* key) {
     return;
   }
   KV_CHECK((slot + 1) * row_bytes() <= keys_.size());
-  write({key, dim_}, storage_, keys_.data() + slot * row_bytes(), key_scales_.data() + slot);
+  write({key, dim_}, storage_, keys_.data() + slot * row_bytes(), scale_at(key_scales_, slot));
 }
 
 void KvStore::settle(Position query, const Visible& visible, std::span<const Slot> slots) {
@@ -130,12 +137,12 @@ void KvStore::settle(Position query, const Visible& visible, std::span<const Slo
 
 void KvStore::key(Slot slot, float* out) const {
   if (!direct()) return tiered_keys_->read(slot, out);
-  read(keys_.data() + slot * row_bytes(), storage_, key_scales_.data() + slot, {out, dim_});
+  read(keys_.data() + slot * row_bytes(), storage_, scale_at(key_scales_, slot), {out, dim_});
 }
 
 void KvStore::value(Slot slot, float* out) const {
   if (!direct()) return tiered_values_->read(slot, out);
-  read(values_.data() + slot * row_bytes(), storage_, value_scales_.data() + slot, {out, dim_});
+  read(values_.data() + slot * row_bytes(), storage_, scale_at(value_scales_, slot), {out, dim_});
 }
 
 std::size_t KvStore::bytes() const {
