@@ -19,6 +19,11 @@
 namespace kv::model {
 namespace {
 
+// Limits of one match, so that a pattern from a file cannot run for ever. ICU counts steps of its
+// engine, not seconds: the same text fails on every machine. A step is about a millisecond.
+constexpr std::int32_t match_steps = 2000;
+constexpr std::int32_t match_stack = 1 << 23;  // bytes
+
 struct CloseRegex {
   void operator()(URegularExpression* regex) const { uregex_close(regex); }
 };
@@ -95,8 +100,9 @@ class ByteBpe final : public Tokenizer {
       }
       bytes_[byte] = found->second;
     }
+    const std::size_t named = rules.vocabulary.size() + rules.added.size();
     for (const auto& [text, token] : rules.vocabulary) {
-      auto put = tokenizer_json::put_piece(pieces_, token, bytes_behind(text, byte_of));
+      auto put = tokenizer_json::put_piece(pieces_, named, token, bytes_behind(text, byte_of));
       if (!put) return put;
     }
     for (const auto& [left, right] : rules.merges) {
@@ -113,7 +119,8 @@ class ByteBpe final : public Tokenizer {
     }
     nfc_ = rules.nfc;
     for (const AddedToken& added : rules.added) {
-      if (auto put = tokenizer_json::put_piece(pieces_, added.token, added.text); !put) return put;
+      auto put = tokenizer_json::put_piece(pieces_, named, added.token, added.text);
+      if (!put) return put;
     }
     added_ = AddedTokens(rules.added);
     return open_pattern(rules.pattern);
@@ -164,6 +171,8 @@ class ByteBpe final : public Tokenizer {
     // A clone per call: matching changes the state of an ICU regex, and encode() is const so that
     // threads may share a tokenizer.
     const Regex regex(uregex_clone(pattern_.get(), &status));
+    uregex_setTimeLimit(regex.get(), match_steps, &status);
+    uregex_setStackLimit(regex.get(), match_stack, &status);
     const Text utf8 = open_text(text);
     uregex_setUText(regex.get(), utf8.get(), &status);
     std::size_t done = 0;
@@ -174,6 +183,12 @@ class ByteBpe final : public Tokenizer {
       encode_word(text.substr(done, begin - done), tokens);
       encode_word(text.substr(begin, end - begin), tokens);
       done = end;
+    }
+    if (status == U_REGEX_TIME_OUT || status == U_REGEX_STACK_OVERFLOW) {
+      return malformed("the tokenizer's pattern for splitting text needs too much " +
+                       std::string(status == U_REGEX_TIME_OUT ? "time" : "memory") +
+                       " behind byte " + std::to_string(done) +
+                       " of the text; expected a pattern that does not backtrack so far");
     }
     if (U_FAILURE(status) != 0) return icu_error(status);
     encode_word(text.substr(done), tokens);

@@ -76,14 +76,18 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
   return added;
 }
 
-Result<void> put_piece(std::vector<std::string>& pieces, TokenId token, std::string piece) {
-  // A wrong number in a file must not make us allocate all memory.
-  constexpr TokenId most = 1 << 24;
-  if (token >= most) {
-    return malformed("has a token number " + std::to_string(token) + "; expected less than " +
-                     std::to_string(most));
-  }
+Result<void> put_piece(std::vector<std::string>& pieces,
+                       std::size_t named,
+                       TokenId token,
+                       std::string piece) {
+  // Vocabularies of models are numbered without large gaps; this many numbers cost 2 MB.
+  constexpr std::size_t gaps = 1 << 16;
+  const std::size_t end = 2 * named + gaps;
   const auto at = static_cast<std::size_t>(token);
+  if (at >= end) {
+    return malformed("has a token number " + std::to_string(token) + "; expected less than " +
+                     std::to_string(end) + ", as it names " + std::to_string(named) + " tokens");
+  }
   if (pieces.size() <= at) pieces.resize(at + 1);
   pieces[at] = std::move(piece);
   return {};

@@ -30,8 +30,12 @@ Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::js
 // The list of added tokens; empty where there is none.
 Result<std::vector<AddedToken>> read_added(const boost::json::value* from);
 
-// Puts a token's text into its place in a list that grows as needed. The error is about a number
-// that is too large.
-Result<void> put_piece(std::vector<std::string>& pieces, TokenId token, std::string piece);
+// Puts a token's text into its place in a list that grows as needed. `named` is how many tokens the
+// file names: numbers may leave gaps, but none may be far beyond that count, so that one wrong
+// number allocates nothing. The error names such a number.
+Result<void> put_piece(std::vector<std::string>& pieces,
+                       std::size_t named,
+                       TokenId token,
+                       std::string piece);
 
 }  // namespace kv::model::tokenizer_json

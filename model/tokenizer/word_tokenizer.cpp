@@ -30,6 +30,7 @@ class WordTokenizer final : public Tokenizer {
                                                  std::span<const AddedToken> added,
                                                  const std::string& unknown) {
     auto made = std::make_unique<WordTokenizer>();
+    const std::size_t named = vocabulary.size() + added.size();
     for (const auto& [word, token] : vocabulary) {
       const auto at = static_cast<std::size_t>(token);
       // Decoding would be ambiguous. Added tokens may repeat a word of the vocabulary.
@@ -37,10 +38,12 @@ class WordTokenizer final : public Tokenizer {
         return malformed("gives the number " + std::to_string(token) +
                          " to two words; expected a number for each");
       }
-      if (auto put = file::put_piece(made->pieces_, token, word); !put) return put.error();
+      const auto put = file::put_piece(made->pieces_, named, token, word);
+      if (!put) return put.error();
     }
     for (const AddedToken& one : added) {
-      if (auto put = file::put_piece(made->pieces_, one.token, one.text); !put) return put.error();
+      const auto put = file::put_piece(made->pieces_, named, one.token, one.text);
+      if (!put) return put.error();
     }
     if (const auto found = vocabulary.find(unknown); found != vocabulary.end()) {
       made->unknown_ = found->second;

@@ -172,6 +172,27 @@ TEST(Tokenizer, SplitsByAPatternOfItsOwn) {
   EXPECT_EQ(encoded(*tokenizer, "ab").size(), 2U);  // "a" and "b" are words apart
 }
 
+TEST(Tokenizer, APatternThatBacktracksForEverIsAnError) {
+  std::string json = test::small_tokenizer_json();
+  const std::string from = R"({"type":"ByteLevel","add_prefix_space":false})";
+  json.replace(json.find(from), from.size(),
+               R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":)"
+               R"("(a+)+$"},"behavior":"Isolated","invert":false},)"
+               R"({"type":"ByteLevel","use_regex":false}]})");
+  const auto tokenizer = open_json(json).value();
+  EXPECT_TRUE(tokenizer->encode("aaaa"));
+  const auto tokens = tokenizer->encode(std::string(41, 'a') + "b");
+  ASSERT_FALSE(tokens);
+  EXPECT_THAT(tokens.error().message, HasSubstr("needs too much time behind byte 0 of the text"));
+}
+
+TEST(Tokenizer, ATokenNumberAloneAllocatesNothing) {
+  // The file names 262 tokens.
+  EXPECT_EQ(json_error("300", "65000"), "opened");
+  EXPECT_THAT(json_error("300", "16777215"),
+              HasSubstr("has a token number 16777215; expected less than 66"));
+}
+
 TEST(Tokenizer, RefusesABrokenTokenizerJson) {
   EXPECT_EQ(json_error("<s>", "<t>"), "opened");
   EXPECT_THAT(json_error("{", "["), HasSubstr("is no JSON"));
