@@ -56,4 +56,12 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string printable_line(std::string_view text) {
+  std::string out = printable(text);
+  for (std::size_t at = 0; (at = out.find('\n', at)) != std::string::npos;) {
+    out.replace(at, 1, "\\x0a");
+  }
+  return out;
+}
+
 }  // namespace kv

@@ -11,4 +11,7 @@ namespace kv {
 // \u202e. Newlines and printable characters are not changed.
 std::string printable(std::string_view text);
 
+// The same for a text that must remain on one line: newlines are escaped too.
+std::string printable_line(std::string_view text);
+
 }  // namespace kv

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
@@ -149,7 +150,7 @@ class Run {
     const double share = total_ > 0 ? work_of(trace) / total_ : 0;
     ReplayOptions options = plan_.options;
     options.progress = [&](double done) {
-      progress_.update(before_ + share * done, trace.info().name);
+      progress_.update(before_ + share * done, printable_line(trace.info().name));
       return !interrupted();
     };
     std::vector<Cell> cells;
@@ -254,7 +255,8 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
     if (plan->left_out[i].empty()) continue;
     streams.err << "--policy all leaves out policies that use facts missing in '"
-                << plan->traces[i].info().name << "': " << join(plan->left_out[i], ", ") << '\n';
+                << printable_line(plan->traces[i].info().name)
+                << "': " << join(plan->left_out[i], ", ") << '\n';
   }
   if (!plan->quiet) {
     std::size_t longest = 0;

@@ -1,6 +1,7 @@
 #include "kvcheck/cli/replay/result_text.h"
 
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -23,7 +24,7 @@ std::string loop_words(const TraceInfo& trace) {
 
 std::string head_line(const TraceInfo& trace) {
   const bool rows = trace.kind == TraceKind::attention;
-  return trace.name + ": " + counted(trace.tokens, "token") + ", " +
+  return printable_line(trace.name) + ": " + counted(trace.tokens, "token") + ", " +
          counted(trace.layers.size(), "layer") + " of " + counted(trace.query_heads, "head") +
          ", " + (rows ? "attention rows" : "q/k/v") + "; " + loop_words(trace) + "\n";
 }

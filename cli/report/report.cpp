@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
@@ -70,7 +71,8 @@ std::string line_of(const reports::RunSummary& run) {
                                                                : "") +
          (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") +
          (run.timings > 0 ? ", " + counted(run.timings, "timing") : "") + ", " +
-         counted(run.cells, "cell") + ", kvcheck " + run.version + ": " + run.command + "\n";
+         counted(run.cells, "cell") + ", kvcheck " + printable_line(run.version) + ": " +
+         printable_line(run.command) + "\n";
 }
 
 Result<void> list(const std::string& path, Streams& streams) {

@@ -17,6 +17,10 @@ TEST(Printable, SpellsOutWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
 }
 
+TEST(Printable, ALineHasNoNewline) {
+  EXPECT_EQ(printable_line("one\ntwo\x1b\n"), "one\\x0atwo\\x1b\\x0a");
+}
+
 TEST(Printable, JsonEscapesHighControlsToo) {
   EXPECT_EQ(json_string("a\xc2\x9b\xc2\xa0"), "\"a\\u009b\xc2\xa0\"");
 }

@@ -273,5 +273,22 @@ TEST_F(ReplayCommand, LeavesAnOldOutputAloneWhenTheNewRunIsRefused) {
   EXPECT_EQ(read_text(json), before);
 }
 
+// A name or a command from a file may hold what a terminal obeys, and newlines that forge lines.
+TEST_F(ReplayCommand, SendsNoEscapesToTheTerminal) {
+  const std::string trace = folder_ / "\x1b]0;title\x07\nrun 2.npy";
+  test::write_even_attention(trace, 1, 4);
+  const Ran ran =
+      test::run({"replay", trace, "--policy", "window", "--budget", "3", "-o", folder_ / "run.db"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const Ran listed = test::run({"report", folder_ / "run.db", "--list"});
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  for (const std::string& text : {ran.out, ran.err, listed.out}) {
+    EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << text;
+    EXPECT_THAT(text, Not(HasSubstr("\nrun 2"))) << text;
+  }
+  EXPECT_THAT(ran.out, HasSubstr("\\x1b]0;title\\x07\\x0arun 2"));
+  EXPECT_THAT(listed.out, HasSubstr("\\x1b]0;title"));
+}
+
 }  // namespace
 }  // namespace kv::cli
