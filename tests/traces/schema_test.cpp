@@ -1,5 +1,7 @@
 #include "kvcheck/traces/files/schema.h"
 
+#include <filesystem>
+
 #include "kvcheck/tests/traces/files.h"
 
 namespace kv {
@@ -144,6 +146,14 @@ TEST(Schema, RefusesTextEndsThatLeaveTheText) {
               HasSubstr("'text_ends' has 3 at token 1; expected a number from 1"));
   EXPECT_THAT(with_ends({2, 1}), HasSubstr("'text_ends' has 1 at token 1"));
   EXPECT_THAT(with_ends({-1, 1}), HasSubstr("'text_ends' has -1 at token 0"));
+}
+
+// Hashing 64 GB takes minutes; the first bytes are looked at before.
+TEST(OpenTrace, RefusesALargeFileByItsFirstBytes) {
+  const std::string path = test::temporary_file("sparse.safetensors", "");
+  std::filesystem::resize_file(path, std::uint64_t{1} << 36);
+  EXPECT_THAT(open_trace(path).error().message, HasSubstr("the header has 0 bytes; expected JSON"));
+  std::filesystem::remove(path);
 }
 
 TEST(OpenTrace, RefusesWhatIsNotAFile) {

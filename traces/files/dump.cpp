@@ -92,7 +92,7 @@ Trace trace_of(const NpyHeader& header, Numbers numbers, TraceOrigin origin) {
                                        header.shape.end());
   TraceInfo info;
   info.name = std::move(origin.name);
-  info.checksum = origin.checksum;
+  info.checksum = origin.checksum();
   info.number = numbers.number;
   info.query_heads = info.kv_heads = shape[0];
   info.tokens = shape[1];
@@ -170,7 +170,7 @@ Result<Trace> read_npy_dump(std::span<const std::byte> bytes, TraceOrigin origin
   if (auto right = check_shape(header.shape); !right) return right.error();
   const std::span<const std::byte> data = bytes.subspan(header.data_offset);
   Numbers numbers{header.type == NpyType::f16 ? Number::f16 : Number::f32, data.data(),
-                  origin.owner};
+                  origin.file};
   if (header.type == NpyType::f64) {
     const auto memory = std::make_shared<Bytes>();
     if (auto room = grow(*memory, data.size() / 2, data.size() / 2); !room) return room.error();

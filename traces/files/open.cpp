@@ -31,13 +31,16 @@ Result<Trace> read_any(std::span<const std::byte> bytes, TraceOrigin origin) {
 
 }  // namespace
 
+std::uint64_t TraceOrigin::checksum() const {
+  return XXH3_64bits(file->bytes().data(), file->bytes().size());
+}
+
 Result<Trace> open_trace(const std::string& path) {
   Result<MappedFile> mapped = MappedFile::open(path);
   if (!mapped) return mapped.error();
   const auto file = std::make_shared<const MappedFile>(std::move(*mapped));
   const std::span<const std::byte> bytes = file->bytes();
-  TraceOrigin origin{file_name(path), XXH3_64bits(bytes.data(), bytes.size()), file};
-  Result<Trace> trace = read_any(bytes, std::move(origin));
+  Result<Trace> trace = read_any(bytes, {file_name(path), file});
   if (!trace) return Error{trace.error().kind, "'" + path + "': " + trace.error().message};
   return trace;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/file.h"
 #include "kvcheck/traces/files/safetensors.h"
 #include "kvcheck/traces/trace.h"
 
@@ -14,8 +15,11 @@ namespace kv {
 // The data that a Trace keeps about the file that it was read from.
 struct TraceOrigin {
   std::string name;
-  std::uint64_t checksum = 0;
-  std::shared_ptr<const void> owner;  // of the bytes that views point into
+  std::shared_ptr<const MappedFile> file;  // the owner of the bytes that views point into
+
+  // XXH3-64 of the file's bytes. Cost: reads the whole file, so readers ask for it last, after
+  // everything that they check.
+  [[nodiscard]] std::uint64_t checksum() const;
 };
 
 // Messages name the metadata entry or tensor but not the file.
