@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "kvcheck/base/check.h"
@@ -29,6 +32,11 @@ void sync_folder(const std::string& path) {
   ::close(folder);
 }
 
+// What is mapped, for mapped_path_at(). Entries are MappedFile::Mapping, whose name is private. A
+// table of fixed size without locks, because a signal handler reads it.
+std::array<std::atomic<const void*>, 1024> mappings;
+static_assert(std::atomic<const void*>::is_always_lock_free, "a signal handler may not wait");
+
 }  // namespace
 
 Error system_error(std::string_view verb, const std::string& path) {
@@ -36,6 +44,28 @@ Error system_error(std::string_view verb, const std::string& path) {
   return {code == ENOENT ? Error::Kind::not_found : Error::Kind::io,
           "cannot " + std::string(verb) + " '" + path + "': " + std::strerror(code)};
 }
+
+struct MappedFile::Mapping {
+  Mapping(std::string path_of_file, const void* memory, std::size_t size)
+      : path(std::move(path_of_file)), bytes(static_cast<const std::byte*>(memory), size) {
+    for (; entry < mappings.size(); ++entry) {
+      const void* none = nullptr;
+      if (mappings[entry].compare_exchange_strong(none, this)) return;
+    }
+  }
+
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  ~Mapping() {
+    if (entry < mappings.size()) mappings[entry] = nullptr;
+    ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+  }
+
+  std::string path;
+  std::span<const std::byte> bytes;
+  std::size_t entry = 0;  // in `mappings`; their number if all are in use
+};
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   // Non-blocking, so that a named pipe is refused below instead of waited for.
@@ -52,26 +82,37 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) {
     ::close(descriptor);
-    return MappedFile({});
+    return MappedFile(nullptr);
   }
   void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   // Built before close(), which may change errno.
   const Error failure = system_error("map", path);
   ::close(descriptor);
   if (memory == MAP_FAILED) return failure;
-  return MappedFile({static_cast<const std::byte*>(memory), size});
+  return MappedFile(std::make_unique<Mapping>(path, memory, size));
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+MappedFile::MappedFile(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
 
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
+MappedFile::MappedFile(MappedFile&& other) noexcept = default;
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept = default;
+MappedFile::~MappedFile() = default;
+
+std::span<const std::byte> MappedFile::bytes() const {
+  return mapping_ == nullptr ? std::span<const std::byte>() : mapping_->bytes;
 }
 
-MappedFile::~MappedFile() {
-  if (bytes_.empty()) return;
-  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+const char* mapped_path_at(const void* address) noexcept {
+  for (const std::atomic<const void*>& entry : mappings) {
+    const auto* const mapping = static_cast<const MappedFile::Mapping*>(entry.load());
+    if (mapping == nullptr) continue;
+    const auto* const begin = mapping->bytes.data();
+    if (std::less_equal<>()(static_cast<const void*>(begin), address) &&
+        std::less<>()(address, static_cast<const void*>(begin + mapping->bytes.size()))) {
+      return mapping->path.c_str();
+    }
+  }
+  return nullptr;
 }
 
 AtomicFile::AtomicFile(std::string path, std::string temporary, int descriptor)

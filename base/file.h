@@ -12,7 +12,8 @@
 namespace kv {
 
 // The bytes of a file, mapped read-only. The object can be moved but not copied; its destructor
-// unmaps the file.
+// unmaps the file. If another process shortens the file, reading what is gone raises SIGBUS;
+// mapped_path_at() tells a signal handler which file it was.
 class MappedFile {
  public:
   // Opens and maps the file. Errors name the path and the reason: not found, a directory, no
@@ -25,13 +26,20 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const;
 
  private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  friend const char* mapped_path_at(const void* address) noexcept;
 
-  std::span<const std::byte> bytes_;
+  struct Mapping;
+  explicit MappedFile(std::unique_ptr<Mapping> mapping);
+
+  std::unique_ptr<Mapping> mapping_;  // null for an empty file
 };
+
+// The path of the mapped file whose bytes include the address; null if none of the first 1,024 that
+// are mapped at a time does. May be called in a signal handler.
+const char* mapped_path_at(const void* address) noexcept;
 
 // A file that appears whole or not at all. write() writes to a temporary file beside the target;
 // commit() flushes it to the disk and renames it over the target. Without commit() the destructor

@@ -9,6 +9,7 @@
 
 #include "kvcheck/cli/commands.h"
 #include "kvcheck/cli/options/output.h"
+#include "kvcheck/cli/options/shortened_file.h"
 
 namespace {
 
@@ -35,6 +36,7 @@ int main(int count, char** arguments) {
   reserve_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   std::signal(SIGPIPE, SIG_IGN);  // DescriptorBuffer handles a closed pipe
+  kv::cli::name_shortened_files();
   kv::cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   kv::cli::DescriptorBuffer err_buffer(STDERR_FILENO);
   std::ostream out(&out_buffer);

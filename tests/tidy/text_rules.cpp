@@ -40,8 +40,8 @@ const std::array<Ban, 10> bans = {{
      "return text; cli/main.cpp prints"},
     {{"STDOUT_FILENO", "STDERR_FILENO", "write(1,", "write(2,"},
      {"cli/main.cpp", "tests/", "bench/",
-      // The main function of a user's tests.
-      "cli/check/conformance_main.cpp",
+      // The main function of a user's tests, and a signal handler.
+      "cli/check/conformance_main.cpp", "cli/options/shortened_file.cpp",
       // They run child processes, and redirect what these print.
       "properties/remote/", "properties/cases/child.cpp"},
      {},
