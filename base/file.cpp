@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -132,19 +133,28 @@ AtomicFile::~AtomicFile() {
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
   struct stat status {};
 
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
     const char* what = S_ISDIR(status.st_mode) ? "a directory" : "not a regular file";
     return io_error("cannot write '" + path + "': it is " + what);
   }
-  std::string temporary = path + ".tmp-XXXXXX";
+  // A symbolic link remains one: the rename replaces the file that it leads to.
+  std::string target = path;
+  if (exists) {
+    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                           &std::free);
+    if (real == nullptr) return system_error("write", path);
+    target = real.get();
+  }
+  std::string temporary = target + ".tmp-XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return system_error("write", path);
-  // mkostemp creates a private file; give it the permissions that the user's mask allows. The mask
-  // can be read only by setting it.
+  // mkostemp creates a private file. One that replaces another gets its permissions, a new one what
+  // the user's mask allows; the mask can be read only by setting it.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
-  return AtomicFile(path, std::move(temporary), descriptor);
+  ::fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);
+  return AtomicFile(std::move(target), std::move(temporary), descriptor);
 }
 
 Result<void> AtomicFile::write(std::span<const std::byte> bytes) {

@@ -43,7 +43,8 @@ const char* mapped_path_at(const void* address) noexcept;
 
 // A file that appears whole or not at all. write() writes to a temporary file beside the target;
 // commit() flushes it to the disk and renames it over the target. Without commit() the destructor
-// removes the temporary file.
+// removes the temporary file. A file that is replaced keeps its permissions; of a symbolic link,
+// the file that it leads to is replaced. Other hard links keep the old content.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::string& path);

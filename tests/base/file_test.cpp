@@ -46,16 +46,16 @@ class File : public testing::Test {
 };
 
 // While it lives, the process has the rights of nobody, even when root runs the tests.
-class AsNoToken {
+class Unprivileged {
  public:
-  AsNoToken() {
+  Unprivileged() {
     if (was_root_) changed_ = ::seteuid(65534) == 0;
   }
 
-  AsNoToken(const AsNoToken&) = delete;
-  AsNoToken& operator=(const AsNoToken&) = delete;
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
 
-  ~AsNoToken() {
+  ~Unprivileged() {
     if (changed_ && ::seteuid(0) != 0) std::abort();
   }
 
@@ -139,7 +139,7 @@ TEST_F(File, ANamedPipeIsRefusedWithoutWaiting) {
 TEST_F(File, AFileWithoutPermissionIsRefused) {
   put("secret", "x");
   fs::permissions(path("secret"), fs::perms::none);
-  const AsNoToken no_token;
+  const Unprivileged no_token;
   if (!no_token.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
   const auto read = MappedFile::open(path("secret"));
   ASSERT_FALSE(read);
@@ -149,7 +149,7 @@ TEST_F(File, AFileWithoutPermissionIsRefused) {
 TEST_F(File, AFolderWithoutPermissionIsRefused) {
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
   {
-    const AsNoToken no_token;
+    const Unprivileged no_token;
     if (!no_token.is_restricted()) GTEST_SKIP() << "root cannot give up its rights here";
     const auto written = write_file(path("new"), "x");
     ASSERT_FALSE(written);
@@ -242,6 +242,24 @@ TEST_F(File, AFolderThatIsNotThereIsNamed) {
   EXPECT_EQ(written.error().kind, Error::Kind::not_found);
   EXPECT_EQ(written.error().message,
             "cannot write '" + path("no/such") + "': No such file or directory");
+}
+
+TEST_F(File, AReplacedFileKeepsItsPermissions) {
+  put("private", "old");
+  ASSERT_EQ(::chmod(path("private").c_str(), 0600), 0);
+  ASSERT_TRUE(write_file(path("private"), "new"));
+  EXPECT_EQ(text("private"), "new");
+  EXPECT_EQ(fs::status(path("private")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(File, ASymbolicLinkRemainsOne) {
+  put("target", "old");
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file(path("link"), "new"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(text("target"), "new");
+  EXPECT_EQ(entries(), 2U);
 }
 
 }  // namespace
