@@ -76,6 +76,10 @@ std::string counted(std::size_t n, std::string_view noun) {
   return with_commas(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
 }
 
+std::string are(std::size_t n) {
+  return n == 1 ? " is " : " are ";
+}
+
 }  // namespace
 
 Result<KillMatrix> parse_kill_matrix(std::string_view json) {
@@ -119,20 +123,25 @@ std::string kill_summary(const KillMatrix& matrix) {
     if (row.verdict == "equivalent") ++equivalent;
     if (row.verdict == "LIVES" || row.verdict == "KILLED") wrong.push_back(row.mutant);
   }
-  std::string text = counted(matrix.rows.size(), "mutant") + ": ";
-  text += wrong.empty()
-              ? std::string(equivalent == 0 ? "all are killed"
-                                            : "all are killed but " + std::to_string(equivalent) +
-                                                  " declared equivalent")
-              : "not as they should be: " + join(wrong, ", ");
+  const std::string mutants = counted(matrix.rows.size(), "mutant");
+  const std::size_t killed = matrix.rows.size() - equivalent;
+  std::string text =
+      wrong.empty() ? with_commas(killed) + " of " + mutants + are(killed) + "killed"
+                    : "Of " + mutants + ", these have an unexpected verdict: " + join(wrong, ", ");
+  if (wrong.empty() && equivalent > 0) {
+    text += "; " + with_commas(equivalent) + are(equivalent) + "declared equivalent";
+  }
   if (matrix.whole) {
-    text += ". " + counted(matrix.laws.size(), "law") + ": ";
-    text += matrix.idle.empty() ? "each kills a mutant" : "idle: " + join(matrix.idle, ", ");
+    const std::string laws = counted(matrix.laws.size(), "law");
+    text += matrix.idle.empty()
+                ? ". Each of the " + laws + " kills at least one mutant"
+                : ". Of " + laws + ", these kill no mutant: " + join(matrix.idle, ", ");
   }
   if (matrix.right_batteries == 0) return text + ".";
-  text += ". " + counted(matrix.right_batteries, "run") + " of " +
-          counted(matrix.right_subjects, "right subject") + ": ";
-  text += matrix.accused.empty() ? "none is accused" : "accused: " + join(matrix.accused, "; ");
+  text += ". In " + counted(matrix.right_batteries, "run") + " of " +
+          counted(matrix.right_subjects, "right subject") + ", ";
+  text += matrix.accused.empty() ? "no law was broken"
+                                 : "these broke a law: " + join(matrix.accused, "; ");
   return text + ".";
 }
 

@@ -60,7 +60,7 @@ const MatrixKill* quickest_cell(const KillMatrix& matrix, const MatrixRow& row);
 // "3", or "statistics".
 std::string cases_text(const KillMatrix& matrix, const MatrixKill& cell);
 
-// "171 mutants, all killed; 93 laws, all kill; 78 right subjects, ...".
+// "170 of 171 mutants are killed; 1 is declared equivalent. Each of the 93 laws kills ...".
 std::string kill_summary(const KillMatrix& matrix);
 
 // One row per mutant: what is wrong, where it was seen, how many laws kill it, the quickest of

@@ -98,11 +98,12 @@ std::string kill_matrix_page(const KillMatrix& matrix, std::string_view figure) 
       "# The kill matrix\n\n"
       "Written by `kvcheck selftest --seed " +
       std::to_string(matrix.seed) +
-      "`, which holds the laws to caches that are wrong on purpose.\n\n" + kill_summary(matrix) +
+      "`, which tries the laws on mutants: caches with one known\nfault each.\n\n" +
+      kill_summary(matrix) +
       "\n\n"
-      "A number in brackets counts the cases that the law took to see it; statistics are measured\n"
-      "on streams instead. The smallest counterexample is that of the first law named; it is what\n"
-      "`kvcheck check --reproduce` takes behind the law's id and a slash.\n\n";
+      "A number in brackets is how many cases the law needed to find the fault; *statistics*\n"
+      "means that it measured many streams instead. The smallest counterexample is a case that\n"
+      "breaks the first law named. `kvcheck check --reproduce` takes it as `LAW/CASE`.\n\n";
   if (!figure.empty()) {
     out += "![Which law kills which mutant](" + std::string(figure) + ")\n\n";
   }

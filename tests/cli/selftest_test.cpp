@@ -36,7 +36,7 @@ TEST(SelftestCommand, WritesJsonCsvAndMarkdown) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("# The kill matrix\n"));
   EXPECT_THAT(ran.out, HasSubstr("| no-lower-bound-in-chunks | "));
-  EXPECT_THAT(ran.out, HasSubstr("2 runs of 1 right subject: none is accused"));
+  EXPECT_THAT(ran.out, HasSubstr("In 2 runs of 1 right subject, no law was broken"));
   const auto object = boost::json::parse(read_text(folder / "m.json")).as_object();
   EXPECT_EQ(object.at("right_batteries").as_int64(), 2);
   const std::string csv = read_text(folder / "m.csv");
