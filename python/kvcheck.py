@@ -209,7 +209,7 @@ class _Units:
 
     def feed(self, call):
         tokens = call["tokens"]
-        told = []
+        appended = []
         for cache, payers in zip(self.caches, self.payers):
             if self.server.logits:
                 logits = call["logits"]
@@ -217,13 +217,13 @@ class _Units:
                 seen = cache.append(list(tokens), attention)
             else:
                 seen = cache.append(list(tokens))
-            told.append(seen.fields() if isinstance(seen, Facts) else _fields_of_seen(seen))
-        return self.look(told)
+            appended.append(seen.fields() if isinstance(seen, Facts) else _fields_of_seen(seen))
+        return self.look(appended)
 
-    def look(self, told=None):
+    def look(self, appended=None):
         units = []
         for index, cache in enumerate(self.caches):
-            unit = told[index] if told else {}
+            unit = appended[index] if appended else {}
             kept = list(cache.kept())
             if hasattr(cache, "positions"):
                 kept = {"values": kept, "positions": list(cache.positions())}
@@ -303,11 +303,11 @@ class _Server:
 
     def on_hello(self, _):
         hello = dict(self.hello, protocol=PROTOCOL)
-        for wanted in ({"sinks": 2, "recent": 4}, {"sinks": 2, "recent": 10},
-                       {"sinks": 0, "recent": 4}, {"sinks": 0, "recent": 12}):
+        for sizes in ({"sinks": 2, "recent": 4}, {"sinks": 2, "recent": 10},
+                      {"sinks": 0, "recent": 4}, {"sinks": 0, "recent": 12}):
             if "wanted" in hello:
                 break
-            setup = dict(wanted, layers=1, kv_heads=1, group=1, sequences=1, budget=12, seed=0)
+            setup = dict(sizes, layers=1, kv_heads=1, group=1, sequences=1, budget=12, seed=0)
             if "contract" in self.on_contract({"setup": setup}):
                 hello["wanted"] = setup
         return hello
@@ -374,12 +374,23 @@ def serve_model(model, hello, contract, defaults=()):
     _Server(model, hello, contract, dict(defaults)).run()
 
 
-def serve(cache, contract=None, name=None, wanted=None):
+def requested_sizes(requested, older):
+    """The sizes of serve's argument `requested`, or those of its older name "wanted"."""
+    unknown = sorted(set(older) - {"wanted"})
+    if unknown:
+        raise TypeError("serve() got an unexpected keyword argument '%s'" % unknown[0])
+    if requested is not None and older:
+        raise TypeError("serve() takes 'requested' or its older name, not both")
+    return older.get("wanted", requested)
+
+
+def serve(cache, contract=None, name=None, requested=None, **older):
     """Serves a class of caches that know token ids, until the host closes the connection.
 
     contract   what the cache declares (properties/PROTOCOL.md), or a function that returns it for a
                setup; a field that is missing has its strictest reading
-    wanted     the sizes that laws request, such as {"sinks": 4, "recent": 8, "budget": 16}
+    requested  the sizes that laws request, such as {"sinks": 4, "recent": 8, "budget": 16}; this
+               argument may also be given by its older name, "wanted"
     """
     server = type("Ids", (), {})()
     server.cache = cache
@@ -387,8 +398,9 @@ def serve(cache, contract=None, name=None, wanted=None):
     names = _takes(cache.__init__)
     hello = {"name": name or cache.__name__, "logits": server.logits,
              "draws": names is None or "draws" in names}
-    if wanted:
-        hello["wanted"] = wanted
+    requested = requested_sizes(requested, older)
+    if requested:
+        hello["wanted"] = requested
     defaults = {} if hasattr(cache, "positions") else {"positions": "untold"}
     serve_model(lambda setup, declared, ask: _Units(server, setup, declared, ask), hello, contract,
                 defaults)

@@ -162,24 +162,24 @@ class _Model:
         if count == 0:
             return self.look(0)
         positions = {token: first + i for i, token in enumerate(tokens)}
-        told = []
+        returned = []
         for layer in range(self.setup["layers"]):
             keys = self._given(layer, tokens, lambda t, p: encode_key(t, p, positions[t]))
             values = self._given(layer, tokens, encode_value)
             result = self.cache.update(keys, values, layer)
-            told.append([_listed(part) for part in result])
-        return self.look(count, told, [float(first + i) for i in range(count)])
+            returned.append([_listed(part) for part in result])
+        return self.look(count, returned, [float(first + i) for i in range(count)])
 
-    def _mask(self, told, sequence, head, count, rows):
-        if len(told) < 3 or told[2] is None:
+    def _mask(self, returned, sequence, head, count, rows):
+        if len(returned) < 3 or returned[2] is None:
             return ["1" * (rows - (count - 1 - i)) + "0" * (count - 1 - i) for i in range(count)]
-        mask = told[2]
+        mask = returned[2]
         if isinstance(mask[0][0], list):
             mask = mask[sequence if len(mask) > 1 else 0]
             mask = mask[head if len(mask) > 1 else 0]
         return ["".join("1" if bit else "0" for bit in row) for row in mask]
 
-    def look(self, count=0, told=None, positions=None):
+    def look(self, count=0, returned=None, positions=None):
         units = []
         stored = [[_listed(part) for part in self.cache.stored(layer)]
                   for layer in range(self.setup["layers"])]
@@ -191,12 +191,12 @@ class _Model:
                         [part[sequence][head] for part in (keys, values)] if keys else ([], [])))}
                     if hasattr(self.cache, "length"):
                         unit["reported"] = int(self.cache.length(layer))
-                    if told:
-                        keys, values = told[layer][0], told[layer][1]
-                        returned = _columns(keys[sequence][head], values[sequence][head])
-                        unit["returned"] = returned
-                        unit["visible"] = self._mask(told[layer], sequence, head, count,
-                                                     len(returned["values"]))
+                    if returned:
+                        keys, values = returned[layer][0], returned[layer][1]
+                        rows = _columns(keys[sequence][head], values[sequence][head])
+                        unit["returned"] = rows
+                        unit["visible"] = self._mask(returned[layer], sequence, head, count,
+                                                     len(rows["values"]))
                         unit["query_positions"] = positions
                     units.append(unit)
         return units
@@ -233,12 +233,13 @@ class _Model:
         return fresh
 
 
-def serve(cache, contract=None, name=None, wanted=None, lists=False):
+def serve(cache, contract=None, name=None, requested=None, lists=False, **older):
     """Serves a class of caches of tensors until the host closes the connection. The arguments are
     those of kvcheck.serve; `lists` passes nested lists instead of torch tensors."""
     hello = {"name": name or cache.__name__}
-    if wanted:
-        hello["wanted"] = wanted
+    requested = kvcheck.requested_sizes(requested, older)
+    if requested:
+        hello["wanted"] = requested
     if not lists:
         import torch
         torch.set_num_threads(1)  # more threads gain nothing for tensors this small

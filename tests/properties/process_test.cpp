@@ -95,8 +95,12 @@ TEST(Process, ADeclarationHasKnownFieldsOnly) {
   };
   refused(", contract={\"timming\":\"lazy\",\"slack\":4}",
           "answer.contract: unknown field 'timming'; did you mean 'timing'?");
-  refused(", wanted={\"sinks\":1,\"recent\":2,\"budged\":8}",
-          "answer.wanted: unknown field 'budged'; did you mean 'budget'?");
+  // The older name of the same argument, and one that there never was.
+  for (const std::string name : {"requested", "wanted"}) {
+    refused(", " + name + "={\"sinks\":1,\"recent\":2,\"budged\":8}",
+            "answer.wanted: unknown field 'budged'; did you mean 'budget'?");
+  }
+  refused(", sizes={}", "unexpected keyword argument 'sizes'");
 }
 
 // Where only some sizes are declared so, the runs of those fail of it.
@@ -136,7 +140,7 @@ TEST(Process, ACrashIsAFindingWithItsLastWords) {
   EXPECT_THAT(history->failure, HasSubstr("oh no"));
   EXPECT_TRUE(history->died);
   EXPECT_TRUE(history->events.empty());  // the case was one request
-  // The battery goes on.
+  // The battery continues.
   const auto next =
       run_case(**family, *parse_case("sinks=1,recent=2,budget=5;stream=random;calls=f3"));
   EXPECT_EQ(next->failure, "");
