@@ -264,7 +264,7 @@ std::string comparison_words(const ComparedRuns& runs) {
       "optimum, p, output error and rows moved (what contiguous storage would have copied) are of "
       "the replay of " +
       short_name(runs.open->trace) +
-      "; perplexity, recall by tokens since the fact was told, and " +
+      "; perplexity, recall by tokens since the fact was stated, and " +
       "KiB of keys and values are of " + runs.closed->model + " on " + text_of(*runs.closed) +
       ". Both are of one model. \xC2\xB1: 95 % t-interval "
       "of the mean over heads, which says nothing of other texts. p: the mass against the next "

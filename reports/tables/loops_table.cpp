@@ -79,7 +79,7 @@ std::string loops_words(const ClosedLoopResult& result) {
   }
   std::string words =
       "Spearman's rank correlation of retained mass (a replay of the dense run: open loop) and "
-      "perplexity (closed loop), 1 where more mass always goes with less perplexity: " +
+      "perplexity (closed loop), 1 if more mass always means less perplexity: " +
       all.words() + " over all " + std::to_string(result.cells.size());
   for (const auto& [budget, pairs] : by_budget) {
     if (pairs.mass.size() < 3) continue;
