@@ -181,7 +181,7 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   return Error{Error::Kind::unsupported, "no law was tried, so this is not a pass"};
 }
 
-// With every other command --budget is residents.
+// With every other command --budget is a number of residents.
 Result<void> no_budget(std::span<const std::string> given) {
   const auto is_budget = [](const std::string& word) {
     return word == "--budget" || word.starts_with("--budget=");

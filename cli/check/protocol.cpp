@@ -47,7 +47,7 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
     streams.out << (step.wrong.empty() ? "right  " : "WRONG  ") << step.asked << "\n";
     if (arguments->given("requests")) streams.out << "       " << step.request << "\n";
     if (step.wrong.empty()) continue;
-    // What the program said is shown, and not obeyed.
+    // What the program sent must not control the terminal.
     const std::string said = printable(step.wrong);
     for (const std::string_view line : split(said, '\n')) {
       streams.out << "       " << line << "\n";

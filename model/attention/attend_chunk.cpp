@@ -20,10 +20,14 @@ void ChunkAttention::attend(const AttendedRows& rows,
                             const LayerVectors& vectors,
                             Position last,
                             float* out) {
-  // As many tokens as keep queries and sums near the processor.
+  // As many tokens as keep queries and sums near the processor; one token has to fit even if a unit
+  // serves more heads than that.
   constexpr std::size_t most_vectors = 64;
   const std::size_t most = std::max<std::size_t>(1, most_vectors / rows.heads);
+  // Planned once, for the last query: earlier queries see prefixes of the same runs, and their
+  // rotations differ from the last one's by their distance alone.
   rotation_.plan(rows.visible, last);
+  // Read before the blocks, so that rows which need conversion are converted once, not per block.
   const KeysAndValues stored = reader_.read(rows.store, rows.slots);
   for (std::size_t first = 0; first < vectors.tokens; first += most) {
     const QueryBlock block{.first = vectors.q + first * width_ + rows.first_head * dim_,
@@ -40,6 +44,7 @@ void ChunkAttention::attend_block(const AttendedRows& rows,
                                   const QueryBlock& block,
                                   float* out) {
   const std::size_t count = block.tokens * block.heads;
+  // Each query sees one row less than the query after it; the last sees all slots.
   limits_.clear();
   for (std::size_t i = 0; i < block.tokens; ++i) {
     limits_.insert(limits_.end(), block.heads, rows.slots.size() - (block.before_last - i));

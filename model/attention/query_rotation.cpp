@@ -37,7 +37,7 @@ std::span<const QueryRun> QueryRotation::rotate(const QueryBlock& block) {
   const std::size_t per_token = block.heads * dim_;
   const std::size_t per_run = block.tokens * per_token;
   rotated_.resize(runs_.size() * per_run);
-  // Tokens outside, runs inside: a token's query is read once and stays in the first-level cache.
+  // Tokens outside, runs inside: a token's query is read once and is then in the first-level cache.
   for (std::size_t i = 0; i < block.tokens; ++i) {
     const float* query = block.first + i * block.stride;
     const std::size_t less = block.before_last - i;
