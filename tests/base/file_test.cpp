@@ -45,7 +45,7 @@ class File : public testing::Test {
   std::string folder_;
 };
 
-// While it lives, the process has the rights of nobody, even when root runs the tests.
+// While it lives, the process has no privileges, even when root runs the tests.
 class Unprivileged {
  public:
   Unprivileged() {

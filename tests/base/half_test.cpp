@@ -101,7 +101,7 @@ TEST(Half, F16RoundsRandomFloatsLikeTheReference) {
   for (Position i = 0; i < 200000 && !HasFatalFailure(); ++i) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(rng.bits(i)));
     if (!std::isnan(value)) expect_rounded(value);
-    // The same digits brought into the range of f16.
+    // The same digits, scaled into the range of f16.
     expect_rounded(
         std::ldexp(static_cast<float>(rng.uniform(i)) - 0.5F, static_cast<int>(i % 48) - 30));
   }

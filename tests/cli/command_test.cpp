@@ -111,7 +111,7 @@ TEST(Kvcheck, HelpsWithEveryCommandInTheSameForm) {
     EXPECT_EQ(lines[1], "");
     EXPECT_THAT(std::string(lines[2]), testing::StartsWith("Usage:  kvcheck " + name + " "));
     for (std::size_t i = 3; !lines[i].empty(); ++i) {
-      if (lines[i].starts_with("          ")) continue;  // the line before goes on
+      if (lines[i].starts_with("          ")) continue;  // continues the line before
       EXPECT_THAT(std::string(lines[i]), testing::StartsWith("        kvcheck " + name + " "));
     }
     EXPECT_THAT(help, HasSubstr("\nExamples:\n  kvcheck " + name));

@@ -137,7 +137,7 @@ TEST_F(ModelCommands, RefuseWhatIsMissing) {
                  "has neither tokenizer.json nor vocab.json");
   expect_refused(eval({"--policy", "strm"}), "did you mean 'streaming'");
   expect_refused(eval({"--storage", "f16:recent=4"}), "stores all tokens in the same form");
-  expect_refused(eval({"--keys", "turned"}), "unknown --keys 'turned'");
+  expect_refused(eval({"--keys", "mixed"}), "unknown --keys 'mixed'");
   expect_refused(eval({"--weights", "int4"}), "unknown --weights 'int4'; did you mean 'int8'?");
   expect_refused(eval({"--each"}), "expected both");
   expect_refused(eval({"--policy", "h2o;unit=model;visibility=window;chunk=4"}),
@@ -197,7 +197,7 @@ TEST_F(ModelCommands, GenerateTellsUnitsApart) {
 }
 
 TEST_F(ModelCommands, SayWhichPolicyCannotBe) {
-  // The other one is told to stop, which is no error.
+  // The other thread is asked to stop, which is no error.
   expect_refused(eval({"--threads", "2", "--keys", "raw", "--policy", "dense", "--policy",
                        "h2o;positions=shifted", "--budget", "8"}),
                  "positions=shifted rotates stored keys, and raw ones carry no rotation");

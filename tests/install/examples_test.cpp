@@ -1,5 +1,6 @@
-// The examples, as somebody else has them: an installed kvcheck and a copy of the example. The good
-// one of each holds, and the broken one is caught with a case that a person can read.
+// The examples as a user has them: an installed kvcheck and a copy of the example. The right cache
+// of each example passes; in the broken one a law finds the fault, with a case that a person can
+// read.
 #include "kvcheck/tests/install/prefix.h"
 #include "kvcheck/tests/paths.h"
 
@@ -133,7 +134,7 @@ TEST_F(Examples, PolicyInALibrary) {
            "speed " + model + "--policy outward --budget 32 --length 64 --tokens 2",
            "uniformity outward:budget=16 --tokens 40 --trials 100"}) {
     const auto ran = prefix_.run(prefix_.kvcheck() + " " + library + words);
-    // Nobody said that it was uniform, and it is not.
+    // The policy does not claim to be uniform, and it is not.
     EXPECT_EQ(ran.status, words.starts_with("uniformity") ? 1 : 0) << words << "\n" << ran.output;
     EXPECT_THAT(ran.output, HasSubstr("outward")) << words;
   }

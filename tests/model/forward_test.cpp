@@ -23,7 +23,7 @@ std::string find_python() {
   return {};
 }
 
-// Writes down who saw whom.
+// Records which tokens each query saw.
 class Witness final : public AttentionObserver {
  public:
   void on_row(std::size_t layer,

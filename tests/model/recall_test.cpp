@@ -54,7 +54,7 @@ TEST_F(Recall, AsksOnlyWhatThisEpisodeStated) {
   EXPECT_THAT(questions("what is anna 's hat ? red ."), IsEmpty());
   EXPECT_THAT(questions("ben 's hat is red . anna 's pet is cat . what is anna 's hat ? red"),
               IsEmpty());
-  // The text begins after the fact was told anew.
+  // The fact was stated before the text begins.
   EXPECT_THAT(questions("anna 's hat is cat . what is anna 's hat ? red ."), IsEmpty());
   EXPECT_THAT(questions("anna 's hat is red . story about the sea . what is anna 's hat ? red"),
               IsEmpty());

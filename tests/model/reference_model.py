@@ -48,7 +48,7 @@ def gelu_tanh(x):
 
 
 def rotate(x, positions, dims, theta):
-    """Of each row the first `dims` numbers, as complex numbers (i, i + dims / 2), turned."""
+    """Rotates the first `dims` numbers of each row as complex numbers (i, i + dims / 2)."""
     half = dims // 2
     if half == 0:
         return x

@@ -61,8 +61,8 @@ def read_llama2c(path):
             "rope_theta": 10000.0, "tie_word_embeddings": tied, "adjacent_pairs": True}, w
 
 
-def turned(x, dims, base, adjacent):
-    """x [heads, tokens, dim]: pairs of the first `dims` numbers turned by their position."""
+def rotated(x, dims, base, adjacent):
+    """x [heads, tokens, dim]: pairs of the first `dims` numbers, rotated by their position."""
     pairs = x[..., :dims].unflatten(-1, (dims // 2, 2) if adjacent else (2, dims // 2))
     pairs = pairs if adjacent else pairs.transpose(-1, -2)
     rate = base ** (-torch.arange(0, dims, 2, dtype=torch.float64) / dims)
@@ -102,8 +102,8 @@ def llama(c, w, tokens):
     for layer in range(c["num_hidden_layers"]):
         at = f"model.layers.{layer}."
         h = norm(x, at + "input_layernorm")
-        q = turned(heads_of(linear(h, at + "self_attn.q_proj"), heads), *rope)
-        k = turned(heads_of(linear(h, at + "self_attn.k_proj"), kv_heads), *rope)
+        q = rotated(heads_of(linear(h, at + "self_attn.q_proj"), heads), *rope)
+        k = rotated(heads_of(linear(h, at + "self_attn.k_proj"), kv_heads), *rope)
         v = heads_of(linear(h, at + "self_attn.v_proj"), kv_heads)
         x = x + linear(attend(q, k, v), at + "self_attn.o_proj")
         h = norm(x, at + "post_attention_layernorm")
@@ -130,7 +130,7 @@ def gpt_neox(c, w, tokens):
         fused = heads_of(linear(norm(x, at + "input_layernorm"), at + "attention.query_key_value"),
                          heads)
         q, k, v = fused.chunk(3, -1)
-        a = linear(attend(turned(q, *rope), turned(k, *rope), v), at + "attention.dense")
+        a = linear(attend(rotated(q, *rope), rotated(k, *rope), v), at + "attention.dense")
         h = norm(x if c["use_parallel_residual"] else x + a, at + "post_attention_layernorm")
         h = F.gelu(linear(h, at + "mlp.dense_h_to_4h"))
         x = x + a + linear(h, at + "mlp.dense_4h_to_h")

@@ -1,4 +1,5 @@
-// Who is in full precision when: the newest tokens and the sinks, exactly, whatever the chunks.
+// Which tokens are in full precision, and when: exactly the newest tokens and the sinks, for any
+// division into chunks.
 #include <cmath>
 #include <set>
 

@@ -1,5 +1,6 @@
-// The bound on what codes lose, held to random vectors: in full precision nothing, and else half
-// the step of the number's own group, whoever else came, was lowered or went.
+// The bound on the error of codes, tried on random vectors: no error in full precision, otherwise
+// at most half the step of the number's own group. Tokens that are added, quantised or evicted
+// later do not change it.
 #include "kvcheck/model/storage/tiered_rows.h"
 
 #include <cmath>

@@ -125,7 +125,7 @@ TEST(Tokenizer, LiesBesideALlama2cCheckpoint) {
               HasSubstr("neither tok512.bin nor tokenizer.bin lies beside the checkpoint"));
   std::filesystem::copy_file(good, folder / "tokenizer.bin");
   EXPECT_EQ(open_tokenizer(checkpoint, "", 512).value()->vocabulary(), 512U);
-  // The one of this size goes first.
+  // The file named after the vocabulary's size takes precedence.
   std::filesystem::rename(folder / "tokenizer.bin", folder / "tok512.bin");
   std::filesystem::copy_file(test::temporary_file("tok.bin", "none"), folder / "tokenizer.bin");
   EXPECT_EQ(open_tokenizer(checkpoint, "", 512).value()->vocabulary(), 512U);

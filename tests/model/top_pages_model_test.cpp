@@ -1,5 +1,5 @@
 // visibility=top-pages in the decoder: bounds of the keys as they are stored, what does not matter,
-// and the pages that a replay of the same numbers chooses.
+// and the pages that a replay of the same numbers selects.
 #include <array>
 #include <map>
 

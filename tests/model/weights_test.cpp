@@ -266,7 +266,7 @@ TEST(Weights, Llama3StretchesSlowPairsOnly) {
   const std::vector<double> scaled = rope_frequencies(config);
   EXPECT_EQ(scaled.front(), plain.front());
   EXPECT_DOUBLE_EQ(scaled.back(), plain.back() / 8);
-  // Pair 32 turns 1.84 times within 8192 tokens: (1.84 - 1) / 3 of it is kept, the rest stretched.
+  // Pair 32 makes 1.84 rotations within 8192 tokens: (1.84 - 1) / 3 is kept, the rest stretched.
   const double rotations = 8192 * plain[32] / 6.283185307179586;
   const double kept = (rotations - 1) / 3;
   EXPECT_NEAR(scaled[32], plain[32] * (kept + (1 - kept) / 8), 1e-15);

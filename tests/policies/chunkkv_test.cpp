@@ -27,7 +27,7 @@ Kept kept_by(const Sizes& sizes, const std::vector<float>& last) {
   return cache.residents;
 }
 
-// Chunks 0-2 and 3-5 have .3 and .4; the heaviest token of all, 1, goes with its chunk.
+// Chunks 0-2 and 3-5 have .3 and .4; the heaviest token of all, 1, is evicted with its chunk.
 TEST(Chunkkv, DropsAChunkWholeWithTheHeaviestTokenInIt) {
   EXPECT_EQ(kept_by({3, 1, 6}, {0, 0.3F, 0, 0.2F, 0.1F, 0.1F, 0, 0.3F}), (Kept{3, 4, 5, 6, 7}));
 }
@@ -54,8 +54,8 @@ TEST(Chunkkv, SelectsTokenByTokenWhereNoChunkFits) {
   EXPECT_EQ(kept_by({10, 1, 3}, {0.1F, 0.3F, 0.05F, 0.3F, 0.25F}), (Kept{0, 1, 3, 4}));
 }
 
-// A capacity of 7: chunks 0-2 and 3-5 stay with token 6; when 7 comes, one goes, and 5 are left.
-// 8 fills the place of the next chunk.
+// A capacity of 7: chunks 0-2 and 3-5 are kept with token 6. When 7 arrives, one chunk is evicted
+// and 5 tokens are left. 8 fills the place of the next chunk.
 TEST(Chunkkv, CutsTheMiddleAnewAfterEveryTrim) {
   const auto policy = make_chunkkv(3, 1);
   ScriptedDraws draws;

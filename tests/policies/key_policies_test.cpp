@@ -29,8 +29,8 @@ TEST(KeyNorm, DropsTheLongestKeyWheneverOneMustGo) {
   EXPECT_EQ(kept_by(*make_key_norm(), cache, tokens), (Kept{0, 4}));
 }
 
-// The anchor of (1,0), (1,0) and (0,1) is along (2,1): the first two are most like it, and of them
-// the older goes. Lengths do not count.
+// The anchor of (1,0), (1,0) and (0,1) is along (2,1): the first two are most like it, and the
+// older of them is evicted. Lengths do not count.
 TEST(Keydiff, DropsTheKeyMostLikeTheOthers) {
   const MiniCache cache{.capacity = 2};
   EXPECT_EQ(kept_by(*make_keydiff(), cache, {{.key = {1, 0}}, {.key = {9, 0}}, {.key = {0, 2}}}),
@@ -49,7 +49,7 @@ TEST(Keydiff, CountsSinksAndRecentTokensIntoTheAnchor) {
 }
 
 // Token 0: against (0,0) and (4,0) its channels stand at 8/4 = 2 and 0: deviation 1. Token 1:
-// against (4,0) and (2,4) they stand at (0-2)/2 = -1 and 0: deviation 1/2, so it goes.
+// against (4,0) and (2,4) they stand at (0-2)/2 = -1 and 0: deviation 1/2, so it is evicted.
 TEST(Lagkv, DropsTheTokenThatIsPlainBesideTheTokensAfterIt) {
   const std::vector<OneHead> tokens = {{.key = {8, 0}, .value = {0, 0}},
                                        {.key = {0, 0}, .value = {0, 0}},
@@ -68,7 +68,7 @@ TEST(Lagkv, AddsWhatTheValueSays) {
 }
 
 // Token 0 stands out and token 1 does not, but its piece's reference is not complete yet: the
-// oldest goes.
+// oldest is evicted.
 TEST(Lagkv, LetsTheOldestGoWhileNoPartitionIsScored) {
   const std::vector<OneHead> tokens = {{.key = {8, 0}, .value = {0, 0}},
                                        {.key = {0, 0}, .value = {0, 0}},
@@ -129,7 +129,7 @@ TEST(ExpectedAttention, WeighsWithTheValuesLengthIfAsked) {
 }
 
 // The queries 1, -2 and 1 have the mean 0 and the variance 2: keys expect e^(k^2). Without the
-// covariance all expect the same and the oldest goes.
+// covariance all expect the same and the oldest is evicted.
 TEST(ExpectedAttention, CountsOnQueriesThatVary) {
   const auto tokens = numbers({2, -3, 1}, {1, 1, 1}, {1, -2, 1});
   EXPECT_EQ(kept_by(*make_expected_attention(Covariance::diagonal, true), {.capacity = 2}, tokens),
@@ -150,14 +150,15 @@ TEST(ExpectedAttention, SeesWhatChannelsHaveInCommonOnlyWithAllPairs) {
             (Kept{1, 2}));
 }
 
-// One pair of channels that turns by one radian a position.
+// One pair of channels, rotated by one radian a position.
 const RopeRotation& radians() {
   static const RopeRotation rotation({RopeLayout::interleaved, 2, 10000});
   return rotation;
 }
 
-// All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p turned by
-// 5 - p: the cosines of 5 to 1 are 0.28, -0.65, -0.99, -0.42 and 0.54, so that 2 expects least.
+// All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p
+// rotated by 5 - p: the cosines of 5 to 1 are 0.28, -0.65, -0.99, -0.42 and 0.54, so that 2
+// expects least.
 TEST(ExpectedAttention, RotatesQueriesToTheNextPositions) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}, .value = {1}, .query = {1, 0}});
   for (const std::size_t future : {0U, 1U, 2U}) {
@@ -217,7 +218,7 @@ TEST(SemanticBlocks, HandsTheRestBack) {
             (Kept{1, 2}));
 }
 
-// All keys and queries are (1, 0) before rotation. The query at 4 meets the keys turned by 4 to 0:
+// All keys and queries are (1, 0) before rotation. The query at 4 meets the keys rotated by 4 to 0:
 // the cosine of 3 is the lowest.
 TEST(SemanticBlocks, CompareRotatedKeysIfAsked) {
   const std::vector<OneHead> tokens(5, asking({1, 0}, {1, 0}));

@@ -39,7 +39,7 @@ TEST(Keyformer, IsH2oWithoutNoiseAndWithASteadyTemperature) {
 }
 
 // u = e^-1 is no noise and u = e^-2 is -ln 2. Of two tokens with half of a query each, the one with
-// that noise gets a third and goes.
+// that noise gets a third and is evicted.
 std::vector<Position> kept_with(double u_of_1, double u_of_2) {
   const auto policy = make_keyformer({.step = 0});
   ScriptedDraws draws;
@@ -80,8 +80,8 @@ TEST(Keyformer, KeepsOtherTokensUnderOtherSeeds) {
 }
 
 // With step 1, tau is 1, 2 and 3. Query 1 pays 0.8 and 0.2: at tau 2 that is 0.667 and 0.333. Query
-// 2 pays 0.001, 0.35 and 0.649: at tau 3 that is 0.060, 0.422 and 0.518. So 1 has 0.755 and 2 goes;
-// by plain sums 1 would go, with 0.55 against 0.649.
+// 2 pays 0.001, 0.35 and 0.649: at tau 3 that is 0.060, 0.422 and 0.518. So 1 has 0.755 and 2 is
+// evicted; by plain sums 1 would be evicted, with 0.55 against 0.649.
 TEST(Keyformer, EvensOutWhatLaterQueriesSay) {
   for (const double step : {0.0, 1.0}) {
     const auto policy = make_keyformer({.noise = false, .step = step, .end = 3});
@@ -107,7 +107,7 @@ TEST(Keyformer, CountsAPromptAsOneIteration) {
   }
 }
 
-// Token 4 gets everything, but the first trim has chosen.
+// Token 4 gets all attention, but the selection was made at the first trim.
 TEST(Keyformer, NeverLetsALaterTokenInIfItSelectsOnce) {
   for (const bool once : {false, true}) {
     const auto policy = make_keyformer({.noise = false, .step = 0, .once = once});

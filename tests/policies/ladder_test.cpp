@@ -24,7 +24,7 @@ Kept kept_in(const LayerOf& layer, const Steps& steps, MiniCache cache, std::siz
   return cache.residents;
 }
 
-// Token by token: who of 0 to 3 goes first, then who of the two after the survivor.
+// Token by token: which of 0 to 3 is evicted first, then which of the two after the survivor.
 TEST(Ladder, SweepsTheMiddleFromItsOldestPairOn) {
   const MiniCache cache{.recent = 1, .capacity = 4};
   EXPECT_EQ(kept_in({0, 2}, {}, cache, 6), (Kept{0, 2, 3, 4, 5}));  // of 0 and 1
@@ -33,7 +33,8 @@ TEST(Ladder, SweepsTheMiddleFromItsOldestPairOn) {
   EXPECT_EQ(kept_in({1, 2}, {}, cache, 8), (Kept{1, 3, 5, 6, 7}));
 }
 
-// What the first sweep left is thinned again: token 2 goes in the shallow layer, 1 in the deep one.
+// What the first sweep left is thinned again: the shallow layer evicts token 2, the
+// deep one token 1.
 TEST(Ladder, BeginsAgainWhenNoRunIsLeft) {
   const MiniCache cache{.recent = 1, .capacity = 4};
   EXPECT_EQ(kept_in({0, 2}, {}, cache, 9), (Kept{0, 2, 4, 6, 8}));

@@ -5,8 +5,8 @@
 namespace kv {
 namespace {
 
-// Token 1 is used by query 2 at last, token 0 by query 3; token 2 by nobody but itself, at query 2.
-// Of 1 and 2 the older goes.
+// Token 1 is last used by query 2, token 0 by query 3, and token 2 only by itself, at query 2. Of 1
+// and 2 the older is evicted.
 TEST(Lru, DropsTheTokenThatWasUnusedForLongest) {
   const auto policy = make_lru();
   ScriptedDraws draws;
@@ -17,7 +17,7 @@ TEST(Lru, DropsTheTokenThatWasUnusedForLongest) {
   EXPECT_THAT(cache.residents, testing::ElementsAre(0, 2, 3));
 }
 
-// Even attention uses all, however 1/n is rounded: then the oldest goes.
+// Even attention uses all, however 1/n is rounded: then the oldest is evicted.
 TEST(Lru, IsAQueueUnderEvenAttention) {
   const auto policy = make_lru();
   ScriptedDraws draws;

@@ -15,7 +15,7 @@ Kept kept_by(std::size_t page, FirstPage first, MiniCache cache, std::size_t tok
   return cache.residents;
 }
 
-// Pages of two: {0,1} is pinned; when 1 to 5 are in a middle of four, {2,3} goes.
+// Pages of two: {0,1} is pinned; when 1 to 5 are in a middle of four, {2,3} is evicted.
 TEST(Pages, DropTheOldestPageButThePinnedOne) {
   const MiniCache cache{.sinks = 1, .recent = 1, .capacity = 4};
   EXPECT_EQ(kept_by(2, FirstPage::pinned, cache, 6), (Kept{0, 1, 2, 3, 4, 5}));

@@ -39,7 +39,8 @@ struct Gathered {
 
 using Score = double (*)(const Gathered&);
 
-// Of the middle the lowest score goes, the older among equals, until `capacity` are left.
+// Evicts the token of the middle with the lowest score, the older among equals, until `capacity`
+// are left.
 void trim_by_hand(Kept& residents,
                   const MiniCache& shape,
                   std::map<Position, Gathered>& gathered,

@@ -24,9 +24,9 @@ Kept kept_by(const RkvOptions& options,
   return cache.residents;
 }
 
-// 0, 2 and 3 say the same. 0 is charged for 2 and 3; 2 for 3 only, as 3's newest look-alike is 2;
-// 3 for nobody. So the means of cosines are 2/4, 0, 1/4 and 0, their softmax .334, .203, .260 and
-// .203.
+// 0, 2 and 3 have parallel keys. 0 is charged for its likeness to 2 and 3. 2 is the newest
+// look-alike of 3, so it is charged for 0 only; 3 is that of 0 and 2, so it is not charged. The
+// means of cosines are 2/4, 0, 1/4 and 0, their softmax .334, .203, .260 and .203.
 const Keys thrice = {{1, 0}, {0, 3}, {2, 0}, {5, 0}};
 const std::vector<float> paid = {0.5F, 0.1F, 0.15F, 0.25F};
 
@@ -58,8 +58,9 @@ TEST(Rkv, PoolsWhatItsWindowPaysOverNeighbours) {
             (Kept{0, 1, 3, 4}));
 }
 
-// Cosines: .6 of 0 and 1, .8 of 1 and 2. Above .5, 0 spares 1, and 1 and 2 spare each other: 0 is
-// charged .6 and the others nothing. Above .9 nobody is spared: .6, 1.4 and .8.
+// Cosines: .6 of 0 and 1, .8 of 1 and 2. At a threshold of .5 each token's newest
+// look-alike is not charged for it: 0 is charged .6 and the others nothing. At .9 there are no
+// look-alikes, so all cosines are charged: .6, 1.4 and .8.
 TEST(Rkv, KeepsTheNewestOfThoseAboveTheThresholdOnly) {
   const Keys keys = {{1, 0}, {3, 4}, {0, 1}};
   EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.5}, {.capacity = 2}, keys), (Kept{1, 2}));
@@ -95,7 +96,8 @@ TEST(Rkv, AveragesItsHeads) {
   EXPECT_EQ(cache.residents, (Kept{0, 2}));
 }
 
-// 0 to 3 are all alike. Once 3, which the others spared, has gone, they spare 2.
+// 0 to 3 are all alike. At first 3 is not charged, as the newest look-alike of the others; once 3
+// is evicted, 2 is not.
 TEST(Rkv, FindsTheNextLookAlikeOnceTheNewestHasGone) {
   const auto policy = make_rkv({.window = 1, .kernel = 1, .lambda = 0.9});
   ScriptedDraws draws;
@@ -106,11 +108,12 @@ TEST(Rkv, FindsTheNextLookAlikeOnceTheNewestHasGone) {
   next({1, 0}, {1});
   next({1, 0}, {0.5F, 0.5F});
   next({1, 0}, {0.4F, 0.3F, 0.3F});
-  // 3, the newest look-alike of 0, 1 and 2, is paid nothing and goes at once.
+  // 3, the newest look-alike of 0, 1 and 2, is paid nothing and is evicted at once.
   next({1, 0}, {0.4F, 0.3F, 0.3F, 0});
   EXPECT_EQ(cache.residents, (Kept{0, 1, 2}));
-  // Now 0 is charged for 1 and 2, 1 for 2, and 2 and 4 for nobody: worth more than what 0 is paid
-  // above the others. Were nobody spared, 0, 1 and 2 would be charged alike and 1 would go.
+  // Now 0 is charged for 1 and 2, 1 for 0 only, and 2 and 4 for none. The charge of 0 outweighs
+  // what it is paid above the others. If all cosines were charged, 0, 1 and 2 would be charged
+  // alike and 1 would be evicted.
   next({0, 1}, {0.252F, 0.249F, 0.249F, 0.25F});
   EXPECT_EQ(cache.residents, (Kept{1, 2, 4}));
 }

@@ -83,7 +83,7 @@ TEST_P(EveryPolicy, ReportsBytesThatEndTooEarly) {
   }
 }
 
-// A full middle stays full: the word constant-size. The others never hold more.
+// The claim constant-size says that a full middle remains full. Other policies never hold more.
 TEST_P(EveryPolicy, KeepsSinksRecentTokensAndAFullMiddle) {
   const bool constant = std::ranges::count(GetParam().entry->claims, "constant-size") > 0;
   for (const std::size_t tokens : {1U, 4U, 10U, 11U, 100U}) {

@@ -40,7 +40,7 @@ TEST(ReservoirChao, IncludesInProportionToWeight) {
   expect_shares(shares(make_reservoir_chao, 2, {1, 2, 3, 4, 1, 9}), {0.1, 0.2, 0.3, 0.4, 0.1, 0.9});
 }
 
-// 2 * 30 / 41 is above 1: the last stays for sure, the others share the other place.
+// 2 * 30 / 41 is above 1: the last is always kept, and the others share the other place.
 TEST(ReservoirChao, KeepsTheOverweightForSure) {
   expect_shares(shares(make_reservoir_chao, 2, {1, 2, 3, 4, 1, 30}),
                 {1.0 / 11, 2.0 / 11, 3.0 / 11, 4.0 / 11, 1.0 / 11, 1});

@@ -35,7 +35,7 @@ TEST(Choice, TakesItsSizesFromTheSetup) {
   EXPECT_EQ(contract.budget, 0U);
   EXPECT_TRUE(contract.selects_in(2));
   EXPECT_FALSE(contract.selects_in(1));
-  // The last layer chooses, however few there are; a page is no larger than it was.
+  // The last layer selects pages, however few layers there are; a page is no larger than before.
   EXPECT_EQ(quest()->contract({.layers = 1, .recent = 99, .budget = 40}).value().top_pages,
             (TopPages{32, 16, 0}));
   EXPECT_EQ(quest()->contract({.recent = 0, .budget = 0}).value().top_pages, (TopPages{1, 1, 0}));
@@ -43,7 +43,7 @@ TEST(Choice, TakesItsSizesFromTheSetup) {
   EXPECT_THAT(deviations(contract), Contains(HasSubstr("at most, in whole pages of 4")));
 }
 
-// Two query heads of one kv-head, one dense layer before the one that chooses.
+// Two query heads of one kv-head, one dense layer before the one that selects pages.
 TEST(Choice, IsEachHeadsOwnAndEvictsNothing) {
   const auto what = parse_case("recent=2,budget=4,layers=2,group=2;stream=random;calls=f9,f1,f1");
   ASSERT_TRUE(what) << what.error().message;

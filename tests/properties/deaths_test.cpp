@@ -1,5 +1,5 @@
-// Programs that die in their own ways: the law that says so names the call, and the battery goes
-// on.
+// Programs that die in different ways: the law that reports it names the call, and the battery
+// continues.
 #include <algorithm>
 #include <csignal>
 
@@ -90,7 +90,7 @@ TEST_P(Deaths, AreShrunkAndTheirCallIsNamed) {
   EXPECT_EQ(result.reproduce, "survives/" + result.smallest->text());
   for (const LawResult& other : report.laws) {
     if (&other == &result) continue;
-    // Cases of fewer tokens are judged; nobody else is blamed.
+    // Cases of fewer tokens are judged; no other law is broken.
     EXPECT_NE(other.status, Status::broken) << other.law->id;
     EXPECT_TRUE(other.cases > 0 || other.why.find("die") != std::string::npos) << other.why;
   }

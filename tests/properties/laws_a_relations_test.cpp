@@ -1,4 +1,4 @@
-// Each law that relates runs, on our own cache and on the same cache bent by a few lines.
+// Each law that relates runs, on our own cache and on the same cache altered by a few lines.
 #include <algorithm>
 #include <functional>
 
@@ -51,7 +51,7 @@ class AlteredFamily final : public Family {
         bend_(std::move(bend)),
         declare_(std::move(declare)) {}
 
-  [[nodiscard]] std::string name() const override { return "bent"; }
+  [[nodiscard]] std::string name() const override { return "altered"; }
 
   [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
     auto contract = right_->contract(setup);

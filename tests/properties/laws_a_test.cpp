@@ -1,4 +1,4 @@
-// Each law that judges histories, on a history that holds and on the same one bent in one place.
+// Each law that judges histories, on a right history and on the same one altered in one place.
 #include <algorithm>
 #include <functional>
 

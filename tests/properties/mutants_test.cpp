@@ -23,7 +23,7 @@ void try_all(std::string_view name, Family& family) {
     ASSERT_TRUE(what) << what.error().message;
     const auto history = run_case(family, *what);
     if (!history) continue;
-    // A mutant may tell of too many units, which ends its history at once.
+    // A mutant may report too many units, which ends its history at once.
     const bool misshapen = history->failure.starts_with("it told of ");
     EXPECT_TRUE(history->failure.empty() || misshapen) << name << " " << text << "\n"
                                                        << history->failure;

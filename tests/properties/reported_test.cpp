@@ -1,5 +1,5 @@
-// No law may call held what a subject never told: on subjects that tell of their rows whose they
-// are and nothing else, each law that holds can be broken by a subject that tells as little.
+// No law may hold of facts that a subject never reports. On subjects that report only which token
+// each row belongs to, each law that holds can be broken by a subject that reports as little.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -41,7 +41,7 @@ std::map<std::string_view, LawResult> results(Family& family) {
   return all;
 }
 
-// A mutant for each law, which it breaks though all but ids are veiled.
+// For each law a mutant that breaks it although everything but ids is hidden.
 const std::map<std::string_view, std::string_view>& killers() {
   static const std::map<std::string_view, std::string_view> all = {
       {"attention.no-leak", "later-tokens-of-the-chunk-visible"},
@@ -106,7 +106,8 @@ TEST(Reported, WhatHoldsOfIdsAloneCanBeBrokenByIdsAlone) {
   for (const std::string_view id : held) {
     const auto killer = killers().find(id);
     ASSERT_NE(killer, killers().end())
-        << id << " holds of subjects that tell only ids, and nothing shows that it can fail there";
+        << id
+        << " holds of subjects that report only ids, and nothing shows that it can fail there";
     const auto mutant = hiding(mutants(), killer->second);
     const BatteryResult report = battery(*mutant, {std::string(id)}, 60);
     EXPECT_EQ(report.laws.at(0).status, Status::broken) << id << " of " << killer->second;
@@ -138,7 +139,7 @@ TEST(Reported, RowsThatSayMoreAreJudged) {
   }
 }
 
-// A window of ids: neither masks nor rows are its own words.
+// A window of ids, which reports neither masks nor rows itself.
 class IdsOnly final : public SimpleCache {
  public:
   explicit IdsOnly(const kv::properties::Setup& setup) : budget_(setup.budget) {

@@ -43,9 +43,9 @@ TEST(ReportWriters, TextShowsBrokenLawsFirst) {
 TEST(ReportWriters, TheTableCutsNothing) {
   const BatteryResult report = report_of(Fault::none);
   std::ostringstream plain;
-  write_text(report, "nobody", plain);
+  write_text(report, "a-subject", plain);
   std::ostringstream narrow;
-  write_text(report, "nobody", narrow, 80);
+  write_text(report, "a-subject", narrow, 80);
   std::string joined = narrow.str();
   for (std::size_t at = 0; (at = joined.find("\n  ", at)) != std::string::npos;) {
     joined.replace(at, joined.find_first_not_of(' ', at + 1) - at, " ");
@@ -134,14 +134,14 @@ TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsReported) {
   ASSERT_EQ(result.status, Status::broken);
   ASSERT_NE(result.history->what, *result.smallest);
   std::ostringstream text;
-  write_text(*report, "nobody", text);
+  write_text(*report, "a-subject", text);
   EXPECT_THAT(text.str(), testing::HasSubstr("\n    shown is  what the law makes of this: sinks "));
   EXPECT_THAT(run_of(result), testing::HasSubstr(words_of(result.history->what.calls)));
   std::ostringstream json;
   write_json(*report, json);
   EXPECT_THAT(json.str(), testing::HasSubstr("\"shown_is\":\"" + run_of(result) + "\""));
   std::ostringstream junit;
-  write_junit(*report, "nobody", junit);
+  write_junit(*report, "a-subject", junit);
   EXPECT_THAT(junit.str(), testing::HasSubstr("shown is: " + run_of(result)));
 }
 
@@ -149,7 +149,7 @@ TEST(ReportWriters, AFailureOfTheSubjectIsReportedOnce) {
   const BatteryResult report = report_of(Fault::throws);
   ASSERT_GT(report.count(Status::broken), 1U);
   std::ostringstream out;
-  write_text(report, "nobody", out);
+  write_text(report, "a-subject", out);
   const std::string text = out.str();
   EXPECT_THAT(text, testing::HasSubstr("BROKEN  survives\n"));
   EXPECT_THAT(text, testing::HasSubstr("BROKEN  by the same, "));
@@ -168,9 +168,9 @@ TEST(ReportWriters, SizesAreWrittenInWords) {
 
 TEST(ReportWriters, AReportWithoutLawsSaysNothingOfTheSubject) {
   BatteryResult report;
-  report.subject = "nobody";
+  report.subject = "a-subject";
   std::ostringstream out;
-  write_text(report, "nobody", out);
+  write_text(report, "a-subject", out);
   EXPECT_FALSE(report.holds());
   EXPECT_THAT(out.str(), testing::HasSubstr("No law was tried"));
 }

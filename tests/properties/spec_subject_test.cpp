@@ -108,7 +108,7 @@ TEST(SpecSubject, ReportsWeightsAndBytesUnderEveryPolicy) {
     ASSERT_TRUE(unit.bytes);
     EXPECT_EQ(*unit.bytes, unit.stored.size() * 512);
   }
-  // Where nobody reads them, they cost nothing.
+  // If no law reads the weights, they are not computed.
   const auto subject = family->make(history.what.setup, counter_draws(1));
   const Token token{0, 0};
   const auto reported = subject->feed({{&token, 1}, history.what.stream, false});

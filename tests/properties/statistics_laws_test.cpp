@@ -1,4 +1,4 @@
-// The laws of chance over whole families: right ones hold, wrong ones are told from them.
+// The laws of chance over whole families: they hold of right ones and tell wrong ones apart.
 #include <gtest/gtest.h>
 
 #include <algorithm>

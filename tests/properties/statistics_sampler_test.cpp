@@ -92,7 +92,7 @@ TEST(FamilySampler, SeesTheStreamsOfTheFastOne) {
       ASSERT_TRUE((*sampler)->sample(seed, one).has_value());
       ASSERT_TRUE(fast.sample(seed, other).has_value());
       EXPECT_EQ(one.kept, other.kept);
-      if (spec.timing == Timing::lazy) continue;  // told by the fast one alone
+      if (spec.timing == Timing::lazy) continue;  // reported by the fast one alone
       EXPECT_EQ(one.gone, other.gone);
     }
   }

@@ -35,7 +35,7 @@ TEST(ContributingsWalk, AddsAPolicyThatHoldsWhatItClaims) {
   }
 }
 
-// The same entry before a policy of which half of the middle goes at once.
+// The same entry before a policy that evicts half of the middle at once.
 TEST(ContributingsWalk, WouldTellAFalseClaim) {
   PolicyEntry entry = thin_policy();
   entry.make = find_policy("scissorhands")->make;

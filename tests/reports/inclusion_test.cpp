@@ -42,13 +42,13 @@ TEST(InclusionTheory, FallsWithEveryDecisionForAgeGeometricPolicies) {
   const PolicyEntry policy = policy_that_claims(geometric_claim);
   const std::vector<double> theory = inclusion_theory(spec_of(policy, 12), 5);  // capacity 2
   ASSERT_EQ(theory.size(), 5U);
-  // Three decisions, at the third, fourth and fifth token; each spares 2 of 3.
-  const double not_applicable = 2.0 / 3.0;
-  EXPECT_DOUBLE_EQ(theory[0], not_applicable * not_applicable * not_applicable);
-  EXPECT_DOUBLE_EQ(theory[1], not_applicable * not_applicable * not_applicable);
-  EXPECT_DOUBLE_EQ(theory[2], not_applicable * not_applicable * not_applicable);
-  EXPECT_DOUBLE_EQ(theory[3], not_applicable * not_applicable);
-  EXPECT_DOUBLE_EQ(theory[4], not_applicable);
+  // Three decisions, at the third, fourth and fifth token; each keeps 2 of 3.
+  const double not_evicted = 2.0 / 3.0;
+  EXPECT_DOUBLE_EQ(theory[0], not_evicted * not_evicted * not_evicted);
+  EXPECT_DOUBLE_EQ(theory[1], not_evicted * not_evicted * not_evicted);
+  EXPECT_DOUBLE_EQ(theory[2], not_evicted * not_evicted * not_evicted);
+  EXPECT_DOUBLE_EQ(theory[3], not_evicted * not_evicted);
+  EXPECT_DOUBLE_EQ(theory[4], not_evicted);
 }
 
 TEST(InclusionTheory, KeepsNewcomersInTheirOwnDecisionWhereThePolicyAdmitsThem) {

@@ -44,7 +44,7 @@ TEST(ShareInterval, LiesInsideZeroAndOne) {
   EXPECT_TRUE(std::isnan(share_interval(0, 0).mean));
 }
 
-// Of the 8 sign patterns of 1, 2, 3 two reach 6: all and none turned.
+// Of the 8 sign patterns of 1, 2, 3 two reach 6: all signs changed, and none.
 TEST(PairedFlips, CountsThePatternsThatAreAsFar) {
   const std::vector<double> zeros(3);
   EXPECT_DOUBLE_EQ(paired_flips(std::vector<double>{1, 2, 3}, zeros), 2.0 / 8);

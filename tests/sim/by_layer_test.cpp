@@ -1,4 +1,4 @@
-// A policy that decides by its layer is told it wherever a unit's cache is made from its own spec.
+// A policy that decides by its layer receives it wherever a unit's cache is made from its own spec.
 #include <memory>
 
 #include "kvcheck/policies/policy.h"

@@ -1,4 +1,4 @@
-// Rows that are hidden instead of freed: who is seen does not change, what is stored does.
+// Rows that are hidden instead of freed: the visible tokens do not change, the stored rows do.
 #include <set>
 
 #include "kvcheck/tests/sim/reductions.h"

@@ -163,7 +163,7 @@ TEST(Oracle, StandsBetweenGreedyAndPerStepAndGrowsWithTheBudget) {
 }
 
 // With room for two, its own key included, query 2 loses one of tokens 0 and 1. Token 1 pays more
-// then, but token 0 pays much at query 3; without that query it is token 0 that goes.
+// then, but token 0 pays much at query 3; without that query token 0 is evicted.
 TEST(Oracle, KnowsAnExampleThatOneCanWorkOutByHand) {
   const Rows rows = {{1}, {0.25, 0.75}, {0.25, 0.5, 0.25}, {0.75, 0, 0, 0.25}};
   const Limits limits = {1, 2, 2, 2};

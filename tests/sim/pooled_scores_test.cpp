@@ -1,4 +1,4 @@
-// Who of a pool goes, against the plainest way to say it.
+// Which token of a pool is evicted, compared with the plainest implementation.
 #include "kvcheck/sim/cache/pooled_scores.h"
 
 #include <algorithm>

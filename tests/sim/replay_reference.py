@@ -27,7 +27,7 @@ def read_safetensors(path):
 
 
 def rotate(x, dims, theta, layout):
-    """x [heads, tokens, dim] turned by each token's own position."""
+    """x [heads, tokens, dim], rotated by each token's own position."""
     x = x.astype(np.float64).copy()
     angle = np.arange(x.shape[1])[:, None] * theta ** (-np.arange(0, dims, 2) / dims)
     cos, sin = np.cos(angle), np.sin(angle)

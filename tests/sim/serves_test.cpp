@@ -16,7 +16,7 @@ Spec spec_of(const std::string& text) {
   return *spec;
 }
 
-// A trace whose heads are as wide as what specifications are told.
+// A trace whose heads have the width that specs receive.
 MemoryShape narrow() {
   return {.tokens = 40,
           .layers = 1,

@@ -125,7 +125,8 @@ TEST(SharedBudgets, OfALayerAreTogetherThoseOfEqualOnes) {
   }
 }
 
-// Even heads attend to four tokens, odd ones to every third alike: rows are worth more to the odd.
+// Even heads attend to four tokens, odd ones to every third alike: odd heads gain more
+// from each row.
 TEST(SharedBudgets, RetainMoreThanEqualOnesWhereHeadsDiffer) {
   const Trace trace = attention_trace(
       {.tokens = 120}, [](auto, std::size_t head, std::size_t query, std::size_t key) {

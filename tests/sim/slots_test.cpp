@@ -22,7 +22,7 @@ TEST(Slots, AreTheSameAfterSaveAndLoad) {
   ASSERT_TRUE(reader.finished()) << reader.finished().error().message;
   EXPECT_EQ(restored.used(), slots.used());
   EXPECT_EQ(restored.unfreed(), slots.unfreed());
-  // Whoever comes next takes a freed row, the one that the original takes.
+  // The next token takes a freed row, the same one as in the original.
   for (Slots* each : {&slots, &restored}) {
     each->append_tail();
     each->free_evicted();

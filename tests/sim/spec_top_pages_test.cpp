@@ -1,4 +1,4 @@
-// visibility=top-pages as a word: what it says, what it leaves out, and what it goes with.
+// visibility=top-pages in a spec: its text, its defaults, and the settings that it allows.
 #include "kvcheck/sim/spec/budgets.h"
 #include "kvcheck/sim/spec/presets.h"
 #include "kvcheck/sim/spec/spec.h"

@@ -158,8 +158,8 @@ TEST(TopPagesReplay, DoesNotDependOnThreadsOrChunks) {
   }
 }
 
-// Each head chooses anew for every query, so neither an optimum that never takes back nor one that
-// a whole unit shares bounds it.
+// Each head selects anew for every query. So neither an optimum that never takes an eviction back
+// nor one that a whole unit shares bounds it.
 TEST(TopPagesReplay, IsComparedWithTheHeaviestKeysOfEachHeadAndNothingElse) {
   const Trace trace = random_qkv_trace(MemoryShape{});
   ReplayOptions options;

@@ -23,7 +23,7 @@ TEST(VisibleLimits, AreThoseOfEachTiming) {
   EXPECT_EQ(limits_of(h2o, 8), (Limits{1, 2, 3, 4, 5, 5, 5, 5}));
   // Room is made first.
   EXPECT_EQ(limits_of(h2o + ";timing=trim-then-attend", 8), (Limits{1, 2, 3, 4, 4, 4, 4, 4}));
-  // ... as far as the recent window goes: of a chunk of three one token finds no room.
+  // ... but not beyond the recent window: for one token of a chunk of three there is no room.
   EXPECT_EQ(limits_of(h2o + ";timing=trim-then-attend;chunk=3", 9),
             (Limits{1, 2, 3, 3, 4, 5, 3, 4, 5}));
   // A chunk on top of the budget.

@@ -1,5 +1,5 @@
-// The worked examples that sources print, with their numbers: who is resident and who is seen. What
-// they say of positions is in tests/model/worked_examples_test.cpp.
+// The worked examples that sources print, with their numbers: which tokens are resident and which
+// are visible. What they say of positions is in tests/model/worked_examples_test.cpp.
 #include <memory>
 
 #include "kvcheck/sim/spec/spec.h"
@@ -65,7 +65,7 @@ TEST(WorkedExamples, Figure4OfTheReservoirPaper) {
   EXPECT_EQ(example.generate(), (Kept{0, 1, 3, 4, 6, 7})) << "generating token 7";
   EXPECT_EQ(example.generate(), (Kept{0, 1, 4, 6, 7, 8})) << "generating token 8";
   // A draw below 2 of 3 = 7 - 2 - 2, of 4 = 8 - 2 - 2 and of 5 = 9 - 2 - 2: formula (1). One of 2
-  // for whom an entrant replaces: formula (2).
+  // for the token that an entrant replaces: formula (2).
   EXPECT_EQ(example.draws.asked,
             (std::vector<Asked>{{3, 4, 0}, {2, 4, 1}, {4, 5, 0}, {5, 6, 0}, {2, 6, 1}}));
 }
@@ -100,7 +100,7 @@ TEST(WorkedExamples, TheCacheOfEightOfStreamingLlm) {
   EXPECT_EQ(example.generate(), (Kept{0, 1, 2, 3, 6, 7, 8, 9})) << "generating token 9";
 }
 
-// The same blog on pages: of a page of 16 that is never evicted only 4 tokens were wanted, so 12
+// The same blog on pages: of a page of 16 that is never evicted only 4 tokens are sinks, so 12
 // more are kept.
 TEST(WorkedExamples, APinnedFirstPageKeepsTwelveTokensMoreThanItsSinks) {
   Example pinned("pages:sinks=4,recent=16,budget=48,page=16,first-page=pinned");
