@@ -50,6 +50,16 @@ TEST(TidyRule, LooksAtCodeAloneInSomeFolders) {
   EXPECT_THAT(retired_words({"properties/a.h", "// who\n"}).size(), 1);
 }
 
+TEST(TidyRule, LetsFrozenWordsStandBetweenQuotes) {
+  for (const std::string text : {R"(f("decisions_told");)", R"(f("{\"wanted\":1}");)"}) {
+    EXPECT_THAT(retired_words({"cli/a.cpp", text}), IsEmpty()) << text;
+  }
+  EXPECT_THAT(retired_words({"python/a.py", "hello[\"wanted\"] = sizes\n"}), IsEmpty());
+  EXPECT_THAT(retired_words({"cli/a.cpp", "f(\"wanted sizes\");"}).size(), 1);
+  EXPECT_THAT(retired_words({"cli/a.cpp", "int wanted;"}).size(), 1);
+  EXPECT_THAT(retired_words({"python/a.py", "wanted = 1\n"}).size(), 1);
+}
+
 TEST(TidyRule, FindsRetiredWordsInScripts) {
   EXPECT_THAT(retired_words({"docs/a.py", "\"\"\"What the keys are told.\"\"\"\n"}).size(), 1);
   EXPECT_THAT(retired_words({"docs/a.py", "def turned_keys(saturn):\n"}).size(), 1);
