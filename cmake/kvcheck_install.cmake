@@ -40,7 +40,7 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/kvcheck/base/version.h"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
 install(FILES python/kvcheck.py python/kvcheck_tensors.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kvcheck/python)
-install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md traces/FORMAT.md reports/SCHEMA.md
+install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
               properties/ABI.md properties/PROTOCOL.md docs/laws.md docs/model.md docs/oracle.md
               docs/specs.md docs/statistics.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
