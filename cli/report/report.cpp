@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kvcheck/base/text/printable.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
@@ -117,6 +118,8 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
     matrix = *std::move(read);
     extras.matrix = &matrix;
   }
+  extras.proceed = [] { return !interrupted(); };
+  const InterruptGuard guard;
   const auto done = reports::write_report(path, run, folder, extras);
   if (!done) return done.error();
   streams.out << "Report: " << folder << "/index.html\n";

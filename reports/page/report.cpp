@@ -31,6 +31,19 @@
 namespace kv::reports {
 namespace {
 
+// Where the sections are written, and whether to go on.
+struct Target {
+  const ReportFolder& folder;
+  const std::function<bool()>& proceed;
+
+  [[nodiscard]] const std::string& path() const { return folder.path(); }
+
+  [[nodiscard]] Result<void> check_proceed() const {
+    if (!proceed || proceed()) return {};
+    return io_error("interrupted; the unfinished report was removed");
+  }
+};
+
 Result<std::string> read_text(const std::string& path) {
   const auto file = MappedFile::open(path);
   if (!file) return file.error();
@@ -119,12 +132,13 @@ Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
 
 // Draws a figure. If it cannot be drawn, the page shows the reason, and the report is written
 // nevertheless.
-Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const std::string& folder) {
+Result<DrawnFigure> draw_into(Figure figure, const Target& place, const std::string& folder) {
+  if (const auto on = place.check_proceed(); !on) return on.error();
   const std::string base = folder + "/" + figure.name;
   if (const auto done = write_file(base + ".csv", figure.csv); !done) return done.error();
   DrawnFigure drawn{.figure = {}, .svg = {}, .problem = {}};
   if (const auto done = draw(figure, folder); !done) {
-    drawn.problem = place.about_target(done.error().message);
+    drawn.problem = place.folder.about_target(done.error().message);
   } else {
     auto svg = titled_svg(figure, base + ".svg");
     if (!svg) return svg.error();
@@ -138,7 +152,7 @@ Result<DrawnFigure> draw_into(Figure figure, const ReportFolder& place, const st
 // figures.
 Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
                                                std::vector<Figure> figures,
-                                               const ReportFolder& place,
+                                               const Target& place,
                                                const std::string& name) {
   const std::string folder = place.path() + "/" + name;
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
@@ -153,7 +167,7 @@ Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
 }
 
 Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
-                                           const ReportFolder& place) {
+                                           const Target& place) {
   const ComparedRuns compared = runs_to_compare(runs);
   if (compared.open == nullptr) return ComparisonSection();
   ComparisonSection section{.table = comparison_table(compared),
@@ -166,7 +180,7 @@ Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
   return section;
 }
 
-Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const ReportFolder& place) {
+Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const Target& place) {
   LogsSection section{.models = models, .folder = "logs", .figure = {}};
   if (models.empty()) return section;
   const Table table = loss_log_table(models);
@@ -178,7 +192,7 @@ Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const Report
   return section;
 }
 
-Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder& place) {
+Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place) {
   MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
   const std::string folder = place.path() + "/" + section.folder;
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
@@ -195,7 +209,7 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const ReportFolder&
 
 Result<void> fill(const std::vector<StoredRun>& runs,
                   const ReportExtras& extras,
-                  const ReportFolder& place) {
+                  const Target& place) {
   ReportSections page;
   for (const StoredRun& run : runs) {
     page.runs.push_back(run.summary);
@@ -233,6 +247,7 @@ Result<void> fill(const std::vector<StoredRun>& runs,
     if (!section) return section.error();
     page.matrix = *std::move(section);
   }
+  if (const auto on = place.check_proceed(); !on) return on.error();
   return write_file(place.path() + "/index.html", report_page(page));
 }
 
@@ -262,7 +277,7 @@ Result<void> write_report(const std::string& results_path,
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();
   ReportFolder place = std::move(*created);
-  if (const auto done = fill(*stored, extras, place); !done) {
+  if (const auto done = fill(*stored, extras, {place, extras.proceed}); !done) {
     return Error{done.error().kind, place.about_target(done.error().message)};
   }
   return place.commit();

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct ReportExtras {
   const KillMatrix* matrix = nullptr;  // of the laws; null: none
   std::vector<LossLogs> logs{};        // of other programs, one folder per model
   std::vector<StoredRun> compared{};   // the runs to compare; empty: the report's own
+  std::function<bool()> proceed{};     // asked before each figure; if false, nothing is written
 };
 
 // Writes the report of one run of a results file. Run 0 stands for the newest run that holds traces

@@ -67,6 +67,24 @@ class Report : public ::testing::Test {
   std::string out_ = folder_.path("out");
 };
 
+TEST_F(Report, OneThatIsStoppedLeavesNothingBehind) {
+  std::size_t figures = 0;
+  const auto counted = [&] { return ++figures > 0; };
+  ASSERT_TRUE(write_report(db_, 0, out_, {.proceed = counted}));
+  const auto before = files_in(out_);
+  for (const std::size_t most : {std::size_t{0}, std::size_t{3}, figures - 1}) {
+    for (const std::string& out : {out_, folder_.path("new")}) {
+      std::size_t asked = 0;
+      const auto done = write_report(db_, 0, out, {.proceed = [&] { return ++asked <= most; }});
+      ASSERT_FALSE(done) << most;
+      EXPECT_EQ(done.error().message, "interrupted; the unfinished report was removed");
+    }
+  }
+  EXPECT_EQ(files_in(out_), before);
+  EXPECT_THAT(names_in(fs::path(db_).parent_path().string()),
+              ::testing::ElementsAre("out", "run.db"));
+}
+
 TEST_F(Report, HoldsEveryFigureInThreeFormsAndEveryTable) {
   ASSERT_EQ(message(out_), "");
   const auto files = files_in(out_);
