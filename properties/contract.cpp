@@ -75,8 +75,8 @@ void declare_options(const Spec& spec, Contract& contract) {
   const std::unique_ptr<Policy> policy = spec.policy->make(spec.options);
   const std::uint64_t below = policy->masked_below(contract.sinks);
   if (below > 0) {
-    contract.masks_instead = below == masks_all;
-    contract.pinned_first_page = !contract.masks_instead;
+    contract.masks_evicted = below == masks_all;
+    contract.pinned_first_page = !contract.masks_evicted;
   }
   // Every newcomer is admitted, with less than what the one that goes for it has gathered.
   if (spec.policy->name == "h2o" && spec.options.at("form") == "flexgen") {
@@ -87,7 +87,7 @@ void declare_options(const Spec& spec, Contract& contract) {
 }  // namespace
 
 std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) const {
-  if (unlimited() || masks_instead) {
+  if (unlimited() || masks_evicted) {
     return tokens;
   }
   const std::uint64_t largest = std::max(budget, largest_budget);
@@ -104,7 +104,7 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
 }
 
 std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
-  if (budget == 0 || masks_instead) {
+  if (budget == 0 || masks_evicted) {
     return tokens;
   }
   return std::min<std::uint64_t>(tokens, budget);
@@ -148,7 +148,7 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   contract.wants_attention = needs_of(spec).attention;
   contract.keeps_fewer = spec.policy->protection.middle == Protection::Middle::some &&
                          !contract.claims_to_be("constant-size");
-  contract.self_may_go = spec.bounded() && spec.recent == 0;
+  contract.may_evict_newest = spec.bounded() && spec.recent == 0;
   contract.rollback = 0;
   declare_options(spec, contract);
   declare_budgets(spec, grid, contract);

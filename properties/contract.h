@@ -58,8 +58,8 @@ struct Contract {
   std::uint32_t page = 1;           // rows that come and go together
   bool pinned_first_page = false;   // the sinks occupy a page of their own
   bool unordered = false;           // slots do not stand in stream order
-  bool masks_instead = false;       // what is hidden remains stored and may be seen again
-  bool self_may_go = false;         // the newest token need not stay (TOVA)
+  bool masks_evicted = false;       // what is hidden remains stored and may be seen again
+  bool may_evict_newest = false;    // the newest token need not stay (TOVA)
   bool random = false;              // other seeds give other residents
   bool keeps_fewer = false;         // may store less than the budget once it is full
   std::uint32_t longest_chunk = 0;  // longer ones are refused; 0: none is too long

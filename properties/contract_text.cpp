@@ -52,8 +52,8 @@ std::string residual_text(const Contract& contract) {
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   const std::array<std::pair<bool, std::string_view>, 7> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
-      {contract.masks_instead, "masks-instead: hidden rows stay stored and may be seen again"},
-      {contract.self_may_go, "self-may-go: the newest token may be evicted at once"},
+      {contract.masks_evicted, "masks-instead: hidden rows stay stored and may be seen again"},
+      {contract.may_evict_newest, "self-may-go: the newest token may be evicted at once"},
       {contract.random, "random: other seeds give other residents"},
       {contract.keeps_fewer, "keeps-fewer: a full cache may hold less than its budget"},
       {contract.shifts, "shifts: a shift closes the gap behind the sinks"},
@@ -158,8 +158,8 @@ std::vector<Relaxation> relaxations(const Contract& contract) {
   out.set("unit=layer", &Contract::unit, Unit::layer);
   out.set("unit=model", &Contract::unit, Unit::model);
   out.set("unordered", &Contract::unordered, true);
-  out.set("masks-instead", &Contract::masks_instead, true);
-  out.set("self-may-go", &Contract::self_may_go, true);
+  out.set("masks-instead", &Contract::masks_evicted, true);
+  out.set("self-may-go", &Contract::may_evict_newest, true);
   out.set("keeps-fewer", &Contract::keeps_fewer, true);
   out.set("random", &Contract::random, true);
   for (const std::uint32_t page : {2U, 4U, 8U, 16U}) {

@@ -126,7 +126,7 @@ Coverage coverage_of(const History& history) {
       std::set<Token> stored;
       for (const Row& row : unit.stored) stored.insert(row.value);
       seen.eviction |= stored.size() < event.branch.size();
-      seen.eviction |= (contract.masks_instead || selects) && hides_some(event, unit);
+      seen.eviction |= (contract.masks_evicted || selects) && hides_some(event, unit);
     }
   }
   return seen;

@@ -91,7 +91,7 @@ struct RegisteredSubject {
 std::vector<RegisteredSubject> registered_subjects();
 
 // Registers a SimpleCache; what follows the class declares:
-// KVCHECK_SUBJECT(MyCache, [](kv::properties::Contract& c) { c.self_may_go = true; })
+// KVCHECK_SUBJECT(MyCache, [](kv::properties::Contract& c) { c.may_evict_newest = true; })
 #define KVCHECK_SUBJECT(Cache, ...)                                                       \
   [[maybe_unused]] static const bool kvcheck_registered_##Cache =                         \
       ::kv::properties::register_subject(#Cache, [] {                                     \

@@ -162,8 +162,8 @@ std::string contract_json(const Contract& contract) {
       .add("page", count(contract.page))
       .add("pinned_first_page", contract.pinned_first_page)
       .add("unordered", contract.unordered)
-      .add("masks_instead", contract.masks_instead)
-      .add("self_may_go", contract.self_may_go)
+      .add("masks_instead", contract.masks_evicted)
+      .add("self_may_go", contract.may_evict_newest)
       .add("random", contract.random)
       .add("keeps_fewer", contract.keeps_fewer)
       .add("longest_chunk", count(contract.longest_chunk));
@@ -216,8 +216,8 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
   read_words(at, contract);
   read_flag(at, "pinned_first_page", contract.pinned_first_page);
   read_flag(at, "unordered", contract.unordered);
-  read_flag(at, "masks_instead", contract.masks_instead);
-  read_flag(at, "self_may_go", contract.self_may_go);
+  read_flag(at, "masks_instead", contract.masks_evicted);
+  read_flag(at, "self_may_go", contract.may_evict_newest);
   read_flag(at, "random", contract.random);
   read_flag(at, "keeps_fewer", contract.keeps_fewer);
   read_flag(at, "shifts", contract.shifts);

@@ -152,7 +152,7 @@ Result<void> FamilySampler::find_shape() {
   const auto look = [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
     if (facts.units.empty()) return cannot_count("it told no unit");
     if (found || now < tokens) return {};
-    residents_of(facts.units[0], contract_.masks_instead, residents);
+    residents_of(facts.units[0], contract_.masks_evicted, residents);
     found = residents.size() <= contract_.budget;
     if (found) shape_ = {.n = now - contract_.sinks - contract_.recent, .k = k};
     return {};
@@ -231,7 +231,7 @@ Result<void> FamilySampler::take(const Facts& facts,
   const std::uint32_t entered = fed > kept_out ? fed - kept_out : 0;
   before_.resize(replicates.size());
   for (std::size_t u = 0; u < replicates.size(); ++u) {
-    residents_of(facts.units[u], contract_.masks_instead, now_);
+    residents_of(facts.units[u], contract_.masks_evicted, now_);
     std::erase_if(now_, [&](std::uint32_t position) {
       return position < contract_.sinks || position - contract_.sinks >= entered;
     });

@@ -33,8 +33,8 @@ Contract full_contract() {
   contract.page = 4;
   contract.pinned_first_page = true;
   contract.unordered = true;
-  contract.masks_instead = true;
-  contract.self_may_go = true;
+  contract.masks_evicted = true;
+  contract.may_evict_newest = true;
   contract.random = true;
   contract.keeps_fewer = true;
   contract.longest_chunk = 7;

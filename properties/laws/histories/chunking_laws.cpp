@@ -42,7 +42,7 @@ WhyNot unless_formula(const Contract& contract) {
   if (contract.timing == Timing::trim_then_attend && !has_no_middle(contract)) {
     return "making room for a whole chunk asks a middle otherwise than token by token";
   }
-  if (contract.masks_instead) return "masks-instead is declared";
+  if (contract.masks_evicted) return "masks-instead is declared";
   if (contract.pinned_first_page) return "what is hidden of the first page stays stored";
   return {};
 }
@@ -64,7 +64,7 @@ bool all_done(const History& history) {
 Tokens residents_of(const Contract& contract, const UnitFacts& facts) {
   const bool may_wait =
       contract.timing == Timing::trim_then_attend && contract.visibility == Visibility::window;
-  const bool hides = contract.masks_instead || contract.pinned_first_page;
+  const bool hides = contract.masks_evicted || contract.pinned_first_page;
   // Query 0 is the last one: both runs end with a call of one token.
   return may_wait || hides ? visible_to(facts, 0) : tokens_of(facts.stored);
 }

@@ -8,7 +8,7 @@ namespace kv::properties {
 namespace {
 
 WhyNot unless_latest_is_kept(const Contract& contract) {
-  if (contract.recent == 0 && contract.self_may_go) {
+  if (contract.recent == 0 && contract.may_evict_newest) {
     return "self-may-go is declared and no recent tokens are";
   }
   return {};
@@ -89,7 +89,7 @@ MaybeFinding sinks(const UnitView& at) {
 
 // With self-may-go declared and no window, even the newest may be evicted by its own call.
 MaybeFinding recent(const UnitView& at) {
-  const std::uint32_t latest = std::max(at.contract.recent, at.contract.self_may_go ? 0U : 1U);
+  const std::uint32_t latest = std::max(at.contract.recent, at.contract.may_evict_newest ? 0U : 1U);
   const auto end = static_cast<std::int64_t>(at.branch().size());
   return missing(at, between(at.branch(), end - latest, end),
                  "the latest " + std::to_string(latest) + " tokens");

@@ -10,7 +10,7 @@ namespace kv::properties {
 namespace {
 
 WhyNot unless_gone_for_good(const Contract& contract) {
-  if (contract.masks_instead) return "masks-instead is declared: hidden rows may be seen again";
+  if (contract.masks_evicted) return "masks-instead is declared: hidden rows may be seen again";
   if (contract.visibility == Visibility::top_pages) {
     return "queries choose: what one leaves out the next may attend to";
   }

@@ -15,7 +15,7 @@ WhyNot unless_causal(const Contract& contract) {
   if (contract.visibility == Visibility::window && contract.budget > 0) {
     return "visibility is window: each query has a past of its own";
   }
-  if (contract.masks_instead) return "masks-instead is declared";
+  if (contract.masks_evicted) return "masks-instead is declared";
   if (contract.visibility == Visibility::top_pages) return "each query chooses a past of its own";
   return {};
 }
@@ -59,7 +59,7 @@ Bounds bounds_of(const QueryView& at) {
   if (contract.visibility == Visibility::top_pages && all.size() > contract.top_pages.attended) {
     return {{at.own()}, all};  // choice_laws.cpp has the rest
   }
-  if (contract.masks_instead || contract.pinned_first_page || contract.page > 1) {
+  if (contract.masks_evicted || contract.pinned_first_page || contract.page > 1) {
     return {chunk, all};
   }
   if (!early) return {all, all};

@@ -9,7 +9,7 @@ namespace {
 WhyNot unless_shared(const Contract& contract) {
   if (!contract.shares_budget()) return "no mean-budget is declared: each unit has its own budget";
   if (contract.page > 1) return "pages are declared: rows come and go together";
-  if (contract.masks_instead) return "masks-instead: hidden rows stay stored";
+  if (contract.masks_evicted) return "masks-instead: hidden rows stay stored";
   return {};
 }
 

@@ -14,7 +14,7 @@ WhyNot unless_filled(const Contract& contract) {
 
 WhyNot unless_paged(const Contract& contract) {
   if (contract.page <= 1) return "no pages are declared";
-  if (contract.masks_instead) return "masks-instead: hidden rows stay stored";
+  if (contract.masks_evicted) return "masks-instead: hidden rows stay stored";
   return unless_bounded(contract);
 }
 

@@ -40,7 +40,7 @@ std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& con
 }
 
 Compared compared(const Contract& contract) {
-  return contract.masks_instead ? Compared::visible : Compared::visible_and_stored;
+  return contract.masks_evicted ? Compared::visible : Compared::visible_and_stored;
 }
 
 Judgement verdict(Referee& referee, const History& history) {
