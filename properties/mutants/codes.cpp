@@ -15,34 +15,34 @@ struct CodesWrong : Wrong {
 
   // Every number of the cell with its step; what is returned takes its place.
   template <typename Change>
-  static void each_number(StoredCell& cell, Change change) {
+  static void each_number(StoredVectors& vectors, Change change) {
     for (std::size_t i = 0; i < key_size; ++i) {
-      cell.key[i] = change(cell.key[i], i / payload_group);
+      vectors.key[i] = change(vectors.key[i], i / payload_group);
     }
     for (std::size_t i = 0; i < value_size; ++i) {
-      cell.value[i] = change(cell.value[i], key_groups + i / payload_group);
+      vectors.value[i] = change(vectors.value[i], key_groups + i / payload_group);
     }
   }
 };
 
 struct CutsCodesOff final : CodesWrong {
-  void lower(StoredCell& cell) override {
-    StoredCell rounded = cell;
+  void lower(StoredVectors& vectors) override {
+    StoredVectors rounded = vectors;
     CodesWrong::lower(rounded);
-    each_number(cell, [&](float number, std::size_t unit) {
+    each_number(vectors, [&](float number, std::size_t unit) {
       const float step = rounded.steps[unit];
       return step > 0 ? std::trunc(number / step) * step : 0;
     });
-    cell.steps = rounded.steps;
-    cell.full_precision = false;
+    vectors.steps = rounded.steps;
+    vectors.full_precision = false;
   }
 };
 
 struct TakesTheNextScale final : CodesWrong {
-  void lower(StoredCell& cell) override {
-    CodesWrong::lower(cell);
-    const auto steps = cell.steps;
-    each_number(cell, [&](float number, std::size_t unit) {
+  void lower(StoredVectors& vectors) override {
+    CodesWrong::lower(vectors);
+    const auto steps = vectors.steps;
+    each_number(vectors, [&](float number, std::size_t unit) {
       // Within keys, and within values.
       const std::size_t next = unit + 1 == key_groups || unit + 1 == steps.size() ? 0 : unit + 1;
       return steps[unit] > 0 ? number / steps[unit] * steps[next] : 0;
@@ -56,18 +56,18 @@ struct QuantisesAgain final : CodesWrong {
     float step = 0;
     for (const StoredRow& row : unit.rows) {
       if (!is_old(unit, row)) continue;
-      for (const StoredCell& cell : row.cells) {
-        for (const float number : cell.key) step = std::max(step, std::abs(number) / 7);
-        for (const float number : cell.value) step = std::max(step, std::abs(number) / 7);
+      for (const StoredVectors& vectors : row.vectors) {
+        for (const float number : vectors.key) step = std::max(step, std::abs(number) / 7);
+        for (const float number : vectors.value) step = std::max(step, std::abs(number) / 7);
       }
     }
     for (StoredRow& row : unit.rows) {
       if (!is_old(unit, row)) continue;
-      for (StoredCell& cell : row.cells) {
-        each_number(cell,
+      for (StoredVectors& vectors : row.vectors) {
+        each_number(vectors,
                     [&](float number, std::size_t) { return std::round(number / step) * step; });
-        cell.steps.fill(step);
-        cell.full_precision = false;
+        vectors.steps.fill(step);
+        vectors.full_precision = false;
       }
     }
   }
@@ -92,10 +92,10 @@ struct QuantisesTheSinks final : CodesWrong {
 };
 
 struct FullIsHalf final : CodesWrong {
-  StoredCell make_cell(Token token, std::size_t unit, double position) override {
-    StoredCell cell = CodesWrong::make_cell(token, unit, position);
-    store_as(cell.key, Precision::bf16);
-    return cell;
+  StoredVectors make_vectors(Token token, std::size_t unit, double position) override {
+    StoredVectors vectors = CodesWrong::make_vectors(token, unit, position);
+    store_as(vectors.key, Precision::bf16);
+    return vectors;
   }
 };
 

@@ -93,7 +93,7 @@ struct ReorderLeavesQuantised final : Wrong {
     for (std::size_t i = 0; i < before.size(); ++i) {
       for (std::size_t row = 0; row < before[i].rows.size(); ++row) {
         const StoredRow& old = before[i].rows[row];
-        if (!old.cells.front().full_precision) state_.units[i].rows[row] = old;
+        if (!old.vectors.front().full_precision) state_.units[i].rows[row] = old;
       }
     }
     return answer;

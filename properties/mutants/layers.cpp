@@ -97,17 +97,17 @@ struct MaskOfFirstLayer final : ScoredWrong {
 
 struct HeadStride final : Wrong {
   // Blocks of the next head are written over this head's last row of each four.
-  StoredCell make_cell(Token token, std::size_t head, double position) override {
+  StoredVectors make_vectors(Token token, std::size_t head, double position) override {
     const bool crosses = token.position % 4 == 3 && place_of(head).head + 1 < setup_.kv_heads;
-    return Wrong::make_cell(token, head + (crosses ? 1 : 0), position);
+    return Wrong::make_vectors(token, head + (crosses ? 1 : 0), position);
   }
 };
 
 struct FirstSequencesPrefix final : Wrong {
   // The first token is written for sequence 0 and taken for the prefix of all.
-  StoredCell make_cell(Token token, std::size_t head, double position) override {
+  StoredVectors make_vectors(Token token, std::size_t head, double position) override {
     const std::size_t in_sequence = heads_.count() / setup_.sequences;
-    return Wrong::make_cell(token, token.position == 0 ? head % in_sequence : head, position);
+    return Wrong::make_vectors(token, token.position == 0 ? head % in_sequence : head, position);
   }
 };
 
@@ -141,14 +141,14 @@ struct LaterLayersKeepLess final : Wrong {
 
 struct LayersSwapped final : Wrong {
   // Keys of the last two layers go into each other's cache.
-  StoredCell make_cell(Token token, std::size_t head, double position) override {
-    StoredCell cell = Wrong::make_cell(token, head, position);
+  StoredVectors make_vectors(Token token, std::size_t head, double position) override {
+    StoredVectors vectors = Wrong::make_vectors(token, head, position);
     const std::uint32_t layer = place_of(head).layer;
-    if (setup_.layers < 2 || layer + 2 < setup_.layers) return cell;
+    if (setup_.layers < 2 || layer + 2 < setup_.layers) return vectors;
     const std::size_t other =
         layer + 1 == setup_.layers ? head - setup_.kv_heads : head + setup_.kv_heads;
-    cell.key = Wrong::make_cell(token, other, position).key;
-    return cell;
+    vectors.key = Wrong::make_vectors(token, other, position).key;
+    return vectors;
   }
 };
 

@@ -3,7 +3,7 @@
 
 namespace kv::properties {
 namespace {
-using Values = std::vector<std::vector<StoredCell>>;
+using Values = std::vector<std::vector<StoredVectors>>;
 
 // Sees the rows as they were before some of them were freed.
 struct AfterFreeing : Wrong {
@@ -16,7 +16,8 @@ struct AfterFreeing : Wrong {
   }
 
   static void take_value(StoredRow& row, const StoredRow& from) {
-    for (std::size_t i = 0; i < row.cells.size(); ++i) row.cells[i].value = from.cells[i].value;
+    for (std::size_t i = 0; i < row.vectors.size(); ++i)
+      row.vectors[i].value = from.vectors[i].value;
   }
 };
 
@@ -45,7 +46,7 @@ struct ValuesNotMoved final : AfterFreeing {
 struct MovesOntoOccupied final : AfterFreeing {
   void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>&) override {
     if (rows.size() < contract_.sinks + 2) return;
-    rows[contract_.sinks].cells = rows[contract_.sinks + 1].cells;
+    rows[contract_.sinks].vectors = rows[contract_.sinks + 1].vectors;
   }
 };
 
@@ -53,10 +54,10 @@ struct MergesValues final : AfterFreeing {
   void spoil(std::vector<StoredRow>& rows, const std::vector<StoredRow>& before) override {
     if (rows.size() <= contract_.sinks || before.size() <= contract_.sinks) return;
     StoredRow& row = rows[contract_.sinks];
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    for (std::size_t i = 0; i < row.vectors.size(); ++i) {
       for (std::size_t x = 0; x < value_size; ++x) {
-        row.cells[i].value[x] =
-            (row.cells[i].value[x] + before[contract_.sinks].cells[i].value[x]) / 2;
+        row.vectors[i].value[x] =
+            (row.vectors[i].value[x] + before[contract_.sinks].vectors[i].value[x]) / 2;
       }
     }
   }
@@ -69,7 +70,7 @@ struct FirstLayerEverywhere final : ReservoirWrong {
     const std::size_t per_layer = setup_.kv_heads;
     const CacheUnit& first = state_.units[index_of(unit) - layer_of(unit) * per_layer];
     for (std::size_t i = contract_.sinks; i + contract_.recent < unit.rows.size(); ++i) {
-      if (i < first.rows.size()) unit.rows[i].cells = first.rows[i].cells;
+      if (i < first.rows.size()) unit.rows[i].vectors = first.rows[i].vectors;
     }
   }
 };
@@ -80,7 +81,7 @@ struct MixedPrecision : Wrong {
   }
 
   void quantise(StoredRow& row) {
-    for (StoredCell& cell : row.cells) lower(cell);
+    for (StoredVectors& vectors : row.vectors) lower(vectors);
   }
 };
 
@@ -94,10 +95,10 @@ struct QuantisesTheRecent final : MixedPrecision {
 struct CoarserThanDeclared final : MixedPrecision {
   static TaggedOptions options() { return {.precision = Precision::f16}; }
 
-  StoredCell make_cell(Token token, std::size_t unit, double position) override {
-    StoredCell cell = MixedPrecision::make_cell(token, unit, position);
-    store_as(cell.key, Precision::int8);
-    return cell;
+  StoredVectors make_vectors(Token token, std::size_t unit, double position) override {
+    StoredVectors vectors = MixedPrecision::make_vectors(token, unit, position);
+    store_as(vectors.key, Precision::int8);
+    return vectors;
   }
 };
 
@@ -106,7 +107,7 @@ struct OverwritesHiddenKeys final : LazyWrong {
     LazyWrong::before_query(unit, query);
     for (StoredRow& row : unit.rows) {
       if (!row.evicted) continue;
-      for (StoredCell& cell : row.cells) cell.key.fill(-1e4F);
+      for (StoredVectors& vectors : row.vectors) vectors.key.fill(-1e4F);
     }
   }
 };
@@ -117,17 +118,18 @@ struct PadsAreRows final : Wrong {
     if (tokens.size() % 2 == 0) return;
     StoredRow pad = unit.rows.back();
     pad.slot = unit.rows.size();
-    for (StoredCell& cell : pad.cells) cell = {};
+    for (StoredVectors& vectors : pad.vectors) vectors = {};
     unit.rows.push_back(pad);
   }
 };
 
 struct RotatesValues final : Wrong {
-  StoredCell make_cell(Token token, std::size_t unit, double position) override {
-    StoredCell cell = Wrong::make_cell(token, unit, position);
+  StoredVectors make_vectors(Token token, std::size_t unit, double position) override {
+    StoredVectors vectors = Wrong::make_vectors(token, unit, position);
     // clang 14, and so lint, cannot read what std::ranges::rotate returns.
-    if (position > 4) std::rotate(cell.value.begin(), cell.value.begin() + 1, cell.value.end());
-    return cell;
+    if (position > 4)
+      std::rotate(vectors.value.begin(), vectors.value.begin() + 1, vectors.value.end());
+    return vectors;
   }
 };
 

@@ -56,7 +56,8 @@ struct StaleValues final : RingWrong {
     StoredRow& row = unit.rows.back();
     const auto old = std::ranges::find(before, row.slot, &StoredRow::slot);
     if (old == before.end()) return;
-    for (std::size_t i = 0; i < row.cells.size(); ++i) row.cells[i].value = old->cells[i].value;
+    for (std::size_t i = 0; i < row.vectors.size(); ++i)
+      row.vectors[i].value = old->vectors[i].value;
   }
 };
 

@@ -53,7 +53,7 @@ struct NegativeIsTaken final : RollbackWrong {
       if (unit.rows.empty()) continue;
       StoredRow row = unit.rows.back();
       row.slot = unit.rows.size();
-      for (StoredCell& cell : row.cells) cell = {};
+      for (StoredVectors& vectors : row.vectors) vectors = {};
       unit.rows.push_back(row);
     }
     return Done{};

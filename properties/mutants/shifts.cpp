@@ -13,7 +13,7 @@ struct ShiftWrong : Wrong {
   virtual double rotation_by(const CacheUnit&, const StoredRow&, double delta) { return delta; }
 
   // After the key of a cell was turned.
-  virtual void rotated(StoredCell&) {}
+  virtual void rotated(StoredVectors&) {}
 
   void close_gaps(CacheUnit& unit) override {
     for (std::size_t i = 0; i < unit.rows.size(); ++i) {
@@ -23,9 +23,9 @@ struct ShiftWrong : Wrong {
       row.slot = i;
       row.position += delta;
       if (by == 0) continue;
-      for (StoredCell& cell : row.cells) {
-        rotate_key(cell.key, by, options_.layout);
-        rotated(cell);
+      for (StoredVectors& vectors : row.vectors) {
+        rotate_key(vectors.key, by, options_.layout);
+        rotated(vectors);
       }
     }
   }
@@ -70,7 +70,7 @@ struct SkipsQuantised final : ShiftWrong {
   }
 
   double rotation_by(const CacheUnit&, const StoredRow& row, double delta) override {
-    return row.cells.front().full_precision ? delta : 0;
+    return row.vectors.front().full_precision ? delta : 0;
   }
 };
 
@@ -91,14 +91,14 @@ struct OverwritesPending final : ShiftWrong {
     if (chunk < 2) return;
     for (StoredRow& row : unit.rows) {
       const double by = std::exchange(row.queries, 0);
-      for (StoredCell& cell : row.cells) rotate_key(cell.key, by, options_.layout);
+      for (StoredVectors& vectors : row.vectors) rotate_key(vectors.key, by, options_.layout);
     }
   }
 };
 
 struct AppliesFactorAgain final : ShiftWrong {
-  void rotated(StoredCell& cell) override {
-    for (float& x : cell.key) x *= 1.05F;
+  void rotated(StoredVectors& vectors) override {
+    for (float& x : vectors.key) x *= 1.05F;
   }
 };
 
@@ -113,7 +113,7 @@ struct RotatesOtherPairs final : ShiftWrong {
 };
 
 struct RotatesInBf16 final : ShiftWrong {
-  void rotated(StoredCell& cell) override { store_as(cell.key, Precision::bf16); }
+  void rotated(StoredVectors& vectors) override { store_as(vectors.key, Precision::bf16); }
 };
 
 struct QuantisesAgain final : ShiftWrong {
@@ -123,8 +123,8 @@ struct QuantisesAgain final : ShiftWrong {
             .precision = Precision::int8};
   }
 
-  void rotated(StoredCell& cell) override {
-    if (!cell.full_precision) store_as(cell.key, Precision::int4);
+  void rotated(StoredVectors& vectors) override {
+    if (!vectors.full_precision) store_as(vectors.key, Precision::int4);
   }
 };
 
@@ -166,7 +166,7 @@ struct ShiftsInHalfPrecision final : ShiftCallWrong {
   void shift_rows(CacheUnit& unit, std::int64_t begin, double delta) override {
     ShiftCallWrong::shift_rows(unit, begin, delta);
     for (StoredRow& row : unit.rows) {
-      for (StoredCell& cell : row.cells) store_as(cell.key, Precision::bf16);
+      for (StoredVectors& vectors : row.vectors) store_as(vectors.key, Precision::bf16);
     }
   }
 };

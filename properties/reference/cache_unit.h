@@ -12,7 +12,7 @@
 namespace kv::properties {
 
 // One head's key and value, as stored.
-struct StoredCell {
+struct StoredVectors {
   KeyVector key{};
   ValueVector value{};
   bool full_precision = true;
@@ -37,9 +37,9 @@ struct StoredRow {
   std::vector<float> key{};  // as the token had it, where queries select pages
 
   // The payload that a subject lays over the specification, which looks at none of it.
-  double position = 0;              // that the keys are rotated for, as the cache believes
-  std::size_t slot = 0;             // where it lies
-  std::vector<StoredCell> cells{};  // one per head that shares the unit's residents
+  double position = 0;                   // that the keys are rotated for, as the cache believes
+  std::size_t slot = 0;                  // where it lies
+  std::vector<StoredVectors> vectors{};  // one per head that shares the unit's residents
 };
 
 struct CacheUnit {

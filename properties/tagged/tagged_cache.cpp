@@ -61,11 +61,11 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
 void TaggedCache::begin_attention(CacheUnit& unit) {
   Rows& returned = returned_[index_of(unit)];
   returned = returned_rows(unit, chunk_);
-  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
-    UnitFacts& facts = facts_.units[first_head(unit) + cell];
+  for (std::size_t head = 0; head < heads_.sharing(); ++head) {
+    UnitFacts& facts = facts_.units[first_head(unit) + head];
     facts.returned.reserve(returned.size());
     for (const std::size_t row : returned) {
-      facts.returned.push_back(read_row(unit.rows[row].cells[cell], options_));
+      facts.returned.push_back(read_row(unit.rows[row].vectors[head], options_));
     }
   }
 }
@@ -102,8 +102,8 @@ void TaggedCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::siz
   const bool ranked = rule_->wants_mass();
   Masses weights;
   const std::vector<float> mass = ranked ? weigh(unit, asked, weights) : std::vector<float>();
-  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
-    UnitFacts& facts = facts_.units[first_head(unit) + cell];
+  for (std::size_t head = 0; head < heads_.sharing(); ++head) {
+    UnitFacts& facts = facts_.units[first_head(unit) + head];
     facts.mask_width = mask.size();
     facts.visible.insert(facts.visible.end(), mask.begin(), mask.end());
     facts.query_positions.push_back(position);
@@ -115,7 +115,7 @@ void TaggedCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::siz
     for (std::size_t i = 0; i < returned.size(); ++i) {
       const auto rank = std::ranges::find(visible, returned[i]) - visible.begin();
       if (rank == static_cast<std::ptrdiff_t>(visible.size())) continue;
-      facts.weights[begin + i] = weights[cell][static_cast<std::size_t>(rank)];
+      facts.weights[begin + i] = weights[head][static_cast<std::size_t>(rank)];
     }
   }
   if (ranked) observe(unit, visible, mass);
@@ -158,8 +158,8 @@ std::vector<double> TaggedCache::key_positions(const Rows& returned, const Rows&
 std::vector<float> TaggedCache::weigh(const CacheUnit& unit, const Query& query, Masses& per_head) {
   const std::uint32_t group = heads_.group();
   std::vector<float> sum(query.visible.size());
-  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
-    const Place place = place_of(first_head(unit) + cell);
+  for (std::size_t index = 0; index < heads_.sharing(); ++index) {
+    const Place place = place_of(first_head(unit) + index);
     std::vector<float> mean(query.visible.size());
     for (std::uint32_t head = 0; head < group; ++head) {
       const Payer payer{place.sequence, place.layer, place.head * group + head};
@@ -188,11 +188,11 @@ std::vector<float> TaggedCache::mass_of(const CacheUnit& unit,
 
 void TaggedCache::report_state(CacheUnit& unit, Facts& facts) {
   const Rows rows = stored_rows(unit);
-  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
-    UnitFacts& out = facts.units[first_head(unit) + cell];
+  for (std::size_t head = 0; head < heads_.sharing(); ++head) {
+    UnitFacts& out = facts.units[first_head(unit) + head];
     out.stored.reserve(rows.size());
     for (const std::size_t row : rows)
-      out.stored.push_back(read_row(unit.rows[row].cells[cell], options_));
+      out.stored.push_back(read_row(unit.rows[row].vectors[head], options_));
     out.reported = reported(unit);
     out.moved = unit.moved;
   }

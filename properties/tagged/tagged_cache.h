@@ -70,8 +70,8 @@ class TaggedCache : public Subject, protected CacheSteps {
   // The slot that a new row takes.
   virtual std::size_t slot_for(CacheUnit& unit, Token token);
 
-  // What a cell holds: key and value of `token`, of the head `head`.
-  virtual StoredCell make_cell(Token token, std::size_t head, double position);
+  // The vectors of one row: key and value of `token`, of the head `head`.
+  virtual StoredVectors make_vectors(Token token, std::size_t head, double position);
 
   // Frees the rows of evicted tokens, or their pages.
   void free_rows(CacheUnit& unit) override;
@@ -88,8 +88,8 @@ class TaggedCache : public Subject, protected CacheSteps {
   // Whether the row is to be stored in the lower precision.
   virtual bool is_old(const CacheUnit& unit, const StoredRow& row);
 
-  // Stores a cell in the lower precision.
-  virtual void lower(StoredCell& cell);
+  // Stores a key and its value in the lower precision.
+  virtual void lower(StoredVectors& vectors);
 
   // Attention.
 

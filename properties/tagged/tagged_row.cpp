@@ -34,19 +34,19 @@ double most_steps(std::span<const float> held,
 }
 
 // How far the numbers are from those that were fed, in steps of their codes.
-double steps_off(const StoredCell& cell, PairLayout layout) {
-  const KeyVector key = encode_key(cell.token, cell.place, cell.position, layout);
-  const ValueVector value = encode_value(cell.token, cell.place);
-  if (cell.full_precision) return key == cell.key && value == cell.value ? 0 : 1;
-  const std::span<const float> steps(cell.steps);
+double steps_off(const StoredVectors& vectors, PairLayout layout) {
+  const KeyVector key = encode_key(vectors.token, vectors.place, vectors.position, layout);
+  const ValueVector value = encode_value(vectors.token, vectors.place);
+  if (vectors.full_precision) return key == vectors.key && value == vectors.value ? 0 : 1;
+  const std::span<const float> steps(vectors.steps);
   constexpr std::size_t of_keys = (key_size + payload_group - 1) / payload_group;
-  return std::max(most_steps(cell.key, key, steps.first(of_keys)),
-                  most_steps(cell.value, value, steps.subspan(of_keys)));
+  return std::max(most_steps(vectors.key, key, steps.first(of_keys)),
+                  most_steps(vectors.value, value, steps.subspan(of_keys)));
 }
 
 }  // namespace
 
-Row read_row(const StoredCell& held, const TaggedOptions& options) {
+Row read_row(const StoredVectors& held, const TaggedOptions& options) {
   const KeyReading key = read_key(held.key, options.layout);
   const ValueReading value = read_value(held.value);
   const bool derived = options.positions == PositionMode::in_cache;

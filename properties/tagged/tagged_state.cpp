@@ -15,12 +15,12 @@ void walk_row(Row& row, Field field) {
   const auto fields = [&](auto&... all) { (field(all), ...); };
   fields(row.token.position, row.token.variant, row.position, row.slot, row.evicted, row.masked,
          row.gathered, row.queries, row.last);
-  for (auto& cell : row.cells) {
-    for (auto& x : cell.key) field(x);
-    for (auto& x : cell.value) field(x);
-    fields(cell.full_precision, cell.token.position, cell.token.variant, cell.place.sequence,
-           cell.place.layer, cell.place.head, cell.position);
-    for (auto& step : cell.steps) field(step);
+  for (auto& vectors : row.vectors) {
+    for (auto& x : vectors.key) field(x);
+    for (auto& x : vectors.value) field(x);
+    fields(vectors.full_precision, vectors.token.position, vectors.token.variant,
+           vectors.place.sequence, vectors.place.layer, vectors.place.head, vectors.position);
+    for (auto& step : vectors.steps) field(step);
   }
 }
 
@@ -53,7 +53,7 @@ std::vector<std::uint8_t> save_state(const TaggedState& state) {
   return bytes;
 }
 
-bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedState& state) {
+bool load_state(std::span<const std::uint8_t> bytes, std::size_t heads, TaggedState& state) {
   ByteReader reader(std::as_bytes(bytes));
   const auto get = [&](auto& value) { value = reader.get<std::decay_t<decltype(value)>>(); };
   if (reader.get<std::uint64_t>() != mark) return false;
@@ -68,7 +68,7 @@ bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedSt
     if (rows > bytes.size()) return false;
     unit.rows.resize(rows);
     for (StoredRow& row : unit.rows) {
-      row.cells.resize(cells);
+      row.vectors.resize(heads);
       walk_row(row, get);
       reader.get(row.key);
     }

@@ -64,12 +64,12 @@ struct TaggedState {
 };
 
 // The state as bytes, but for its past; and back: false if the bytes are no such state with as
-// many units and cells.
+// many units and heads.
 std::vector<std::uint8_t> save_state(const TaggedState& state);
-bool load_state(std::span<const std::uint8_t> bytes, std::size_t cells, TaggedState& state);
+bool load_state(std::span<const std::uint8_t> bytes, std::size_t heads, TaggedState& state);
 
 // What a stored key and value say when they are read back. Codes of 4 bits hold no tag: theirs is
 // what was fed, with the distance between both.
-Row read_row(const StoredCell& held, const TaggedOptions& options);
+Row read_row(const StoredVectors& held, const TaggedOptions& options);
 
 }  // namespace kv::properties

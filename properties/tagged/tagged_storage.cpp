@@ -12,8 +12,8 @@ StoredRow TaggedCache::make_row(CacheUnit& unit, Token token) {
   StoredRow row = CacheSteps::make_row(unit, token);
   row.slot = slot_for(unit, token);
   row.position = append_position(unit, token);
-  for (std::size_t cell = 0; cell < heads_.sharing(); ++cell) {
-    row.cells.push_back(make_cell(token, first_head(unit) + cell, row.position));
+  for (std::size_t head = 0; head < heads_.sharing(); ++head) {
+    row.vectors.push_back(make_vectors(token, first_head(unit) + head, row.position));
   }
   return row;
 }
@@ -39,17 +39,17 @@ std::size_t TaggedCache::slot_for(CacheUnit& unit, Token token) {
   return slot;
 }
 
-StoredCell TaggedCache::make_cell(Token token, std::size_t head, double position) {
+StoredVectors TaggedCache::make_vectors(Token token, std::size_t head, double position) {
   const Place place = place_of(head);
-  StoredCell cell{.key = encode_key(token, place, position, options_.layout),
-                  .value = encode_value(token, place),
-                  .token = token,
-                  .place = place,
-                  .position = position};
-  if (has_tiers(options_.precision)) return cell;  // until it is no longer recent
-  store_as(cell.key, options_.precision);
-  store_as(cell.value, options_.precision);
-  return cell;
+  StoredVectors vectors{.key = encode_key(token, place, position, options_.layout),
+                        .value = encode_value(token, place),
+                        .token = token,
+                        .place = place,
+                        .position = position};
+  if (has_tiers(options_.precision)) return vectors;  // until it is no longer recent
+  store_as(vectors.key, options_.precision);
+  store_as(vectors.value, options_.precision);
+  return vectors;
 }
 
 TaggedCache::Rows TaggedCache::stored_rows(const CacheUnit& unit) {
@@ -74,8 +74,8 @@ void TaggedCache::lower_precision(CacheUnit& unit) {
   if (!has_tiers(options_.precision)) return;
   for (StoredRow& row : unit.rows) {
     if (!is_old(unit, row)) continue;
-    for (StoredCell& cell : row.cells) {
-      if (cell.full_precision) lower(cell);
+    for (StoredVectors& vectors : row.vectors) {
+      if (vectors.full_precision) lower(vectors);
     }
   }
 }
@@ -86,11 +86,11 @@ bool TaggedCache::is_old(const CacheUnit& unit, const StoredRow& row) {
          row.token.position >= static_cast<std::int32_t>(contract_.full_precision_sinks);
 }
 
-void TaggedCache::lower(StoredCell& cell) {
-  const auto keys = store_in_groups(cell.key, options_.precision);
-  const auto values = store_in_groups(cell.value, options_.precision);
-  std::ranges::copy(values, std::ranges::copy(keys, cell.steps.begin()).out);
-  cell.full_precision = false;
+void TaggedCache::lower(StoredVectors& vectors) {
+  const auto keys = store_in_groups(vectors.key, options_.precision);
+  const auto values = store_in_groups(vectors.value, options_.precision);
+  std::ranges::copy(values, std::ranges::copy(keys, vectors.steps.begin()).out);
+  vectors.full_precision = false;
 }
 
 void TaggedCache::free_rows(CacheUnit& unit) {
@@ -137,9 +137,9 @@ void TaggedCache::close_gaps(CacheUnit& unit) {
 void TaggedCache::rotate(StoredRow& row, double delta) const {
   if (delta == 0) return;
   row.position += delta;
-  for (StoredCell& cell : row.cells) {
-    rotate_key(cell.key, delta, options_.layout);
-    if (!has_tiers(options_.precision)) store_as(cell.key, options_.precision);
+  for (StoredVectors& vectors : row.vectors) {
+    rotate_key(vectors.key, delta, options_.layout);
+    if (!has_tiers(options_.precision)) store_as(vectors.key, options_.precision);
   }
 }
 
