@@ -10,7 +10,7 @@
 namespace kv::properties {
 namespace {
 
-struct Cell {
+struct UnitCache {
   std::unique_ptr<Draws> draws;  // made once for all tokens
   std::unique_ptr<SimpleCache> cache;
 };
@@ -28,17 +28,17 @@ class SimpleSubject final : public Subject {
       : setup_(setup), draws_(draws) {
     const std::size_t count = Heads{setup}.count();
     for (std::uint32_t unit = 0; unit < count; ++unit) {
-      Cell cell{draws(unit), nullptr};
-      cell.cache = make(setup, *cell.draws);
-      cells_.push_back(std::move(cell));
+      UnitCache made{draws(unit), nullptr};
+      made.cache = make(setup, *made.draws);
+      units_.push_back(std::move(made));
     }
   }
 
   Answer<Facts> feed(const Feed& feed) override {
     Facts facts;
-    facts.units.resize(cells_.size());
-    for (std::size_t unit = 0; unit < cells_.size(); ++unit) {
-      const auto seen = cells_[unit].cache->append(feed.tokens);
+    facts.units.resize(units_.size());
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+      const auto seen = units_[unit].cache->append(feed.tokens);
       if (seen.size() != feed.tokens.size()) {
         throw SubjectFailed("append gave " + std::to_string(seen.size()) + " lists for " +
                             std::to_string(feed.tokens.size()) + " tokens");
@@ -51,7 +51,7 @@ class SimpleSubject final : public Subject {
 
   Facts look() override {
     Facts facts;
-    for (std::size_t unit = 0; unit < cells_.size(); ++unit) facts.units.push_back(reported(unit));
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) facts.units.push_back(reported(unit));
     return facts;
   }
 
@@ -65,26 +65,26 @@ class SimpleSubject final : public Subject {
 
   Answer<std::unique_ptr<Subject>> fork() override {
     auto copy = std::make_unique<SimpleSubject>(*this, Copy{});
-    if (copy->cells_.size() != cells_.size()) return Refused{"fork is not offered"};
+    if (copy->units_.size() != units_.size()) return Refused{"fork is not offered"};
     return copy;
   }
 
   struct Copy {};
 
-  // Has fewer cells if one of them cannot be copied.
+  // Has fewer units if one of them cannot be copied.
   SimpleSubject(const SimpleSubject& other, Copy /*tag*/)
       : setup_(other.setup_), draws_(other.draws_) {
-    for (std::uint32_t unit = 0; unit < other.cells_.size(); ++unit) {
-      auto cache = other.cells_[unit].cache->fork();
-      if (cache) cells_.push_back({draws_(unit), std::move(cache)});
+    for (std::uint32_t unit = 0; unit < other.units_.size(); ++unit) {
+      auto cache = other.units_[unit].cache->fork();
+      if (cache) units_.push_back({draws_(unit), std::move(cache)});
     }
   }
 
  private:
   [[nodiscard]] UnitFacts reported(std::size_t unit) const {
     UnitFacts facts;
-    facts.stored = rows_of(cells_[unit].cache->kept());
-    facts.reported = cells_[unit].cache->size();
+    facts.stored = rows_of(units_[unit].cache->kept());
+    facts.reported = units_[unit].cache->size();
     return facts;
   }
 
@@ -113,15 +113,15 @@ class SimpleSubject final : public Subject {
   template <typename Call>
   Answer<Done> every(const Call& call, const std::string& name) {
     std::size_t done = 0;
-    for (Cell& cell : cells_) done += call(*cell.cache) ? 1U : 0U;
-    if (done == cells_.size()) return Done{};
+    for (UnitCache& unit : units_) done += call(*unit.cache) ? 1U : 0U;
+    if (done == units_.size()) return Done{};
     if (done > 0) throw SubjectFailed("some units did " + name + ", others refused it");
     return Refused{name + " is not offered"};
   }
 
   Setup setup_;
   DrawsOf draws_;
-  std::vector<Cell> cells_;
+  std::vector<UnitCache> units_;
 };
 
 class SimpleFamily final : public Family {

@@ -40,18 +40,18 @@ SpecCaches::SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws)
 }
 
 void SpecCaches::clear() {
-  cells_.clear();
+  caches_.clear();
   const std::size_t count = heads_.count() / heads_.sharing();
-  cells_.reserve(count);
-  for (std::size_t cell = 0; cell < count; ++cell) cells_.push_back(fresh(cell));
+  caches_.reserve(count);
+  for (std::size_t cell = 0; cell < count; ++cell) caches_.push_back(fresh(cell));
   tokens_.clear();
   origins_.clear();
 }
 
-SpecCaches::Cell SpecCaches::fresh(std::size_t cell) const {
+SpecCaches::SharedCache SpecCaches::fresh(std::size_t cell) const {
   const auto unit = cell * heads_.sharing();
   const Spec own = spec_at(spec_, spec_.unit, setup_, heads_.place_of(unit));
-  Cell made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
+  SharedCache made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
   made.cache.rotate_by(&input_rotation());
   if (own.selects()) made.pages.emplace(own.top_pages, input_dim);
   return made;
@@ -65,15 +65,15 @@ Facts SpecCaches::feed(const Feed& feed) {
   Facts facts;
   facts.units.resize(heads_.count());
   const std::size_t together = units_in_pool(spec_, heads_.in_layer());
-  for (std::size_t first = 0; first < cells_.size(); first += together) {
+  for (std::size_t first = 0; first < caches_.size(); first += together) {
     BudgetPool pool;
-    for (std::size_t i = 0; i < together; ++i) pool.add(cells_[first + i].cache);
+    for (std::size_t i = 0; i < together; ++i) pool.add(caches_[first + i].cache);
     pool.begin_chunk(feed.tokens.size());
-    std::vector<CellFacts> reported(together);
-    for (std::size_t i = 0; i < together; ++i) begin_cell(first + i, feed, reported[i]);
+    std::vector<SharedFacts> reported(together);
+    for (std::size_t i = 0; i < together; ++i) begin_cache(first + i, feed, reported[i]);
     for (std::size_t query = 0; query < feed.tokens.size(); ++query) {
       pool.before_query();
-      for (std::size_t i = 0; i < together; ++i) feed_cell(first + i, feed, query, reported[i]);
+      for (std::size_t i = 0; i < together; ++i) feed_cache(first + i, feed, query, reported[i]);
     }
     pool.end_chunk();
     for (std::size_t i = 0; i < together; ++i) report_to(first + i, std::move(reported[i]), facts);
@@ -82,10 +82,10 @@ Facts SpecCaches::feed(const Feed& feed) {
 }
 
 // What the chunk did with a cell, to all that share it.
-void SpecCaches::report_to(std::size_t cell, CellFacts reported, Facts& facts) {
-  const std::string& broken = cells_[cell].cache.broken_promise();
+void SpecCaches::report_to(std::size_t cell, SharedFacts reported, Facts& facts) {
+  const std::string& broken = caches_[cell].cache.broken_promise();
   if (!broken.empty()) throw SubjectFailed(broken);
-  note_evictions(cells_[cell]);
+  note_evictions(caches_[cell]);
   for (std::size_t i = 0; i < heads_.sharing(); ++i) {
     const std::size_t unit = cell * heads_.sharing() + i;
     UnitFacts& out = facts.units[unit];
@@ -103,29 +103,30 @@ void SpecCaches::report_to(std::size_t cell, CellFacts reported, Facts& facts) {
   }
 }
 
-void SpecCaches::begin_cell(std::size_t index, const Feed& feed, CellFacts& facts) {
-  Cell& cell = cells_[index];
+void SpecCaches::begin_cache(std::size_t index, const Feed& feed, SharedFacts& facts) {
+  SharedCache& shared = caches_[index];
   const std::size_t chunk = feed.tokens.size();
-  note_evictions(cell);
-  facts.returned = stored_in(cell);
+  note_evictions(shared);
+  facts.returned = stored_in(shared);
   const std::size_t width = facts.returned.size();
   facts.visible.resize(chunk * width);
-  if (cell.pages) meet_keys(index, feed);
+  if (shared.pages) meet_keys(index, feed);
   if (are_ranks(spec_.positions)) facts.key_positions.resize(chunk * width, not_reported);
-  const bool weighs = feed.report_weights || cell.cache.wants_rows();
+  const bool weighs = feed.report_weights || shared.cache.wants_rows();
   if (weighs) facts.weights.resize(heads_.sharing());
   for (std::vector<float>& weights : facts.weights) weights.resize(chunk * width);
 }
 
-void SpecCaches::feed_cell(std::size_t index,
-                           const Feed& feed,
-                           std::size_t query,
-                           CellFacts& facts) {
-  Cell& cell = cells_[index];
+void SpecCaches::feed_cache(std::size_t index,
+                            const Feed& feed,
+                            std::size_t query,
+                            SharedFacts& facts) {
+  SharedCache& shared = caches_[index];
   const std::size_t width = facts.returned.size();
   const bool in_cache = are_ranks(spec_.positions);
-  const Visible& all = cell.cache.next_query();
-  const auto rows = rows_seen(cell.pages ? select(index, feed, query, facts) : all, facts.returned);
+  const Visible& all = shared.cache.next_query();
+  const auto rows =
+      rows_seen(shared.pages ? select(index, feed, query, facts) : all, facts.returned);
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const std::size_t at = query * width + rows[rank];
     facts.visible[at] = 1;
@@ -135,7 +136,7 @@ void SpecCaches::feed_cell(std::size_t index,
   facts.query_positions.push_back(in_cache ? static_cast<double>(rows.size() - 1)
                                            : static_cast<double>(token.position));
   if (!facts.weights.empty()) weigh(index, feed, query, rows, facts);
-  if (cell.cache.needs().any()) show(index, feed, query);
+  if (shared.cache.needs().any()) show(index, feed, query);
 }
 
 // Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all
@@ -144,7 +145,7 @@ void SpecCaches::weigh(std::size_t index,
                        const Feed& feed,
                        std::size_t query,
                        const std::vector<std::size_t>& rows,
-                       CellFacts& facts) {
+                       SharedFacts& facts) {
   const std::size_t width = facts.returned.size();
   keys_.clear();
   for (const std::size_t row : rows) keys_.push_back(tokens_[facts.returned[row]]);
@@ -169,7 +170,7 @@ void SpecCaches::weigh(std::size_t index,
 
 // What the cell's policy asks for of that query of the chunk, whose weights were just taken.
 void SpecCaches::show(std::size_t index, const Feed& feed, std::size_t query) {
-  UnitCache& cache = cells_[index].cache;
+  UnitCache& cache = caches_[index].cache;
   const Needs& needs = cache.needs();
   Observation shown;
   if (needs.attention) shown.mass = sum_;
@@ -190,29 +191,29 @@ void SpecCaches::show(std::size_t index, const Feed& feed, std::size_t query) {
 }
 
 // Rows are freed all at once or not at all, so those that are not free yet are the last evicted.
-void SpecCaches::note_evictions(Cell& cell) {
-  const std::span<const Position> evicted = cell.cache.evicted();
-  const std::size_t unfreed = cell.cache.slots().unfreed();
+void SpecCaches::note_evictions(SharedCache& shared) {
+  const std::span<const Position> evicted = shared.cache.evicted();
+  const std::size_t unfreed = shared.cache.slots().unfreed();
   if (!evicted.empty()) {
     for (const Position position : evicted) {
-      const bool masked = position < cell.cache.masked_below();
-      (masked ? cell.masked : cell.unfreed).push_back(position);
+      const bool masked = position < shared.cache.masked_below();
+      (masked ? shared.masked : shared.unfreed).push_back(position);
     }
-    cell.cache.clear_evicted();
+    shared.cache.clear_evicted();
   }
-  if (cell.unfreed.size() <= unfreed) return;
-  const auto freed = static_cast<std::ptrdiff_t>(cell.unfreed.size() - unfreed);
-  cell.unfreed.erase(cell.unfreed.begin(), cell.unfreed.begin() + freed);
+  if (shared.unfreed.size() <= unfreed) return;
+  const auto freed = static_cast<std::ptrdiff_t>(shared.unfreed.size() - unfreed);
+  shared.unfreed.erase(shared.unfreed.begin(), shared.unfreed.begin() + freed);
 }
 
-std::vector<Position> SpecCaches::stored_in(const Cell& cell) {
-  const Visible all = cell.cache.all();
+std::vector<Position> SpecCaches::stored_in(const SharedCache& shared) {
+  const Visible all = shared.cache.all();
   std::vector<Position> stored;
-  stored.reserve(all.size() + cell.unfreed.size() + cell.masked.size());
+  stored.reserve(all.size() + shared.unfreed.size() + shared.masked.size());
   for_each_position(all, [&](Position p) { stored.push_back(p); });
-  if (cell.unfreed.empty() && cell.masked.empty()) return stored;
-  stored.insert(stored.end(), cell.unfreed.begin(), cell.unfreed.end());
-  stored.insert(stored.end(), cell.masked.begin(), cell.masked.end());
+  if (shared.unfreed.empty() && shared.masked.empty()) return stored;
+  stored.insert(stored.end(), shared.unfreed.begin(), shared.unfreed.end());
+  stored.insert(stored.end(), shared.masked.begin(), shared.masked.end());
   std::ranges::sort(stored);
   return stored;
 }
@@ -229,13 +230,13 @@ Row SpecCaches::row_of(Position position, std::size_t unit) const {
 }
 
 void SpecCaches::report_state(std::size_t unit, UnitFacts& facts) const {
-  const Cell& cell = cells_[unit / heads_.sharing()];
-  const std::vector<Position> stored = stored_in(cell);
+  const SharedCache& shared = caches_[unit / heads_.sharing()];
+  const std::vector<Position> stored = stored_in(shared);
   facts.stored.reserve(stored.size());
   for (const Position position : stored) facts.stored.push_back(row_of(position, unit));
-  facts.reported = cell.cache.stored();
-  facts.moved = cell.cache.counts().moved;
-  facts.bytes = cell.cache.stored() * bytes_per_row;
+  facts.reported = shared.cache.stored();
+  facts.moved = shared.cache.counts().moved;
+  facts.bytes = shared.cache.stored() * bytes_per_row;
 }
 
 Facts SpecCaches::look() const {

@@ -57,7 +57,7 @@ class SpecCaches {
   [[nodiscard]] bool load(std::span<const std::uint8_t> bytes);
 
  private:
-  struct Cell {
+  struct SharedCache {
     UnitCache cache;
     std::vector<Position> unfreed;      // evicted, and stored until the next trim; increasing
     std::vector<Position> masked;       // evicted, and stored for good
@@ -65,7 +65,7 @@ class SpecCaches {
   };
 
   // What a chunk did with one cell: the same for every unit that shares it, but for the weights.
-  struct CellFacts {
+  struct SharedFacts {
     std::vector<Position> returned;
     std::vector<std::uint8_t> visible;
     std::vector<double> query_positions;
@@ -81,21 +81,22 @@ class SpecCaches {
   SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
       : spec_(spec), setup_(setup), heads_{setup, spec.unit}, draws_(std::move(draws)) {}
 
-  [[nodiscard]] Cell fresh(std::size_t cell) const;
-  [[nodiscard]] Cell copy_of(std::size_t from, std::size_t to) const;  // with the draws of `to`
-  void begin_cell(std::size_t index, const Feed& feed, CellFacts& facts);
-  void feed_cell(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
-  void report_to(std::size_t cell, CellFacts reported, Facts& facts);
+  [[nodiscard]] SharedCache fresh(std::size_t cell) const;
+  [[nodiscard]] SharedCache copy_of(std::size_t from,
+                                    std::size_t to) const;  // with the draws of `to`
+  void begin_cache(std::size_t index, const Feed& feed, SharedFacts& facts);
+  void feed_cache(std::size_t index, const Feed& feed, std::size_t query, SharedFacts& facts);
+  void report_to(std::size_t cell, SharedFacts reported, Facts& facts);
   void weigh(std::size_t index,
              const Feed& feed,
              std::size_t query,
              const std::vector<std::size_t>& rows,
-             CellFacts& facts);
+             SharedFacts& facts);
   void show(std::size_t index, const Feed& feed, std::size_t query);
   void meet_keys(std::size_t index, const Feed& feed);
-  Visible select(std::size_t index, const Feed& feed, std::size_t query, CellFacts& facts);
-  static void note_evictions(Cell& cell);
-  static std::vector<Position> stored_in(const Cell& cell);
+  Visible select(std::size_t index, const Feed& feed, std::size_t query, SharedFacts& facts);
+  static void note_evictions(SharedCache& shared);
+  static std::vector<Position> stored_in(const SharedCache& shared);
   [[nodiscard]] Row row_of(Position position, std::size_t unit) const;
   void report_state(std::size_t unit, UnitFacts& facts) const;
 
@@ -103,7 +104,7 @@ class SpecCaches {
   Setup setup_;
   Heads heads_;
   DrawsOf draws_;
-  std::vector<Cell> cells_;
+  std::vector<SharedCache> caches_;
   std::vector<Token> tokens_;  // fed so far, by position; the same for every sequence
 
   // [sequence][position]: the sequence that the rows of a position were made for, where reorder

@@ -8,7 +8,7 @@ namespace kv::properties {
 
 // The keys of tokens that came since; after a restore, of all. A cell is one unit: a query head.
 void SpecCaches::meet_keys(std::size_t index, const Feed& feed) {
-  PageChoice& pages = *cells_[index].pages;
+  PageChoice& pages = *caches_[index].pages;
   const Place own = heads_.place_of(index);
   for (std::size_t position = pages.tokens(); position < tokens_.size(); ++position) {
     Place place = own;
@@ -22,8 +22,8 @@ void SpecCaches::meet_keys(std::size_t index, const Feed& feed) {
 Visible SpecCaches::select(std::size_t index,
                            const Feed& feed,
                            std::size_t query,
-                           CellFacts& facts) {
-  PageChoice& pages = *cells_[index].pages;
+                           SharedFacts& facts) {
+  PageChoice& pages = *caches_[index].pages;
   const std::uint32_t page = spec_.top_pages.page;
   const InputUnit unit = input_unit(heads_.place_of(index), spec_.unit, setup_);
   const TokenInputs own = token_inputs(feed.stream, {&unit, 1}, feed.tokens[query]);

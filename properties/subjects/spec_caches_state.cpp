@@ -71,19 +71,19 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
 
 SpecCaches SpecCaches::fork() const {
   SpecCaches copy(spec_, setup_, draws_, Bare{});
-  copy.cells_.reserve(cells_.size());
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    copy.cells_.push_back(copy_of(cell, cell));
+  copy.caches_.reserve(caches_.size());
+  for (std::size_t cell = 0; cell < caches_.size(); ++cell) {
+    copy.caches_.push_back(copy_of(cell, cell));
   }
   copy.tokens_ = tokens_;
   copy.origins_ = origins_;
   return copy;
 }
 
-SpecCaches::Cell SpecCaches::copy_of(std::size_t from, std::size_t to) const {
+SpecCaches::SharedCache SpecCaches::copy_of(std::size_t from, std::size_t to) const {
   auto draws = draws_(static_cast<std::uint32_t>(to * heads_.sharing()));
-  const Cell& cell = cells_[from];
-  return {cell.cache.fork(std::move(draws)), cell.unfreed, cell.masked, cell.pages};
+  const SharedCache& shared = caches_[from];
+  return {shared.cache.fork(std::move(draws)), shared.unfreed, shared.masked, shared.pages};
 }
 
 bool SpecCaches::reorder(std::span<const std::uint32_t> from) {
@@ -97,17 +97,17 @@ bool SpecCaches::reorder(std::span<const std::uint32_t> from) {
       origins_.emplace_back(tokens_.size(), sequence);
     }
   }
-  const std::size_t per_sequence = cells_.size() / setup_.sequences;
-  std::vector<Cell> cells;
+  const std::size_t per_sequence = caches_.size() / setup_.sequences;
+  std::vector<SharedCache> caches;
   std::vector<std::vector<std::uint32_t>> origins;
-  cells.reserve(cells_.size());
+  caches.reserve(caches_.size());
   for (std::size_t to = 0; to < from.size(); ++to) {
     origins.push_back(origins_[from[to]]);
     for (std::size_t i = 0; i < per_sequence; ++i) {
-      cells.push_back(copy_of(from[to] * per_sequence + i, to * per_sequence + i));
+      caches.push_back(copy_of(from[to] * per_sequence + i, to * per_sequence + i));
     }
   }
-  cells_ = std::move(cells);
+  caches_ = std::move(caches);
   origins_ = std::move(origins);
   return true;
 }
@@ -124,10 +124,10 @@ std::vector<std::uint8_t> SpecCaches::save() const {
   writer.put(variants);
   writer.put(origins_.size());
   for (const auto& origins : origins_) writer.put(origins);
-  for (const Cell& cell : cells_) {
-    cell.cache.save(writer);
-    writer.put(cell.unfreed);
-    writer.put(cell.masked);
+  for (const SharedCache& shared : caches_) {
+    shared.cache.save(writer);
+    writer.put(shared.unfreed);
+    writer.put(shared.masked);
   }
   const std::uint64_t sum = sum_of(writer.bytes());
   writer.put(sum);
@@ -163,10 +163,10 @@ bool SpecCaches::load(std::span<const std::uint8_t> bytes) {
     reader.get(origins);
     if (origins.size() != variants.size()) return false;
   }
-  for (Cell& cell : loaded.cells_) {
-    cell.cache.load(reader);
-    reader.get(cell.unfreed);
-    reader.get(cell.masked);
+  for (SharedCache& shared : loaded.caches_) {
+    shared.cache.load(reader);
+    reader.get(shared.unfreed);
+    reader.get(shared.masked);
   }
   if (!reader.finished()) return false;
   *this = std::move(loaded);

@@ -10,45 +10,45 @@ namespace {
 class SpecSubject final : public Subject {
  public:
   SpecSubject(const Spec& spec, const Setup& setup, DrawsOf draws)
-      : cells_(spec, setup, std::move(draws)) {}
+      : caches_(spec, setup, std::move(draws)) {}
 
-  explicit SpecSubject(const SpecCaches& cells) : cells_(cells.fork()) {}
+  explicit SpecSubject(const SpecCaches& caches) : caches_(caches.fork()) {}
 
   Answer<Facts> feed(const Feed& feed) override {
-    const std::size_t seen = cells_.seen();
+    const std::size_t seen = caches_.seen();
     for (std::size_t i = 0; i < feed.tokens.size(); ++i) {
       if (feed.tokens[i].position != static_cast<std::int32_t>(seen + i)) {
         return Refused{"tokens are to follow each other; the next is " + std::to_string(seen)};
       }
     }
-    if (feed.tokens.empty()) return cells_.look();
+    if (feed.tokens.empty()) return caches_.look();
     if (past_.size() == remembered) past_.erase(past_.begin());
-    past_.push_back(cells_.fork());
-    return cells_.feed(feed);
+    past_.push_back(caches_.fork());
+    return caches_.feed(feed);
   }
 
-  Facts look() override { return cells_.look(); }
+  Facts look() override { return caches_.look(); }
 
   Answer<Done> reset() override {
-    cells_.clear();
+    caches_.clear();
     past_.clear();
     return Done{};
   }
 
   Answer<std::unique_ptr<Subject>> fork() override {
-    return std::unique_ptr<Subject>(std::make_unique<SpecSubject>(cells_));
+    return std::unique_ptr<Subject>(std::make_unique<SpecSubject>(caches_));
   }
 
   // Exact only where a call began, and remembered for the last few calls.
   Answer<Done> truncate(std::int64_t length) override {
     const auto requested = static_cast<std::size_t>(length);
-    if (length < 0 || requested > cells_.seen()) {
+    if (length < 0 || requested > caches_.seen()) {
       return Refused{std::to_string(length) + " tokens were never fed"};
     }
-    if (requested == cells_.seen()) return Done{};
+    if (requested == caches_.seen()) return Done{};
     for (std::size_t i = past_.size(); i-- > 0;) {
       if (past_[i].seen() != requested) continue;
-      cells_ = past_[i].fork();
+      caches_ = past_[i].fork();
       past_.erase(past_.begin() + static_cast<std::ptrdiff_t>(i), past_.end());
       return Done{};
     }
@@ -57,7 +57,7 @@ class SpecSubject final : public Subject {
   }
 
   Answer<Done> reorder(std::span<const std::uint32_t> from) override {
-    if (!cells_.reorder(from)) return Refused{"each of the sequences is to be named a sequence"};
+    if (!caches_.reorder(from)) return Refused{"each of the sequences is to be named a sequence"};
     past_.clear();
     return Done{};
   }
@@ -66,10 +66,10 @@ class SpecSubject final : public Subject {
     return Refused{"positions are derived from the residents"};
   }
 
-  Answer<std::vector<std::uint8_t>> snapshot() override { return cells_.save(); }
+  Answer<std::vector<std::uint8_t>> snapshot() override { return caches_.save(); }
 
   Answer<Done> restore(std::span<const std::uint8_t> bytes) override {
-    if (!cells_.load(bytes)) return Refused{"these bytes are not a snapshot of such a cache"};
+    if (!caches_.load(bytes)) return Refused{"these bytes are not a snapshot of such a cache"};
     past_.clear();
     return Done{};
   }
@@ -77,7 +77,7 @@ class SpecSubject final : public Subject {
  private:
   static constexpr std::size_t remembered = 3;
 
-  SpecCaches cells_;
+  SpecCaches caches_;
   std::vector<SpecCaches> past_;  // as it was before each of the last calls
 };
 

@@ -23,27 +23,27 @@ Referee::Referee(const History& history, const Spec& spec, Compared compare, std
       compare_(compare),
       name_(std::move(name)),
       heads_{history.what.setup, history.contract.unit},
-      per_cell_(heads_.sharing()),
+      per_cache_(heads_.sharing()),
       together_(units_in_pool(spec, heads_.in_layer())) {
   branches_.push_back(fresh());
 }
 
-// One for each cell of the model.
-std::vector<std::shared_ptr<Draws>> Referee::draws_of(std::size_t model) const {
+// One for each cache of the reference.
+std::vector<std::shared_ptr<Draws>> Referee::draws_of(std::size_t reference) const {
   const DrawsOf draws = counter_draws(history_.what.setup.seed);
   std::vector<std::shared_ptr<Draws>> all;
-  for (std::size_t cell = model * together_; cell < (model + 1) * together_; ++cell) {
-    all.push_back(draws(static_cast<std::uint32_t>(cell * per_cell_)));
+  for (std::size_t cache = reference * together_; cache < (reference + 1) * together_; ++cache) {
+    all.push_back(draws(static_cast<std::uint32_t>(cache * per_cache_)));
   }
   return all;
 }
 
 Referee::Branch Referee::fresh() const {
   Branch branch;
-  for (std::size_t i = 0; i < history_.units() / per_cell_ / together_; ++i) {
-    const Place place = history_.place_of(i * together_ * per_cell_);
-    branch.models.emplace_back(spec_at(spec_, history_.contract.unit, history_.what.setup, place),
-                               draws_of(i));
+  for (std::size_t i = 0; i < history_.units() / per_cache_ / together_; ++i) {
+    const Place place = history_.place_of(i * together_ * per_cache_);
+    branch.references.emplace_back(
+        spec_at(spec_, history_.contract.unit, history_.what.setup, place), draws_of(i));
   }
   return branch;
 }
@@ -71,7 +71,7 @@ void Referee::prepare(const Event& event) {
   } else if (event.call.kind == Call::Kind::reset) {
     branches_[at] = fresh();
   } else if (event.call.kind == Call::Kind::truncate) {
-    // What the tokens evicted before they were taken back is unknown to the model.
+    // What the tokens evicted before they were taken back is unknown to the reference.
     branches_[at].lost = true;
   } else if (event.call.kind == Call::Kind::reorder) {
     reorder(event.call.from, branches_[at]);
@@ -80,46 +80,47 @@ void Referee::prepare(const Event& event) {
 
 void Referee::reorder(const std::vector<std::uint32_t>& from, Branch& branch) const {
   const std::size_t sequences = history_.what.setup.sequences;
-  const std::size_t per_sequence = branch.models.size() / sequences;
-  std::vector<ReferenceCache> models;
+  const std::size_t per_sequence = branch.references.size() / sequences;
+  std::vector<ReferenceCache> references;
   for (const std::uint32_t sequence : from) {
     for (std::size_t i = 0; i < per_sequence && sequence < sequences; ++i) {
       // Draws belong to the place and stay there; residents move.
-      models.push_back(branch.models[sequence * per_sequence + i].with(draws_of(models.size())));
+      references.push_back(
+          branch.references[sequence * per_sequence + i].with(draws_of(references.size())));
     }
   }
-  if (models.size() != branch.models.size()) {
+  if (references.size() != branch.references.size()) {
     branch.lost = true;
     return;
   }
-  branch.models = std::move(models);
+  branch.references = std::move(references);
 }
 
-// The mean over the query heads that share the cell's residents.
+// The mean over the query heads that share the cache's residents.
 std::vector<float> Referee::mass_of(const Event& event,
-                                    std::size_t cell,
+                                    std::size_t cache,
                                     const std::vector<Position>& visible,
                                     Position query) const {
   const std::uint32_t heads = heads_.group();
   const Tokens keys = tokens_at(visible, event.branch);
   std::vector<float> mass(keys.size());
   std::vector<float> sum(keys.size());
-  for (std::size_t i = 0; i < per_cell_; ++i) {
-    const Place place = history_.place_of(cell * per_cell_ + i);
+  for (std::size_t i = 0; i < per_cache_; ++i) {
+    const Place place = history_.place_of(cache * per_cache_ + i);
     for (std::uint32_t head = 0; head < heads; ++head) {
       visible_mass(history_.what.stream, {place.sequence, place.layer, place.head * heads + head},
                    event.branch[query], keys, mass);
       for (std::size_t k = 0; k < keys.size(); ++k) sum[k] += mass[k];
     }
   }
-  for (float& value : sum) value /= static_cast<float>(per_cell_ * heads);
+  for (float& value : sum) value /= static_cast<float>(per_cache_ * heads);
   return sum;
 }
 
-TokenInputs Referee::inputs_of(std::size_t cell, Token token) const {
+TokenInputs Referee::inputs_of(std::size_t cache, Token token) const {
   std::vector<InputUnit> units;
-  for (std::size_t i = 0; i < per_cell_; ++i) {
-    units.push_back(input_unit(history_.place_of(cell * per_cell_ + i), history_.contract.unit,
+  for (std::size_t i = 0; i < per_cache_; ++i) {
+    units.push_back(input_unit(history_.place_of(cache * per_cache_ + i), history_.contract.unit,
                                history_.what.setup));
   }
   return token_inputs(history_.what.stream, units, token);
@@ -127,28 +128,28 @@ TokenInputs Referee::inputs_of(std::size_t cell, Token token) const {
 
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
-  for (std::size_t i = 0; i < branch.models.size(); ++i) {
-    ReferenceCache& model = branch.models[i];
+  for (std::size_t i = 0; i < branch.references.size(); ++i) {
+    ReferenceCache& reference = branch.references[i];
     std::vector<MassOf> masses;
     std::vector<InputsOf> inputs;
-    for (std::size_t cell = i * together_; cell < (i + 1) * together_; ++cell) {
-      masses.emplace_back([this, &event, cell](const auto& visible, Position query) {
-        return mass_of(event, cell, visible, query);
+    for (std::size_t cache = i * together_; cache < (i + 1) * together_; ++cache) {
+      masses.emplace_back([this, &event, cache](const auto& visible, Position query) {
+        return mass_of(event, cache, visible, query);
       });
       inputs.emplace_back(
-          [this, &event, cell](Position token) { return inputs_of(cell, event.branch[token]); });
+          [this, &event, cache](Position token) { return inputs_of(cache, event.branch[token]); });
     }
-    const auto visible = model.feed(event.fed.size(), masses, inputs);
+    const auto visible = reference.feed(event.fed.size(), masses, inputs);
     // Once a decision hangs on rounding, subject and reference may rightly differ from there on.
-    if (model.doubtful()) {
+    if (reference.doubtful()) {
       branch.lost = true;
       return std::nullopt;
     }
     compared_ = true;
-    for (std::size_t unit = 0; unit < together_ * per_cell_; ++unit) {
-      const std::size_t at = i * together_ * per_cell_ + unit;
-      auto finding = compare(step, at, visible[unit / per_cell_]);
-      if (!finding && compare_ != Compared::visible) finding = compare_stored(step, at, model);
+    for (std::size_t unit = 0; unit < together_ * per_cache_; ++unit) {
+      const std::size_t at = i * together_ * per_cache_ + unit;
+      auto finding = compare(step, at, visible[unit / per_cache_]);
+      if (!finding && compare_ != Compared::visible) finding = compare_stored(step, at, reference);
       if (finding) return finding;
     }
   }
@@ -175,13 +176,13 @@ std::optional<Finding> Referee::compare(const Step& step,
 // in memory for as long as the contract's bound lets them.
 std::optional<Finding> Referee::compare_stored(const Step& step,
                                                std::size_t unit,
-                                               const ReferenceCache& model) const {
+                                               const ReferenceCache& reference) const {
   const Event& event = *step.event;
   const bool may_wait =
       spec_.visibility == Visibility::window && spec_.timing != Timing::attend_then_trim;
-  const std::size_t cell = unit / per_cell_ % together_;
+  const std::size_t cache = unit / per_cache_ % together_;
   const Tokens requested =
-      tokens_at(may_wait ? model.residents(cell) : model.stored(cell), event.branch);
+      tokens_at(may_wait ? reference.residents(cache) : reference.stored(cache), event.branch);
   const Tokens kept = tokens_of(event.facts.units[unit].stored);
   if (may_wait ? includes(kept, requested) : kept == requested) return std::nullopt;
   return finding_at(step, unit, name_ + " stores " + text_of(requested),

@@ -1,4 +1,4 @@
-// Holds a history against a model: the same calls, draws and attention, on lists of positions.
+// Holds a history against a reference: the same calls, draws and attention, on lists of positions.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace kv::properties {
 
-// What of the model's answers is compared.
+// What of the reference's answers is compared.
 enum class Compared { visible, visible_and_stored };
 
 class Referee {
@@ -28,18 +28,18 @@ class Referee {
 
  private:
   struct Branch {
-    std::vector<ReferenceCache> models;  // one for all cells that share a budget
-    bool lost = false;                   // not judged any more
+    std::vector<ReferenceCache> references;  // one for all caches that share a budget
+    bool lost = false;                       // not judged any more
   };
 
-  [[nodiscard]] std::vector<std::shared_ptr<Draws>> draws_of(std::size_t model) const;
+  [[nodiscard]] std::vector<std::shared_ptr<Draws>> draws_of(std::size_t reference) const;
   [[nodiscard]] Branch fresh() const;
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);
-  [[nodiscard]] TokenInputs inputs_of(std::size_t cell, Token token) const;
+  [[nodiscard]] TokenInputs inputs_of(std::size_t cache, Token token) const;
   [[nodiscard]] std::vector<float> mass_of(const Event& event,
-                                           std::size_t cell,
+                                           std::size_t cache,
                                            const std::vector<Position>& visible,
                                            Position query) const;
   [[nodiscard]] std::optional<Finding> compare(const Step& step,
@@ -47,15 +47,15 @@ class Referee {
                                                const ReferenceCache::Visible& visible) const;
   [[nodiscard]] std::optional<Finding> compare_stored(const Step& step,
                                                       std::size_t unit,
-                                                      const ReferenceCache& model) const;
+                                                      const ReferenceCache& reference) const;
 
   const History& history_;
   Spec spec_;
   Compared compare_;
   std::string name_;
   Heads heads_;
-  std::size_t per_cell_ = 1;  // units that share residents
-  std::size_t together_ = 1;  // cells that share a budget
+  std::size_t per_cache_ = 1;  // units that share residents
+  std::size_t together_ = 1;   // caches that share a budget
   std::vector<Branch> branches_;
   bool compared_ = false;
 };
