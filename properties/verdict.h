@@ -43,7 +43,7 @@ struct StatisticalVerdict {
   bool broken = false;
   std::string sentence;  // "inclusion falls geometrically with age: (4/5)^age, p < 1e-300"
   std::vector<Statistic> statistics;
-  std::string smallest;  // the smallest rejecting cell of the lattice, for --reproduce
+  std::string smallest;  // the smallest rejecting step of the ladder, for --reproduce
 };
 
 }  // namespace kv::properties

@@ -9,12 +9,12 @@ namespace kv::properties {
 namespace {
 
 struct Looked {
-  std::size_t bin = 0;
+  std::size_t step = 0;
   ChanceTest test;
 };
 
-std::string place_of(const LadderStep& bin, std::uint64_t streams, bool again) {
-  return bin.where + ", " + std::to_string(streams) + (again ? " fresh streams" : " streams");
+std::string place_of(const LadderStep& step, std::uint64_t streams, bool again) {
+  return step.where + ", " + std::to_string(streams) + (again ? " fresh streams" : " streams");
 }
 
 // What both stages together would see: a deviation must pass both, so each may miss half of what
@@ -36,23 +36,23 @@ struct Fresh {
   std::uint64_t streams = 0;
 };
 
-std::uint64_t fresh_streams(const LadderStep& bin, const std::function<double()>& seconds_left) {
-  const std::uint64_t most = bin.streams * second_factor;
-  if (!seconds_left || bin.seconds <= 0) return most;
-  const double fit = std::max(0.0, seconds_left()) / bin.seconds;
+std::uint64_t fresh_streams(const LadderStep& step, const std::function<double()>& seconds_left) {
+  const std::uint64_t most = step.streams * second_factor;
+  if (!seconds_left || step.seconds <= 0) return most;
+  const double fit = std::max(0.0, seconds_left()) / step.seconds;
   return fit >= static_cast<double>(most) ? most
-                                          : std::max(bin.streams, static_cast<std::uint64_t>(fit));
+                                          : std::max(step.streams, static_cast<std::uint64_t>(fit));
 }
 
 // One look's statistic, from the fresh data where its first p was doubtful.
 Statistic settled(const ChanceTest& look,
-                  const LadderStep& bin,
+                  const LadderStep& step,
                   const std::optional<Fresh>& again,
                   double each) {
   Statistic statistic = look.statistic;
   const double second_level = each / first_level;
   const double seen = detectable_in_two(look, second_level);
-  statistic.where = place_of(bin, bin.streams, false);
+  statistic.where = place_of(step, step.streams, false);
   statistic.level = each;
   if (again && doubtful(look, each)) {
     const auto same = std::ranges::find_if(again->tests, [&](const ChanceTest& test) {
@@ -60,7 +60,7 @@ Statistic settled(const ChanceTest& look,
     });
     if (same != again->tests.end()) {
       statistic = same->statistic;
-      statistic.where = place_of(bin, again->streams, true);
+      statistic.where = place_of(step, again->streams, true);
       statistic.level = second_level;
     }
   }
@@ -71,18 +71,18 @@ Statistic settled(const ChanceTest& look,
 
 }  // namespace
 
-Result<Escalated> escalate(const std::vector<LadderStep>& bins,
+Result<Escalated> escalate(const std::vector<LadderStep>& steps,
                            std::string_view name,
                            std::uint64_t seed,
                            double family_error,
                            const std::function<double()>& seconds_left) {
-  const auto run = [&](const LadderStep& bin, std::uint32_t stage, std::uint64_t streams) {
-    return bin.run(test_root(seed, std::string(name) + " " + bin.where, stage), streams);
+  const auto run = [&](const LadderStep& step, std::uint32_t stage, std::uint64_t streams) {
+    return step.run(test_root(seed, std::string(name) + " " + step.where, stage), streams);
   };
   Escalated result;
   std::vector<std::vector<ChanceTest>> looks;
-  for (const LadderStep& bin : bins) {
-    Result<std::vector<ChanceTest>> tests = run(bin, 1, bin.streams);
+  for (const LadderStep& step : steps) {
+    Result<std::vector<ChanceTest>> tests = run(step, 1, step.streams);
     if (!tests) return tests.error();
     result.tests += tests->size();
     looks.push_back(*std::move(tests));
@@ -91,25 +91,25 @@ Result<Escalated> escalate(const std::vector<LadderStep>& bins,
   // probability first_level only, so its own level is each / first_level.
   const double each =
       family_error / (2 * static_cast<double>(std::max<std::size_t>(1, result.tests)));
-  for (std::size_t c = 0; c < bins.size(); ++c) {
+  for (std::size_t c = 0; c < steps.size(); ++c) {
     std::optional<Fresh> again;
-    // Once a smaller cell is refuted, doubts about larger ones change nothing.
+    // Once a smaller step is refuted, doubts about larger ones change nothing.
     if (!result.rejected && std::ranges::any_of(looks[c], [&](const ChanceTest& test) {
           return doubtful(test, each);
         })) {
-      const std::uint64_t streams = fresh_streams(bins[c], seconds_left);
-      Result<std::vector<ChanceTest>> tests = run(bins[c], 2, streams);
+      const std::uint64_t streams = fresh_streams(steps[c], seconds_left);
+      Result<std::vector<ChanceTest>> tests = run(steps[c], 2, streams);
       if (!tests) return tests.error();
       again = Fresh{*std::move(tests), streams};
     }
     for (const ChanceTest& look : looks[c]) {
-      result.statistics.push_back(settled(look, bins[c], again, each));
+      result.statistics.push_back(settled(look, steps[c], again, each));
       if (!result.statistics.back().rejected) continue;
       if (!result.rejected) {
         result.rejected = result.statistics.size() - 1;
-        result.smallest = &bins[c];
+        result.smallest = &steps[c];
       }
-      result.largest = &bins[c];
+      result.largest = &steps[c];
     }
   }
   return result;

@@ -1,7 +1,7 @@
 // Two stages on fresh data: one family error for a whole law, most of the time at the price of a
 // coarse look.
 //
-// Every test of every cell is looked at once. p below family/(2m) rejects at once, m the number of
+// Every test of every step is looked at once. p below family/(2m) rejects at once, m the number of
 // tests; p below 1e-3 calls for four times as many fresh streams, where p below
 // family/(2m * 1e-3) rejects. A true law is rejected with at most `family`: m * family/(2m) plus
 // m * 1e-3 * family/(2m * 1e-3). A single coarse look would need the fine level everywhere, and
@@ -39,19 +39,19 @@ struct Escalated {
   std::vector<Statistic> statistics;
   std::size_t tests = 0;
 
-  // The first cell, in the order given, with a rejected test, and that test; nothing: none.
+  // The first step, in the order given, with a rejected test, and that test; nothing: none.
   const LadderStep* smallest = nullptr;
   std::optional<std::size_t> rejected;  // index into statistics
 
-  // The cell last in order with a rejected test.
+  // The step last in order with a rejected test.
   const LadderStep* largest = nullptr;
 };
 
-// Tries the cells in order, smallest first. `name` and `seed` fix all streams. The first error of
-// a cell ends it. The result's pointers are into `cells`. `seconds_left`, if not null, bounds the
+// Tries the steps in order, smallest first. `name` and `seed` fix all streams. The first error of
+// a step ends it. The result's pointers are into `steps`. `seconds_left`, if not null, bounds the
 // fresh streams, but never below those of the first look: how many depends on time and not on what
 // they show, so that the error rate stands.
-Result<Escalated> escalate(const std::vector<LadderStep>& bins,
+Result<Escalated> escalate(const std::vector<LadderStep>& steps,
                            std::string_view name,
                            std::uint64_t seed,
                            double family_error,

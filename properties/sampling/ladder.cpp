@@ -120,54 +120,54 @@ namespace {
 
 constexpr std::uint64_t pilot_streams = 8;
 
-// Seconds that a stream of the cell takes, from one; from some more where they cost little. The
+// Seconds that a stream of the step takes, from one; from some more where they cost little. The
 // least of both: what a busy machine adds is no cost of a stream.
-Result<double> seconds_of(const LadderStep& bin, const Effort& effort) {
-  const std::uint64_t root = test_root(effort.seed, bin.where, 4);
+Result<double> seconds_of(const LadderStep& step, const Effort& effort) {
+  const std::uint64_t root = test_root(effort.seed, step.where, 4);
   double each = 0;
   for (const std::uint64_t streams : {std::uint64_t{1}, pilot_streams}) {
     const double before = effort.seconds_left();
     if (each * static_cast<double>(streams) > 0.02 * before) break;
-    if (const auto pilot = bin.run(root, streams); !pilot) return pilot.error();
+    if (const auto pilot = step.run(root, streams); !pilot) return pilot.error();
     const double seen = (before - effort.seconds_left()) / static_cast<double>(streams);
     each = streams == 1 ? seen : std::min(each, seen);
   }
   return each;
 }
 
-// The share of the cells' streams for which there is time, each cell's alike: what one shows is not
-// what another does. Learnt from a few streams of each; in (0, 1], and then `cells` have so many.
-Result<double> fit_into_time(std::vector<LadderStep>& bins, const Effort& effort) {
+// The share of the steps' streams for which there is time, each step's alike: what one shows is not
+// what another does. Learnt from a few streams of each; in (0, 1], and then `steps` have so many.
+Result<double> fit_into_time(std::vector<LadderStep>& steps, const Effort& effort) {
   if (!effort.seconds_left) return 1.0;
   double requested = 0;
   double least = 0;
-  for (LadderStep& bin : bins) {
-    const auto seconds = seconds_of(bin, effort);
+  for (LadderStep& step : steps) {
+    const auto seconds = seconds_of(step, effort);
     if (!seconds) return seconds.error();
-    bin.seconds = *seconds;
-    requested += bin.seconds * static_cast<double>(bin.streams);
-    least += bin.seconds * static_cast<double>(fewest_streams);
+    step.seconds = *seconds;
+    requested += step.seconds * static_cast<double>(step.streams);
+    least += step.seconds * static_cast<double>(fewest_streams);
     if (least > effort.seconds_left()) return Error{Error::Kind::busy, "time ran out"};
   }
   constexpr double first_look = 0.7;  // the rest is for the second look at what is doubtful
   const double share = first_look * std::max(0.0, effort.seconds_left()) / requested;
   if (requested <= 0 || share >= 1) return 1.0;
-  for (LadderStep& bin : bins) {
-    const auto fit = static_cast<std::uint64_t>(share * static_cast<double>(bin.streams));
-    bin.streams = std::min(bin.streams, std::max(fewest_streams, fit));
+  for (LadderStep& step : steps) {
+    const auto fit = static_cast<std::uint64_t>(share * static_cast<double>(step.streams));
+    step.streams = std::min(step.streams, std::max(fewest_streams, fit));
   }
   return share;
 }
 
 }  // namespace
 
-StatisticalVerdict climb_cells(std::vector<LadderStep> bins,
+StatisticalVerdict climb_steps(std::vector<LadderStep> steps,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose) {
-  const Result<double> share = fit_into_time(bins, effort);
+  const Result<double> share = fit_into_time(steps, effort);
   if (!share) return not_run(share.error().message);
-  Result<Escalated> climbed = escalate(bins, law, effort.seed, law_error, effort.seconds_left);
+  Result<Escalated> climbed = escalate(steps, law, effort.seed, law_error, effort.seconds_left);
   if (!climbed) return not_run(climbed.error().message);
   StatisticalVerdict verdict;
   if (climbed->tests == 0 && *share < 1) {
@@ -197,18 +197,19 @@ StatisticalVerdict climb_cells(std::vector<LadderStep> bins,
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
   Result<std::vector<Site>> sites = sites_of(family, ask);
   if (!sites) return not_run(sites.error().message);
-  std::vector<LadderStep> bins;
+  std::vector<LadderStep> steps;
   for (const Site& site : *sites) {
-    bins.push_back({.where = site.sampler->where(),
-                    .streams = streams_at(site.streams, effort, family),
-                    .run = [&ask, sampler = site.sampler](std::uint64_t root, std::uint64_t streams)
-                        -> Result<std::vector<ChanceTest>> {
-                      Result<Counts> counts = count(*sampler, ask.requested, root, streams, {});
-                      if (!counts) return counts.error();
-                      return ask.tests(*counts);
-                    }});
+    steps.push_back(
+        {.where = site.sampler->where(),
+         .streams = streams_at(site.streams, effort, family),
+         .run = [&ask, sampler = site.sampler](
+                    std::uint64_t root, std::uint64_t streams) -> Result<std::vector<ChanceTest>> {
+           Result<Counts> counts = count(*sampler, ask.requested, root, streams, {});
+           if (!counts) return counts.error();
+           return ask.tests(*counts);
+         }});
   }
-  // The largest of the small cells: most of what a law does shows there, and it is quick.
+  // The largest of the small steps: most of what a law does shows there, and it is quick.
   const Site* telling = &sites->front();
   for (const Site& site : *sites) {
     if (site.sampler->shape().n <= 16) telling = &site;
@@ -220,7 +221,7 @@ StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask) {
               streams_at(2 * telling->streams, effort, family), effort.seconds_left);
     return counts ? ask.diagnose(*counts) : std::string();
   };
-  return climb_cells(std::move(bins), effort, ask.law, diagnose);
+  return climb_steps(std::move(steps), effort, ask.law, diagnose);
 }
 
 }  // namespace kv::properties

@@ -42,12 +42,12 @@ struct Ask {
 Setup rung_setup(const Shape& shape);
 
 // Climbs. A family of fixed size is measured at its own size alone; one that takes any size, at the
-// requested size too. The verdict's sentence is in words; `smallest` names the smallest cell that
+// requested size too. The verdict's sentence is in words; `smallest` names the smallest step that
 // rejects, its streams and seed.
 StatisticalVerdict climb(Family& family, const Effort& effort, const Ask& ask);
 
-// The same for cells made by the caller. With effort.seconds_left, streams are as many as fit.
-StatisticalVerdict climb_cells(std::vector<LadderStep> bins,
+// The same for steps made by the caller. With effort.seconds_left, streams are as many as fit.
+StatisticalVerdict climb_steps(std::vector<LadderStep> steps,
                                const Effort& effort,
                                std::string_view law,
                                const std::function<std::string()>& diagnose);

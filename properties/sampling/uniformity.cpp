@@ -70,7 +70,7 @@ constexpr std::array<Step, 7> ladder = {{{{.n = 5, .k = 4}, 20000},
                                          {{.n = 1024, .k = 128}, 500},
                                          {{.n = 4096, .k = 512}, 200}}};
 
-LadderStep cell_of(const Spec& spec,
+LadderStep step_of(const Spec& spec,
                    std::uint32_t tokens,
                    const Shape& shape,
                    std::uint64_t streams,
@@ -88,7 +88,7 @@ LadderStep cell_of(const Spec& spec,
           }};
 }
 
-// Up the ladder until a cell rejects. Steps share the error by Bonferroni over the whole ladder.
+// Up the ladder until a step rejects. Steps share the error by Bonferroni over the whole ladder.
 Result<void> walk(const Spec& spec, const UniformityOptions& options, UniformityResult& report) {
   for (const Step& step : ladder) {
     const Spec small = resized(spec, step.shape);
@@ -96,8 +96,8 @@ Result<void> walk(const Spec& spec, const UniformityOptions& options, Uniformity
     if (!tokens) continue;
     const Result<Shape> shape = shape_of(small, *tokens);
     if (!shape) continue;
-    const std::vector<LadderStep> bins = {cell_of(small, *tokens, *shape, step.streams, options)};
-    Result<Escalated> climbed = escalate(bins, "uniformity ladder", options.seed,
+    const std::vector<LadderStep> steps = {step_of(small, *tokens, *shape, step.streams, options)};
+    Result<Escalated> climbed = escalate(steps, "uniformity ladder", options.seed,
                                          family_error / static_cast<double>(ladder.size()));
     if (!climbed) return climbed.error();
     for (Statistic& statistic : climbed->statistics) report.ladder.push_back(statistic);

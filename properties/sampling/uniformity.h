@@ -36,7 +36,7 @@ struct UniformityResult {
   bool uniform = true;
   std::string sentence{};
 
-  // When it is not uniform: the smallest cell of the ladder that shows it, and, where its draws can
+  // When it is not uniform: the smallest step of the ladder that shows it, and, where its draws can
   // be enumerated, the exact law there.
   std::string smallest{};
   std::vector<Statistic> ladder{};

@@ -1,4 +1,4 @@
-// Cells: neighbours pooled until an approximation by chi-square holds.
+// Bins: neighbours pooled until an approximation by chi-square holds.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct BinRange {
   [[nodiscard]] std::size_t size() const { return last - first; }
 };
 
-// Pools items from the first on until each cell expects at least `least` of `in` and of `out`; what
-// is left over joins the last cell. [items] each.
+// Pools items from the first on until each bin expects at least `least` of `in` and of `out`; what
+// is left over joins the last bin. [items] each.
 std::vector<BinRange> pooled(std::span<const double> in, std::span<const double> out, double least);
 
 // x' C^-1 x for a positive definite C, [n * n] row by row, by Cholesky's factor. Directions without

@@ -7,7 +7,7 @@
 // With R streams, X_i whether token i is kept, p = k/n, c = k(n-k)/(n(n-1)):
 //   Cov(X_i, X_j) = c (delta_ij - 1/n), so that T1 = sum d_i^2 / (R c), d_i = C_i - R p, is
 //   chi-square with n - 1 degrees; E T1 = n - 1 and Var T1 = 2 (n-1) (1 - 1/R) for every R.
-// Neighbours are pooled until each cell expects at least 10 kept and 10 gone (pairs: 50); where
+// Neighbours are pooled until each bin expects at least 10 kept and 10 gone (pairs: 50); where
 // that leaves nothing to compare, p is counted over simulated streams instead.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr double least_expected = 10;  // of each cell, for chi-square to hold far out in the tail
+constexpr double least_expected = 10;  // of each bin, for chi-square to hold far out in the tail
 
 std::string range_text(const BinRange& bin, std::uint64_t offset) {
   const std::string first = std::to_string(bin.first + offset);

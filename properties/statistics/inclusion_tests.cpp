@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-constexpr double least_expected = 10;  // of each cell, for chi-square to hold far out in the tail
+constexpr double least_expected = 10;  // of each bin, for chi-square to hold far out in the tail
 
 // k(n-k)/(n(n-1)): what the covariance of a stream is made of.
 double scale_of(const Shape& shape) {
@@ -22,7 +22,7 @@ double share_of(const Shape& shape) {
   return static_cast<double>(shape.k) / static_cast<double>(shape.n);
 }
 
-// Kept tokens of a cell beyond what the law expects.
+// Kept tokens of a bin beyond what the law expects.
 double deviation_of(const Counts& counts, const BinRange& bin, std::span<const double> shares) {
   double deviation = 0;
   for (std::size_t i = bin.first; i < bin.last; ++i) {
@@ -32,11 +32,11 @@ double deviation_of(const Counts& counts, const BinRange& bin, std::span<const d
   return deviation;
 }
 
-// Covariance of the kept tokens of each cell in one stream, [cells * cells].
-std::vector<double> cell_covariance(const Shape& shape,
-                                    ChanceLaw law,
-                                    const std::vector<BinRange>& bins,
-                                    std::span<const double> shares) {
+// Covariance of the kept tokens of each bin in one stream, [bins * bins].
+std::vector<double> bin_covariance(const Shape& shape,
+                                   ChanceLaw law,
+                                   const std::vector<BinRange>& bins,
+                                   std::span<const double> shares) {
   const std::size_t size = bins.size();
   std::vector<double> covariance(size * size);
   for (std::size_t b = 0; b < size; ++b) {
@@ -68,14 +68,14 @@ double uniform_form(const Counts& counts, const std::vector<BinRange>& bins) {
   return sum / (static_cast<double>(counts.streams()) * scale_of(counts.shape()));
 }
 
-// Mahalanobis' distance. The last cell is left out: all k kept tokens are counted, so the others
+// Mahalanobis' distance. The last bin is left out: all k kept tokens are counted, so the others
 // determine it and the whole covariance is singular.
 double law_form(const Counts& counts,
                 ChanceLaw law,
                 const std::vector<BinRange>& bins,
                 std::size_t& rank) {
   const std::vector<double> shares = inclusions(law, counts.shape());
-  const std::vector<double> whole = cell_covariance(counts.shape(), law, bins, shares);
+  const std::vector<double> whole = bin_covariance(counts.shape(), law, bins, shares);
   const std::size_t size = bins.size() - 1;
   std::vector<double> covariance(size * size);
   std::vector<double> deviations(size);
@@ -88,7 +88,7 @@ double law_form(const Counts& counts,
   return quadratic_form(std::move(covariance), std::move(deviations), rank);
 }
 
-// Too few streams for any cell: p over simulated ones, where the law is the uniform one. Under
+// Too few streams for any bin: p over simulated ones, where the law is the uniform one. Under
 // other laws nothing is claimed, and p stays 1.
 void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   Statistic& statistic = test.statistic;

@@ -11,7 +11,7 @@
 namespace kv::properties {
 namespace {
 
-LadderStep cell_of(const Shape& shape, const Decide& decide, std::uint64_t streams) {
+LadderStep step_of(const Shape& shape, const Decide& decide, std::uint64_t streams) {
   return {.where = "n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k),
           .streams = streams,
           .run = [=](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
@@ -47,8 +47,8 @@ TEST(Escalation, AsksAgainOnlyInDoubt) {
   for (const Expected& expected : {Expected{0.5, 0, 1, false}, Expected{1e-12, 1, 1, true},
                                    Expected{1e-4, 0.5, 2, false}, Expected{1e-4, 1e-8, 2, true}}) {
     int runs = 0;
-    const std::vector<LadderStep> bins = {scripted(expected.first, expected.second, runs)};
-    const auto result = escalate(bins, "test", 1, 1e-9);
+    const std::vector<LadderStep> steps = {scripted(expected.first, expected.second, runs)};
+    const auto result = escalate(steps, "test", 1, 1e-9);
     ASSERT_TRUE(result.has_value());
     EXPECT_EQ(runs, expected.runs);
     EXPECT_EQ(result->rejected.has_value(), expected.rejected);
@@ -58,10 +58,10 @@ TEST(Escalation, AsksAgainOnlyInDoubt) {
 
 TEST(Escalation, NamesTheSmallestCell) {
   const Decide wrong = dividing_by([](auto t, auto) { return t - 1; });
-  const std::vector<LadderStep> bins = {cell_of({5, 4}, algorithm_r(), 500),
-                                        cell_of({8, 4}, wrong, 8000),
-                                        cell_of({16, 4}, wrong, 8000)};
-  const auto result = escalate(bins, "test", 1, 1e-9);
+  const std::vector<LadderStep> steps = {step_of({5, 4}, algorithm_r(), 500),
+                                         step_of({8, 4}, wrong, 8000),
+                                         step_of({16, 4}, wrong, 8000)};
+  const auto result = escalate(steps, "test", 1, 1e-9);
   ASSERT_TRUE(result.has_value());
   ASSERT_NE(result->smallest, nullptr);
   EXPECT_EQ(result->smallest->where, "n=8 k=4");
@@ -69,11 +69,11 @@ TEST(Escalation, NamesTheSmallestCell) {
 }
 
 TEST(Escalation, ErrorsEndIt) {
-  const std::vector<LadderStep> bins = {
+  const std::vector<LadderStep> steps = {
       {.where = "x", .streams = 1, .run = [](std::uint64_t, std::uint64_t) {
          return Result<std::vector<ChanceTest>>(io_error("gone"));
        }}};
-  EXPECT_FALSE(escalate(bins, "test", 1, 1e-9).has_value());
+  EXPECT_FALSE(escalate(steps, "test", 1, 1e-9).has_value());
 }
 
 // A false alarm of a family at a level where it can be counted: at most the level, far above zero.
@@ -81,9 +81,9 @@ TEST(Escalation, KeepsItsFamilyError) {
   int alarms = 0;
   constexpr int families = 1500;
   for (int i = 0; i < families; ++i) {
-    const std::vector<LadderStep> bins = {cell_of({8, 4}, algorithm_r(), 60),
-                                          cell_of({12, 4}, algorithm_r(), 60)};
-    const auto result = escalate(bins, "family " + std::to_string(i), 1, 0.04);
+    const std::vector<LadderStep> steps = {step_of({8, 4}, algorithm_r(), 60),
+                                           step_of({12, 4}, algorithm_r(), 60)};
+    const auto result = escalate(steps, "family " + std::to_string(i), 1, 0.04);
     alarms += result->rejected.has_value() ? 1 : 0;
   }
   // At so large an error nothing is left in doubt: only the first half of it is spent.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_runs = 50000;
 constexpr std::uint64_t most_remote_runs = 1000;  // each draw is a question to another process
 
-struct Cell {
+struct Enumerated {
   Shape shape;
   std::string where;
   ExactLaw law;
@@ -27,20 +27,20 @@ std::vector<Shape> tiny_shapes(std::uint32_t most) {
   return shapes;
 }
 
-Result<Cell> enumerate_cell(Family& family, const Shape& shape) {
+Result<Enumerated> enumerate_shape(Family& family, const Shape& shape) {
   const auto sampler =
       FamilySampler::make(family, {.setup = rung_setup(shape), .chunks = {}, .entering = shape.n});
   if (!sampler) return sampler.error();
   const Shape found = (*sampler)->shape();
   // The subject's own sizes may be larger, and each further token multiplies the outcomes.
   if (found.n > 9) return Error{Error::Kind::unsupported, "the subject's sizes are not tiny"};
-  return Cell{found, (*sampler)->where(),
-              enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
+  return Enumerated{found, (*sampler)->where(),
+                    enumerate(**sampler, family.in_process() ? most_runs : most_remote_runs)};
 }
 
-std::string worst_token(const Cell& cell, ChanceLaw claimed) {
-  const auto seen = exact_inclusions(cell.law.subsets, cell.shape);
-  const auto right = exact_inclusions(exact_subsets(claimed, cell.shape), cell.shape);
+std::string worst_token(const Enumerated& found, ChanceLaw claimed) {
+  const auto seen = exact_inclusions(found.law.subsets, found.shape);
+  const auto right = exact_inclusions(exact_subsets(claimed, found.shape), found.shape);
   std::size_t worst = 0;
   for (std::size_t i = 1; i < seen.size(); ++i) {
     if (apart(seen[i], right[i]) > apart(seen[worst], right[worst])) worst = i;
@@ -48,17 +48,17 @@ std::string worst_token(const Cell& cell, ChanceLaw claimed) {
   if (seen[worst] == right[worst]) {
     return "each token is kept as often as it ought to be, but sets of tokens are not";
   }
-  return "token " + std::to_string(worst + 1) + " of " + std::to_string(cell.shape.n) +
+  return "token " + std::to_string(worst + 1) + " of " + std::to_string(found.shape.n) +
          " is kept with probability " + fraction_text(seen[worst]) + " instead of " +
-         fraction_text(right[worst]) + " (k=" + std::to_string(cell.shape.k) +
+         fraction_text(right[worst]) + " (k=" + std::to_string(found.shape.k) +
          ", every outcome of every draw)";
 }
 
-Statistic distance_of(const Cell& cell, ChanceLaw claimed) {
-  const Rational distance = total_variation(cell.law.subsets, exact_subsets(claimed, cell.shape));
+Statistic distance_of(const Enumerated& found, ChanceLaw claimed) {
+  const Rational distance = total_variation(found.law.subsets, exact_subsets(claimed, found.shape));
   return {.name = "TV",
           .what = "exact law of the kept set against " + std::string(claim_of(claimed)),
-          .where = cell.where + ", all " + std::to_string(cell.law.runs) + " outcomes",
+          .where = found.where + ", all " + std::to_string(found.law.runs) + " outcomes",
           .value = static_cast<double>(distance),
           .p = distance == 0 ? 1.0 : 0.0,
           .effect = "total variation distance " + fraction_text(distance),
@@ -89,21 +89,21 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
       if (!verdict.ran) verdict.why_not = "time ran out";
       break;
     }
-    const Result<Cell> cell = enumerate_cell(family, shape);
-    const std::string refusal = cell ? cell->law.refusal : cell.error().message;
+    const Result<Enumerated> found = enumerate_shape(family, shape);
+    const std::string refusal = found ? found->law.refusal : found.error().message;
     if (!refusal.empty()) {
       // Sizes that the subject refuses, or that have too many outcomes, are passed over.
       if (verdict.why_not.empty()) verdict.why_not = refusal;
-      too_many[shape.k] = cell.has_value();
+      too_many[shape.k] = found.has_value();
       continue;
     }
-    runs += cell->law.runs;
+    runs += found->law.runs;
     verdict.ran = true;
-    verdict.statistics.push_back(distance_of(*cell, claimed));
+    verdict.statistics.push_back(distance_of(*found, claimed));
     if (!verdict.statistics.back().rejected) continue;
     verdict.broken = true;
-    verdict.sentence = worst_token(*cell, claimed);
-    verdict.smallest = cell->where;
+    verdict.sentence = worst_token(*found, claimed);
+    verdict.smallest = found->where;
     break;  // larger witnesses say no more
   }
   if (!verdict.ran) return verdict;

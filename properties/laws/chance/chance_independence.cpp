@@ -53,7 +53,7 @@ struct Requested {
   std::uint64_t streams;
 };
 
-LadderStep cell_of(const std::shared_ptr<FamilySampler>& sampler,
+LadderStep step_of(const std::shared_ptr<FamilySampler>& sampler,
                    const Requested& requested,
                    std::function<Result<Overlaps>(std::uint64_t root, std::uint64_t streams)> run) {
   return {.where = requested.between + ", " + sampler->where(),
@@ -68,11 +68,11 @@ LadderStep cell_of(const std::shared_ptr<FamilySampler>& sampler,
 }
 
 // Units of one stream against each other.
-LadderStep unit_cell(const std::shared_ptr<FamilySampler>& sampler,
+LadderStep unit_step(const std::shared_ptr<FamilySampler>& sampler,
                      const Requested& requested,
                      std::uint32_t members,
                      Groups (*groups_of)(std::vector<Replicate>&)) {
-  return cell_of(sampler, requested,
+  return step_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), members);
                    std::vector<Replicate> units;
@@ -86,8 +86,8 @@ LadderStep unit_cell(const std::shared_ptr<FamilySampler>& sampler,
 }
 
 // Streams of neighbouring integers as seeds, which are what people type.
-LadderStep seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Requested& requested) {
-  return cell_of(sampler, requested,
+LadderStep seed_step(const std::shared_ptr<FamilySampler>& sampler, const Requested& requested) {
+  return step_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), neighbours);
                    // Of 31 bits, so that counting on from it never wraps.
@@ -107,9 +107,9 @@ LadderStep seed_cell(const std::shared_ptr<FamilySampler>& sampler, const Reques
 }
 
 // One unit with a seed against the unit before it with the next: what seed + unit would confuse.
-LadderStep diagonal_cell(const std::shared_ptr<FamilySampler>& sampler,
+LadderStep diagonal_step(const std::shared_ptr<FamilySampler>& sampler,
                          const Requested& requested) {
-  return cell_of(sampler, requested,
+  return step_of(sampler, requested,
                  [=](std::uint64_t root, std::uint64_t streams) -> Result<Overlaps> {
                    Overlaps overlaps(sampler->shape(), 2);
                    std::uint64_t seed = root >> 33U;
@@ -148,31 +148,31 @@ Setup setup_of(const Family& family, std::uint32_t layer_count, std::uint32_t he
 StatisticalVerdict measure_independence(Family& family, const Effort& effort) {
   const ChanceLaw law = claimed_law(family);
   StatisticalVerdict verdict;
-  std::vector<LadderStep> cells;
+  std::vector<LadderStep> steps;
   const auto one = sampler_of(family, setup_of(family, 1, 1));
   if (!one) {
     verdict.why_not = one.error().message;
     return verdict;
   }
-  cells.push_back(
-      seed_cell(*one, {"neighbouring seeds", law, streams_at(seed_groups, effort, family)}));
+  steps.push_back(
+      seed_step(*one, {"neighbouring seeds", law, streams_at(seed_groups, effort, family)}));
   const auto many = family.takes_sizes() ? sampler_of(family, setup_of(family, layers, heads))
                                          : Result<std::shared_ptr<FamilySampler>>(Error{});
   if (many) {
     const Unit unit = (*many)->contract().unit;
     const std::uint64_t streams = streams_at(unit_streams, effort, family);
     if (unit == Unit::head || unit == Unit::kv_head) {
-      cells.push_back(unit_cell(*many, {"heads", law, streams}, heads, by_layer));
+      steps.push_back(unit_step(*many, {"heads", law, streams}, heads, by_layer));
     }
     if (unit != Unit::model) {
-      cells.push_back(unit_cell(*many, {"layers", law, streams}, layers, by_head));
+      steps.push_back(unit_step(*many, {"layers", law, streams}, layers, by_head));
     }
     if (unit == Unit::head || unit == Unit::kv_head) {
-      cells.push_back(diagonal_cell(*many, {"neighbouring seeds and heads", law,
+      steps.push_back(diagonal_step(*many, {"neighbouring seeds and heads", law,
                                             streams_at(diagonal_groups, effort, family)}));
     }
   }
-  return climb_cells(cells, effort, "chance.independence", {});
+  return climb_steps(steps, effort, "chance.independence", {});
 }
 
 }  // namespace kv::properties

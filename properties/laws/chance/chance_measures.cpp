@@ -34,7 +34,7 @@ std::vector<ChanceTest> tests_of(std::optional<ChanceTest> test) {
 }
 
 std::vector<ChanceTest> pair_tests(const Counts& counts) {
-  // Below 50 expected pairs the tail would have to be simulated; the ladder has larger cells
+  // Below 50 expected pairs the tail would have to be simulated; the ladder has larger steps
   // instead.
   const double k = counts.shape().k;
   const double n = counts.shape().n;
