@@ -47,12 +47,12 @@ LawVerdict check_law(std::string_view subject,
   BatteryOptions options;
   options.effort = effort;
   options.filter = {std::string(law)};
-  const auto report = run_battery(*family, options);
-  if (!report) return {LawVerdict::Outcome::not_run, report.error().message};
+  const auto results = run_battery(*family, options);
+  if (!results) return {LawVerdict::Outcome::not_run, results.error().message};
   std::ostringstream text;
-  write_text(*report, command, text);
-  if (report->count(Status::broken) > 0) return {LawVerdict::Outcome::broken, text.str()};
-  if (report->holds()) return {LawVerdict::Outcome::holds, text.str()};
+  write_text(*results, command, text);
+  if (results->count(Status::broken) > 0) return {LawVerdict::Outcome::broken, text.str()};
+  if (results->holds()) return {LawVerdict::Outcome::holds, text.str()};
   return {LawVerdict::Outcome::not_run, text.str()};
 }
 

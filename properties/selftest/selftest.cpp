@@ -44,9 +44,9 @@ void keep(std::string_view text, std::span<char> where) {
 }
 
 // The broken law that needed the fewest cases; statistics, which count as one, come last.
-LawResult* quickest(BatteryResult& report) {
+LawResult* quickest(BatteryResult& results) {
   LawResult* best = nullptr;
-  for (LawResult& result : report.laws) {
+  for (LawResult& result : results.laws) {
     if (result.status != Status::broken) continue;
     const auto rank = [](const LawResult& r) { return std::pair(!r.smallest, r.cases); };
     if (best == nullptr || rank(result) < rank(*best)) best = &result;
@@ -70,14 +70,14 @@ void run_job(const Job& job, const SelftestOptions& options, Slot& slot) {
   battery.shrink = false;
   if (job.again) battery.filter = laws_with_seeds();
   battery.clock = options.clock;
-  auto report = run_battery(*family, battery);
-  if (!report) return keep(report.error().message, slot.error);
-  for (const LawResult& result : report->laws) {
+  auto results = run_battery(*family, battery);
+  if (!results) return keep(results.error().message, slot.error);
+  for (const LawResult& result : results->laws) {
     if (result.status != Status::broken) continue;
     slot.laws[slot.killers] = static_cast<std::uint16_t>(result.law - laws().data());
     slot.cases[slot.killers++] = result.cases;
   }
-  LawResult* const best = quickest(*report);
+  LawResult* const best = quickest(*results);
   if (best == nullptr) return;
   slot.needed = best->cases;
   if (job.right != nullptr) return keep(best->reproduce, slot.words);
@@ -149,14 +149,14 @@ void run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot
   }
 }
 
-void read_slot(const Job& job, const Slot& slot, SelftestResult& report) {
+void read_slot(const Job& job, const Slot& slot, SelftestResult& results) {
   if (job.right != nullptr) {
-    ++report.right_batteries;
+    ++results.right_batteries;
     for (std::uint32_t i = 0; i < slot.killers; ++i) {
-      report.accusations.push_back({.subject = job.right,
-                                    .law = &laws()[slot.laws[i]],
-                                    .seed = job.seed,
-                                    .reproduce = slot.words});
+      results.accusations.push_back({.subject = job.right,
+                                     .law = &laws()[slot.laws[i]],
+                                     .seed = job.seed,
+                                     .reproduce = slot.words});
     }
     return;
   }
@@ -164,15 +164,15 @@ void read_slot(const Job& job, const Slot& slot, SelftestResult& report) {
   for (std::uint32_t i = 0; i < slot.killers; ++i) {
     kill.killers.push_back({&laws()[slot.laws[i]], slot.cases[i]});
   }
-  report.kills.push_back(std::move(kill));
+  results.kills.push_back(std::move(kill));
 }
 
-void find_idle(SelftestResult& report) {
+void find_idle(SelftestResult& results) {
   for (const Law& law : laws()) {
-    const bool kills = std::ranges::any_of(report.kills, [&](const Kill& kill) {
+    const bool kills = std::ranges::any_of(results.kills, [&](const Kill& kill) {
       return std::ranges::find(kill.killers, &law, &Killer::law) != kill.killers.end();
     });
-    if (!kills) report.idle_laws.push_back(&law);
+    if (!kills) results.idle_laws.push_back(&law);
   }
 }
 
@@ -193,11 +193,11 @@ Result<SelftestResult> run_selftest(const SelftestOptions& options) {
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   run_jobs(*jobs, options, slots);
-  SelftestResult report{.seed = options.seed, .whole = options.filter.empty()};
-  for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], report);
-  report.right_subjects = report.right_batteries / options.right_runs;
-  if (report.whole) find_idle(report);
-  return report;
+  SelftestResult results{.seed = options.seed, .whole = options.filter.empty()};
+  for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], results);
+  results.right_subjects = results.right_batteries / options.right_runs;
+  if (results.whole) find_idle(results);
+  return results;
 }
 
 }  // namespace kv::properties
