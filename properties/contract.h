@@ -1,6 +1,6 @@
 // A contract: what a subject declares about itself, so that laws need not guess.
 //
-// Whatever is left undeclared is held to the strictest reading. Every declared deviation from it is
+// Whatever is not declared is judged by the strictest reading. Every declared deviation from it is
 // printed with the verdict, and a broken law names the declaration, if there is one, that would
 // have made the behaviour legal.
 #pragma once
@@ -18,7 +18,7 @@ namespace kv::properties {
 
 // At which rotary positions attention is computed.
 enum class PositionMode {
-  absolute,    // the strictest: index in the stream, gaps stay
+  absolute,    // the strictest: index in the stream; gaps remain
   in_cache,    // rank among the rows that the query sees; the query has the last rank
   shifted,     // in-cache, by rotating the stored keys whenever a gap closes
   unreported,  // the subject knows no positions
@@ -35,7 +35,7 @@ constexpr bool has_tiers(Precision precision) {
 
 inline constexpr std::uint32_t any_depth = 0xffffffff;
 
-// For one Setup: the sizes are what the subject made of the setup's wishes.
+// For one Setup: the sizes are those that the subject uses for the sizes that the setup requests.
 struct Contract {
   std::string name;
 
@@ -52,38 +52,37 @@ struct Contract {
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
   std::uint32_t slack = 0;                     // of lazy
   Visibility visibility = Visibility::window;  // no query sees more than the budget
-  TopPages top_pages{};  // of visibility=top-pages: what a query attends to, each head for itself
+  TopPages top_pages{};  // of visibility=top-pages: what a query attends to; each head selects
   PositionMode positions = PositionMode::absolute;
   Unit unit = Unit::kv_head;
-  std::uint32_t page = 1;           // rows that come and go together
+  std::uint32_t page = 1;           // rows that are stored and freed together
   bool pinned_first_page = false;   // the sinks occupy a page of their own
   bool unordered = false;           // slots do not stand in stream order
-  bool masks_evicted = false;       // what is hidden remains stored and may be seen again
-  bool may_evict_newest = false;    // the newest token need not stay (TOVA)
+  bool masks_evicted = false;       // evicted rows remain stored, and may be seen again
+  bool may_evict_newest = false;    // the newest token may be evicted at once (TOVA)
   bool random = false;              // other seeds give other residents
   bool keeps_fewer = false;         // may store less than the budget once it is full
   std::uint32_t longest_chunk = 0;  // longer ones are refused; 0: none is too long
   std::uint32_t rollback = 0;       // tokens that truncate takes back; any_depth: all
   bool shifts = false;              // shift closes the gap behind the sinks; else it may refuse
   Precision precision = Precision::f32;
-  std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows stay as they were fed
-  std::uint32_t full_precision_sinks = 0;   // and so do the first
+  std::uint32_t full_precision_recent = 0;  // with int8, int4: newest rows kept as they were fed
+  std::uint32_t full_precision_sinks = 0;   // with int8, int4: first rows kept as they were fed
   bool wants_attention = false;             // decides by attention
 
   // Words of policies/registry/registry.h (uniform, age-geometric, chunk-invariant, constant-size,
   // score-driven, deterministic, admits-newcomers): promises beyond the strict reading.
   std::set<std::string, std::less<>> claims{};
 
-  // The spec whose residents these ought to be, token for token, as a canonical spec; empty: the
-  // subject names none. Held to an executable specification, properties/reference, and not to our
-  // code.
+  // The canonical spec whose residents the subject should have, token for token; empty: it names
+  // none. Laws compare with the executable specification, properties/reference, not with our code.
   std::string reference{};
 
   // The most rows that may be stored once a call is over, after `tokens` were fed, the last `chunk`
   // of them in the last call.
   [[nodiscard]] std::uint64_t most_stored(std::uint64_t tokens, std::uint64_t chunk) const;
 
-  // The fewest, unless keeps_fewer.
+  // The fewest rows that must be stored then, unless keeps_fewer is declared.
   [[nodiscard]] std::uint64_t fewest_stored(std::uint64_t tokens, std::uint64_t chunk) const;
 
   // The most rows that query `index` of a chunk of `chunk` may see, own included, where `stored`
@@ -92,7 +91,7 @@ struct Contract {
                                            std::uint64_t chunk,
                                            std::uint64_t index) const;
 
-  // Whether queries of that layer choose a part of what is stored.
+  // Whether queries of that layer attend to selected pages instead of to all stored rows.
   [[nodiscard]] bool selects_in(std::uint32_t layer) const {
     return visibility == Visibility::top_pages && layer >= top_pages.dense_layers;
   }
@@ -103,7 +102,7 @@ struct Contract {
   // Whether what one unit keeps depends on the others of its layer.
   [[nodiscard]] bool shares_budget() const { return mean_budget > 0; }
 
-  // Whether nothing is known of how much a unit may come to hold.
+  // Whether no bound is known on the rows that a unit may store.
   [[nodiscard]] bool unlimited() const { return budget == 0 || largest_budget == any_depth; }
 
   [[nodiscard]] bool claims_to_be(std::string_view claim) const { return claims.contains(claim); }
@@ -118,12 +117,12 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid = {});
 // "timing=lazy: up to 16 rows over the budget may be stored".
 std::vector<std::string> deviations(const Contract& contract);
 
-// "unknown claim 'uniformm'; did you mean 'uniform'?" if a claim is none that a law asks for: it
-// would promise nothing, silently. Empty: all are known.
+// "unknown claim 'uniformm'; did you mean 'uniform'?" if no law knows a claim: no law would check
+// it, and the user would not notice. Empty: all are known.
 std::string wrong_claims(const std::set<std::string, std::less<>>& claims);
 
-// A contract in which one more thing is declared, and the words that declare it: what a finding is
-// judged against again, to find which declaration would make it legal.
+// A contract with one more declaration, and that declaration's words. A finding is judged again
+// under it, to find which declaration would make the behaviour legal.
 struct Relaxation {
   std::string declaration;  // "timing=attend-then-trim"
   Contract contract;

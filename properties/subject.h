@@ -26,8 +26,8 @@
 
 namespace kv::properties {
 
-// What a subject is made with. The sizes are wishes: what the subject makes of them stands in its
-// contract.
+// The setup that a subject is made for. The sizes are requests: the contract says which sizes the
+// subject really uses.
 struct Setup {
   std::uint32_t layers = 1;
   std::uint32_t kv_heads = 1;
@@ -52,27 +52,27 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// What a row says that does not know where it belongs: a subject that keeps plain ids.
+// The place of a row that does not know where it belongs, as in a subject that keeps plain ids.
 inline constexpr Place place_not_reported{0xffffffff, 0xffffffff, 0xffffffff};
 
 inline constexpr double not_reported = std::numeric_limits<double>::quiet_NaN();
 
-// One stored row, as read from its key and its value. A subject that holds no vectors says the same
-// of both.
+// One stored row, as read from its key and its value. A subject that holds no vectors reports the
+// same token and place for both.
 struct Row {
-  Token value;        // whose value lies here
-  Token key;          // whose key lies here
-  Place value_place;  // whose cache the value was made for
-  Place key_place;    // whose cache the key was made for
+  Token value;        // the token whose value is stored here
+  Token key;          // the token whose key is stored here
+  Place value_place;  // the sequence, layer and head that the value was made for
+  Place key_place;    // the same of the key
   double position =
       not_reported;  // the rotary position that the key is rotated for; NaN: not reported
   double key_error = not_reported;  // |key - exactly rotated key| / |key|; NaN: no vectors are held
   bool full_precision = true;       // false: stored in a lower precision than it was fed in
-  bool apart = false;               // key was read apart from value; else it only repeats it
+  bool apart = false;               // false: the key was not read; its fields repeat the value's
 
-  // How far a number of key or value is at most from the one that was fed, in steps of its own
-  // group's scale: 0.5 is a number rounded to the nearest code. In full precision 0 if all are as
-  // they were fed, more if not. NaN: not reported.
+  // The largest distance of any number of the key or value from the number that was fed, in steps
+  // of its group's scale: 0.5 for rounding to the nearest code. In full precision, 0 if all numbers
+  // are as they were fed, else more. NaN: not reported.
   double steps_off = not_reported;
 
   // Unreported numbers equal each other.
@@ -85,7 +85,7 @@ struct Row {
   }
 };
 
-// What a subject says of a row that holds no vectors and does not know where it belongs.
+// The row of a subject that holds no vectors and does not know where its rows belong.
 inline Row row_of(Token token) {
   return {.value = token,
           .key = token,
@@ -113,9 +113,9 @@ struct UnitFacts {
   // reported. A unit of several query heads reports their mean.
   std::vector<float> weights;
 
-  // [queries, page_width], where queries choose whole pages: the bound that query i had of the
-  // logits of page j, NaN where it had none; logits are plain products of the vectors that tokens
-  // bring (properties/cases/token_inputs.h). Empty: not reported.
+  // [queries, page_width], where queries select whole pages: the bound that query i had on the
+  // logits of page j, NaN where it had none. Logits are plain products of the token inputs
+  // (properties/cases/token_inputs.h). Empty: not reported.
   std::vector<double> page_bounds;
   std::size_t page_width = 0;
 
@@ -171,7 +171,7 @@ class Subject {
   // What is stored and reported now.
   virtual Facts look() = 0;
 
-  // Forgets everything: a second stream must go as on a fresh object.
+  // Forgets everything: a second stream must give the same results as on a fresh object.
   virtual Answer<Done> reset() { return Refused{"reset is not offered"}; }
 
   // An independent copy.

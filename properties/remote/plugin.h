@@ -41,7 +41,7 @@ typedef struct kvp_setup {
   uint64_t size;
   uint64_t seed;
   uint32_t layers, kv_heads, group, sequences; /* group: query heads per kv-head */
-  uint32_t sinks, recent, budget;              /* wishes; the contract says what became of them */
+  uint32_t sinks, recent, budget;              /* requested; the contract says what is used */
 } kvp_setup;
 
 /* Random numbers of the host. `unit` is the unit's index; `position` is the token on whose behalf

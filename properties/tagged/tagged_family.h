@@ -10,8 +10,8 @@
 
 namespace kv::properties {
 
-// What the specification does in a tagged cache with these options and wishes: an error if there
-// can be none.
+// What the specification does in a tagged cache with these options and requested sizes: an error if
+// there can be none.
 Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup);
 
 // The contract of such a cache: that of the spec, and what its storage adds.
