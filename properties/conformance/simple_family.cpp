@@ -15,7 +15,7 @@ struct UnitCache {
   std::unique_ptr<SimpleCache> cache;
 };
 
-// Whose cache they were made for, such a cache does not know.
+// Such a cache does not know the places that its rows were made for.
 std::vector<Row> rows_of(const std::vector<Token>& tokens) {
   std::vector<Row> rows(tokens.size());
   std::ranges::transform(tokens, rows.begin(), row_of);

@@ -9,7 +9,7 @@
 
 namespace kv::properties {
 
-// Units that share a budget go in step: none decides before all have released.
+// Units that share a budget advance in step: none decides before all have released.
 void CacheSteps::feed_units(std::span<CacheUnit> units, std::span<const Token> tokens) {
   for (CacheUnit& unit : units) make_room(unit, tokens.size());
   if (shares_budget()) deal(units);

@@ -15,10 +15,10 @@ namespace kv::properties {
 using MassOf =
     std::function<std::vector<float>(const std::vector<Position>& visible, Position query)>;
 
-// What the token at a position brings.
+// The inputs of the token at a position.
 using InputsOf = std::function<TokenInputs(Position)>;
 
-// One unit's cache, or those of all units that share a budget, as the spec says they should go.
+// One unit's cache, or those of all units that share a budget, as the spec says they should behave.
 // Copies are independent but share their draws.
 class ReferenceCache final : private CacheSteps {
  public:
@@ -40,7 +40,7 @@ class ReferenceCache final : private CacheSteps {
   using Visible = std::vector<std::vector<Position>>;  // what each query sees, in stream order
 
   // Takes a chunk in; returns what its queries see, by unit. The functions, one per unit, are
-  // called for policies that want them only, `inputs` also where queries choose.
+  // called only for policies that request them, `inputs` also where queries select.
   std::vector<Visible> feed(std::size_t tokens,
                             std::span<const MassOf> mass,
                             std::span<const InputsOf> inputs);

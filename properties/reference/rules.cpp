@@ -10,13 +10,13 @@
 namespace kv::properties {
 namespace {
 
-// dense, window, streaming: there is no middle, so nobody is ever asked.
+// dense, window, streaming: there is no middle, so no token is ever selected.
 class NoChoice final : public RuleOf<NoChoice> {
  public:
   std::vector<Position> keep(const Choice& choice, Draws&) override { return choice.middle; }
 };
 
-// random: the newcomer enters, one of the k older ones goes, each as likely.
+// random: the newcomer enters, one of the k older tokens is evicted, each as likely.
 class RandomRule final : public RuleOf<RandomRule> {
  public:
   std::vector<Position> keep(const Choice& choice, Draws& draws) override {

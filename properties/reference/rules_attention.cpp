@@ -9,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-// Whether a query paid a token its mean share, and whether rounding may turn that round.
+// Whether a query paid a token its mean share, and whether rounding may reverse that.
 bool fair(float mass, std::size_t visible, bool& doubtful) {
   const double shares = static_cast<double>(mass) * static_cast<double>(visible);
   doubtful |= std::abs(shares - 0.9999) < rounding;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace vectors;
 
-// key-norm: the longest key goes.
+// key-norm: evicts the longest key.
 class KeyNormRule final : public RuleOf<KeyNormRule, ScoredByContent> {
  public:
   [[nodiscard]] bool in_bulk() const override { return false; }
@@ -24,7 +24,7 @@ class KeyNormRule final : public RuleOf<KeyNormRule, ScoredByContent> {
   }
 };
 
-// keydiff: the key most like the mean direction of all residents' goes.
+// keydiff: evicts the key most like the mean direction of all residents' keys.
 class KeydiffRule final : public RuleOf<KeydiffRule, ScoredByContent> {
  protected:
   [[nodiscard]] double score(Position p) const override {
@@ -41,7 +41,7 @@ class KeydiffRule final : public RuleOf<KeydiffRule, ScoredByContent> {
   }
 };
 
-// token-classes, separators: others go first, the oldest of them; then the kept class.
+// token-classes, separators: evicts others first, the oldest of them; then the kept class.
 class ClassesRule final : public RuleOf<ClassesRule, ScoredByContent> {
  public:
   ClassesRule(TokenClass kept, bool oldest_first) : kept_(kept), oldest_first_(oldest_first) {}
@@ -68,8 +68,8 @@ class ClassesRule final : public RuleOf<ClassesRule, ScoredByContent> {
 
 using HeadsByToken = std::map<Position, std::vector<Vector>>;
 
-// lagkv: how far the channels of a token are spread beside those of its reference, told once; of
-// partitions, the place within the partition or a softmax over it.
+// lagkv: how far the channels of a token are spread beside those of its reference, computed once;
+// with partitions, the rank within the partition or a softmax over it.
 class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
  public:
   explicit LagkvRule(const Spec& spec)
@@ -96,7 +96,7 @@ class LagkvRule final : public RuleOf<LagkvRule, ScoredByContent> {
     return ScoredByContent::selected(choice, draws);
   }
 
-  // Who has no score goes last, the oldest first.
+  // Tokens without a score are evicted last, the oldest of them first.
   [[nodiscard]] double score(Position p) const override {
     return scores_.contains(p) ? scores_.at(p) : 1e9;
   }

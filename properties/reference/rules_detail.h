@@ -67,7 +67,7 @@ class RuleOf : public Base {
   }
 };
 
-// Of n scores the `kept` highest, or all, as indices in order; among equals the older go.
+// Of n scores the `kept` highest, or all, as indices in order; among equals the older are left out.
 // `doubtful` is set where rounding might reverse the choice.
 inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
                                            std::size_t kept,

@@ -10,12 +10,12 @@ namespace {
 
 using namespace vectors;
 
-// By how much each channel's pair turns from place to place.
+// The angle by which each channel's pair rotates from place to place.
 double rotation_of(std::size_t channel) {
   return channel < 2 ? 1 : 0.01;
 }
 
-// The mean turn of `count` places, from `place` downwards: of each pair its cosine and sine.
+// The mean rotation of `count` places, from `place` downwards: of each pair its cosine and sine.
 Vector mean_rotation(double place, std::size_t count) {
   Vector rotate(input_dim);
   for (std::size_t i = 0; i < input_dim; i += 2) {
@@ -48,7 +48,7 @@ class ScoredByPlace : public ScoredByContent {
     return static_cast<double>(std::distance(keys_.begin(), keys_.find(p)));
   }
 
-  // Of who comes after all that were met.
+  // The place of the next token.
   [[nodiscard]] double next_place() const {
     return static_cast<double>(at_ranks_ ? keys_.size() : queries_.size());
   }
@@ -58,7 +58,7 @@ class ScoredByPlace : public ScoredByContent {
 };
 
 // expected-attention: what queries like all so far would pay at the next places, times the value's
-// length. A key that stands d places before the first of these meets a query turned by d, d + 1,
+// length. A key that stands d places before the first of these meets a query rotated by d, d + 1,
 // ...
 class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
  public:
@@ -132,7 +132,7 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
   std::map<double, Vector> rotations_;               // by how far the next place is
 };
 
-// semantic-blocks: whole blocks, the best of them; the rest stays.
+// semantic-blocks: keeps the best whole blocks, and the newest tokens, which fill no block.
 class BlocksRule final : public RuleOf<BlocksRule, ScoredByPlace> {
  public:
   explicit BlocksRule(const Spec& spec)

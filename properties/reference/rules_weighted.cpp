@@ -8,7 +8,7 @@
 namespace kv::properties {
 namespace {
 
-// fifo: the oldest goes.
+// fifo: evicts the oldest.
 class FifoRule final : public RuleOf<FifoRule> {
  public:
   std::vector<Position> keep(const Choice& choice, Draws&) override {
@@ -16,8 +16,8 @@ class FifoRule final : public RuleOf<FifoRule> {
   }
 };
 
-// pages: all of the oldest page goes; of the first page, if it is pinned, only what must. If that
-// is masked, who goes of it stays stored.
+// pages: evicts the whole oldest page. Of a pinned first page it evicts only what it must; if that
+// page is masked, its evicted rows remain stored.
 class PagesRule final : public RuleOf<PagesRule> {
  public:
   PagesRule(std::size_t page, const std::string& first, std::uint32_t sinks)
@@ -47,7 +47,7 @@ class PagesRule final : public RuleOf<PagesRule> {
 };
 
 // ladder: of every run of the middle a layer keeps a few in a row, the deeper the later ones, or
-// layers in turn; the others go one by one.
+// layers in turn; it evicts the others one by one.
 class LadderRule final : public RuleOf<LadderRule> {
  public:
   LadderRule(const Options& options, const LayerOf& layer)
@@ -65,7 +65,8 @@ class LadderRule final : public RuleOf<LadderRule> {
   }
 
  private:
-  // Who of the next run goes: of the oldest that this sweep has not met, or of the oldest of all.
+  // The tokens of the next run to evict: of the oldest run that this sweep has not met, or of the
+  // oldest of all.
   std::vector<Position> next_run(const std::vector<Position>& middle) {
     const auto size = static_cast<std::ptrdiff_t>(std::min(keep_ + drop_, middle.size()));
     auto first = std::ranges::lower_bound(middle, unmet_);
@@ -85,7 +86,7 @@ class LadderRule final : public RuleOf<LadderRule> {
   std::size_t drop_;
   bool rotations_;
   LayerOf layer_;
-  Position unmet_ = 0;  // where the sweep goes on
+  Position unmet_ = 0;  // where the sweep continues
   std::vector<Position> doomed_;
 };
 
@@ -157,7 +158,7 @@ class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
     }
     const std::map<Position, double> chances = chances_of(choice);
     if (draws.uniform(newcomer, 0) < chances.at(newcomer)) {
-      middle.erase(std::ranges::find(middle, elder(choice, chances, draws)));
+      middle.erase(std::ranges::find(middle, replaced(choice, chances, draws)));
     } else {
       middle.pop_back();
     }
@@ -169,7 +170,7 @@ class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
   }
 
  private:
-  // Takes out whoever has a share of one or more until nobody has.
+  // Takes out each token with a share of one or more until none has.
   [[nodiscard]] std::map<Position, double> chances_of(const Choice& choice) const {
     std::map<Position, double> chances;
     double places = static_cast<double>(choice.capacity);
@@ -189,10 +190,11 @@ class ChaoRule final : public RuleOf<ChaoRule, WeightedRule> {
     return chances;
   }
 
-  // Who makes room: with what its chance fell by, if it was sure before; else each alike.
-  [[nodiscard]] Position elder(const Choice& choice,
-                               const std::map<Position, double>& chances,
-                               Draws& draws) const {
+  // The token that the newcomer replaces: if it was sure before, with the amount that its chance
+  // fell by; else each alike.
+  [[nodiscard]] Position replaced(const Choice& choice,
+                                  const std::map<Position, double>& chances,
+                                  Draws& draws) const {
     const Position newcomer = choice.middle.back();
     std::vector<std::pair<Position, double>> shares;
     double others = 1;

@@ -43,13 +43,13 @@ void SpecCaches::clear() {
   caches_.clear();
   const std::size_t count = heads_.count() / heads_.sharing();
   caches_.reserve(count);
-  for (std::size_t cell = 0; cell < count; ++cell) caches_.push_back(fresh(cell));
+  for (std::size_t index = 0; index < count; ++index) caches_.push_back(fresh(index));
   tokens_.clear();
   origins_.clear();
 }
 
-SpecCaches::SharedCache SpecCaches::fresh(std::size_t cell) const {
-  const auto unit = cell * heads_.sharing();
+SpecCaches::SharedCache SpecCaches::fresh(std::size_t index) const {
+  const auto unit = index * heads_.sharing();
   const Spec own = spec_at(spec_, spec_.unit, setup_, heads_.place_of(unit));
   SharedCache made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
   made.cache.rotate_by(&input_rotation());
@@ -81,13 +81,13 @@ Facts SpecCaches::feed(const Feed& feed) {
   return facts;
 }
 
-// What the chunk did with a cell, to all that share it.
-void SpecCaches::report_to(std::size_t cell, SharedFacts reported, Facts& facts) {
-  const std::string& broken = caches_[cell].cache.broken_promise();
+// Reports what the chunk did with a cache to all units that share it.
+void SpecCaches::report_to(std::size_t index, SharedFacts reported, Facts& facts) {
+  const std::string& broken = caches_[index].cache.broken_promise();
   if (!broken.empty()) throw SubjectFailed(broken);
-  note_evictions(caches_[cell]);
+  note_evictions(caches_[index]);
   for (std::size_t i = 0; i < heads_.sharing(); ++i) {
-    const std::size_t unit = cell * heads_.sharing() + i;
+    const std::size_t unit = index * heads_.sharing() + i;
     UnitFacts& out = facts.units[unit];
     out.returned.reserve(reported.returned.size());
     for (const Position position : reported.returned)
@@ -139,8 +139,8 @@ void SpecCaches::feed_cache(std::size_t index,
   if (shared.cache.needs().any()) show(index, feed, query);
 }
 
-// Each unit is told the mean over its query heads; a policy that asks for it gets the mean over all
-// that share the cell.
+// Reports to each unit the mean over its query heads; a policy that asks for it gets the mean over
+// all units that share the cache.
 void SpecCaches::weigh(std::size_t index,
                        const Feed& feed,
                        std::size_t query,
@@ -168,7 +168,8 @@ void SpecCaches::weigh(std::size_t index,
   for (float& mass : sum_) mass /= voters;
 }
 
-// What the cell's policy asks for of that query of the chunk, whose weights were just taken.
+// Shows the cache's policy what it asks for of that query of the chunk, whose weights were just
+// taken.
 void SpecCaches::show(std::size_t index, const Feed& feed, std::size_t query) {
   UnitCache& cache = caches_[index].cache;
   const Needs& needs = cache.needs();

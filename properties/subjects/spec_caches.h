@@ -20,14 +20,14 @@
 
 namespace kv::properties {
 
-// `spec` with the sizes that `setup` wishes, as far as the policy takes them: a policy without
+// `spec` with the sizes that `setup` requests, as far as the policy takes them: a policy without
 // sinks gets none, and one without a middle gives its recent window what the sinks leave of the
-// budget. Where queries choose, pages_for() says of what, and each query head is a unit. An error
-// if no cache can have these sizes.
+// budget. Where queries select pages, pages_for() gives their sizes, and each query head is a unit.
+// An error if no cache can have these sizes.
 Result<Spec> spec_for(const Spec& spec, const Setup& setup);
 
-// What queries choose under `setup`'s wishes: the budget is what they attend to, the recent window
-// the page (no larger than it was), and the last layer at least is not dense.
+// The selection of pages that `setup` requests: queries attend to the budget, the recent window
+// is the page (no larger than it was), and at least the last layer is not dense.
 TopPages pages_for(const TopPages& sizes, const Setup& setup);
 
 // `spec` as the unit at this place runs it; of unit=head, places count query heads.
@@ -53,7 +53,7 @@ class SpecCaches {
 
   [[nodiscard]] std::vector<std::uint8_t> save() const;
 
-  // False, and nothing has changed, if save() of such cells did not write `bytes`.
+  // False, and nothing has changed, if save() of such caches did not write `bytes`.
   [[nodiscard]] bool load(std::span<const std::uint8_t> bytes);
 
  private:
@@ -64,29 +64,29 @@ class SpecCaches {
     std::optional<PageChoice> pages{};  // where queries choose
   };
 
-  // What a chunk did with one cell: the same for every unit that shares it, but for the weights.
+  // What a chunk did with one cache: the same for every unit that shares it, but for the weights.
   struct SharedFacts {
     std::vector<Position> returned;
     std::vector<std::uint8_t> visible;
     std::vector<double> query_positions;
     std::vector<double> key_positions;
-    std::vector<std::vector<float>> weights;  // per unit of the cell; empty if they are not read
+    std::vector<std::vector<float>> weights;  // per unit of the cache; empty if they are not read
     std::vector<double> page_bounds;          // where queries choose
     std::size_t page_width = 0;
   };
 
-  // Without cells: for fork().
+  // Without caches: for fork().
   struct Bare {};
 
   SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
       : spec_(spec), setup_(setup), heads_{setup, spec.unit}, draws_(std::move(draws)) {}
 
-  [[nodiscard]] SharedCache fresh(std::size_t cell) const;
+  [[nodiscard]] SharedCache fresh(std::size_t index) const;
   [[nodiscard]] SharedCache copy_of(std::size_t from,
                                     std::size_t to) const;  // with the draws of `to`
   void begin_cache(std::size_t index, const Feed& feed, SharedFacts& facts);
   void feed_cache(std::size_t index, const Feed& feed, std::size_t query, SharedFacts& facts);
-  void report_to(std::size_t cell, SharedFacts reported, Facts& facts);
+  void report_to(std::size_t index, SharedFacts reported, Facts& facts);
   void weigh(std::size_t index,
              const Feed& feed,
              std::size_t query,

@@ -6,7 +6,8 @@
 
 namespace kv::properties {
 
-// The keys of tokens that came since; after a restore, of all. A cell is one unit: a query head.
+// Reads the keys of the tokens fed since the last call; after a restore, of all tokens. Each cache
+// has one unit here: a query head.
 void SpecCaches::meet_keys(std::size_t index, const Feed& feed) {
   PageChoice& pages = *caches_[index].pages;
   const Place own = heads_.place_of(index);

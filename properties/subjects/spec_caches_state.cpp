@@ -72,8 +72,8 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
 SpecCaches SpecCaches::fork() const {
   SpecCaches copy(spec_, setup_, draws_, Bare{});
   copy.caches_.reserve(caches_.size());
-  for (std::size_t cell = 0; cell < caches_.size(); ++cell) {
-    copy.caches_.push_back(copy_of(cell, cell));
+  for (std::size_t index = 0; index < caches_.size(); ++index) {
+    copy.caches_.push_back(copy_of(index, index));
   }
   copy.tokens_ = tokens_;
   copy.origins_ = origins_;
