@@ -9,7 +9,7 @@ namespace kv::properties {
 namespace {
 
 struct ChanceWrong : ReservoirWrong {
-  // Enters with min(1, share / of); then `replaced` of the older ones goes.
+  // Enters with min(1, share / of); then the older token `replaced` is evicted.
   virtual std::uint64_t share(const CacheUnit&, std::size_t k) { return k; }
 
   virtual std::uint64_t of(const CacheUnit& unit, std::size_t) { return unit.entered; }

@@ -1,4 +1,5 @@
-// Pages chosen wrongly: by bounds that are none, too many, too few, or by somebody else.
+// Faults in the selection of pages: wrong bounds, too many pages, too few, or those that another
+// head or query selected.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +9,7 @@
 namespace kv::properties {
 namespace {
 
-// They name their reference: which pages are right is only told by a specification.
+// They name their reference: only a specification says which pages are right.
 struct SelectsWrong : Wrong {
   static TaggedOptions options() {
     return {.policy = "dense",
@@ -80,7 +81,7 @@ struct FirstHeadForAll final : SelectsWrong {
   }
 };
 
-// Chosen once a call, by its first query.
+// The first query of a call selects for all.
 struct SelectedOnceACall final : SelectsWrong {
   Numbers query_of(const CacheUnit& unit, Token /*query*/) override {
     return SelectsWrong::query_of(unit, unit.rows[state_.fed - chunk_].token);
@@ -147,9 +148,9 @@ std::vector<Mutant> choice_mutants() {
        "mit-han-lab/quest, evaluation/quest_attention.py, where it is meant", of<OwnLikeOthers>},
       {"one-page-too-many", "the own page comes on top", "made", of<OnePageTooMany>},
       {"one-page-too-few", "a page less than declared is attended to", "made", of<OnePageTooFew>},
-      {"pages-chosen-by-first-head", "the first query head of a group chooses for all", "made",
+      {"pages-chosen-by-first-head", "the first query head of a group selects for all", "made",
        of<FirstHeadForAll>},
-      {"pages-chosen-once-a-call", "the first query of a chunk chooses for all", "made",
+      {"pages-chosen-once-a-call", "the first query of a chunk selects for all", "made",
        of<SelectedOnceACall>},
       {"older-page-among-equals", "of equal bounds the older page is attended to", "made",
        of<OlderAmongEquals>},

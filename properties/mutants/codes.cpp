@@ -13,7 +13,7 @@ struct CodesWrong : Wrong {
 
   static constexpr std::size_t key_groups = (key_size + payload_group - 1) / payload_group;
 
-  // Every number of the cell with its step; what is returned takes its place.
+  // Replaces every number of the key and the value by what `change` returns for it and its step.
   template <typename Change>
   static void each_number(StoredVectors& vectors, Change change) {
     for (std::size_t i = 0; i < key_size; ++i) {

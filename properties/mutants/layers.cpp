@@ -140,7 +140,7 @@ struct LaterLayersKeepLess final : Wrong {
 };
 
 struct LayersSwapped final : Wrong {
-  // Keys of the last two layers go into each other's cache.
+  // Keys of the last two layers are stored in each other's cache.
   StoredVectors make_vectors(Token token, std::size_t head, double position) override {
     StoredVectors vectors = Wrong::make_vectors(token, head, position);
     const std::uint32_t layer = place_of(head).layer;
@@ -152,8 +152,8 @@ struct LayersSwapped final : Wrong {
   }
 };
 
-// Of every pair of the middle the older stays, whatever the layer: which rung of a ladder a layer
-// stands on, only a specification tells.
+// Of every pair of the middle the older is kept, whatever the layer: only a specification says on
+// which rung of a ladder a layer stands.
 struct LadderLiesFlat final : Wrong {
   static TaggedOptions options() { return {.policy = "random"}; }
 
@@ -184,7 +184,7 @@ std::vector<Mutant> layer_mutants() {
        "SnapKV issue 16; H2O issue 32", of<FirstHeadOnly>},
       {"heads-grouped-by-remainder", "query heads are dealt to kv-heads in turn",
        "made, after H2O issue 32", of<HeadsMixedUp>},
-      {"first-sequence-decides", "what sequence 0 evicts goes from every sequence",
+      {"first-sequence-decides", "what sequence 0 evicts is evicted from every sequence",
        "VeloxQuant-MLX pull request 90", of<FirstSequenceDecides>},
       {"first-layer-prunes-the-scores",
        "layer 0 uses up the scores, later layers fall back to recency",

@@ -88,7 +88,7 @@ std::vector<Mutant> page_mutants() {
        "sglang pull request 22470", of<LargerThanWindow>},
       {"pinned-page-leaves", "what may be evicted begins one page early: the sinks go",
        "made, after paged StreamingLLM", of<PinnedPageIsFreed>},
-      {"page-freed-with-its-first-row", "a page goes as soon as one of its rows does", "made",
+      {"page-freed-with-its-first-row", "a page is freed as soon as one of its rows is", "made",
        of<FreedWithItsFirst>},
       {"page-declared-rows-freed", "pages are declared, but rows are freed one by one", "made",
        of<FreesRowByRow>},

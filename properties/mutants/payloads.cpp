@@ -154,7 +154,7 @@ std::vector<Mutant> payload_mutants() {
       {"coarser-than-declared", "stored in int8, declared as f16", "made", of<CoarserThanDeclared>},
       {"hidden-keys-are-overwritten", "rows that are masked get fake keys while they are stored",
        "kvpress, masking by head", of<OverwritesHiddenKeys>},
-      {"padding-is-stored", "odd chunks are padded and the padding stays, visible",
+      {"padding-is-stored", "odd chunks are padded and the padding remains stored, visible",
        "H2O FlexGen; tt-metal pull request 49614", of<PadsAreRows>},
       {"values-turned-too", "values go through the keys' rotation", "made", of<RotatesValues>},
   };

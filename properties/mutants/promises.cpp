@@ -1,4 +1,4 @@
-// What is declared, told or answered, and not done: wrong bytes, a place that newcomers do not get,
+// Faults in what is declared, reported or answered: wrong bytes, a place that newcomers do not get,
 // a past that slides.
 #include "kvcheck/properties/mutants/wrong.h"
 
@@ -67,9 +67,9 @@ std::vector<Mutant> promise_mutants() {
        of<RefusesHalfway>},
       {"reorder-clamps", "a sequence that does not exist is taken for the last one", "made",
        of<ReorderClamps>},
-      {"bytes-of-the-stream", "bytes are told for all tokens ever fed", "made",
+      {"bytes-of-the-stream", "bytes are reported for all tokens ever fed", "made",
        of<BytesOfTheStream>},
-      {"refuses-newcomers", "the newcomer goes itself, though it is promised a place",
+      {"refuses-newcomers", "the newcomer is evicted itself, though it is promised a place",
        "VeloxQuant-MLX issue 137", of<RefusesNewcomers>},
       {"past-slides-within-a-chunk", "a band over stored columns pushes sinks out within a chunk",
        "mlx-lm RotatingKVCache with keep", of<PastSlides>},

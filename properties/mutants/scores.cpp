@@ -168,9 +168,9 @@ struct SlotsByScore final : ScoreWrong {
 };
 
 // Scores that lie in a list of their own, beside the rows, and lose the wrong entry when a row
-// goes.
+// is removed.
 struct ScoresApart : CausalScoredWrong {
-  // The entry that goes with row `row` of `rows`.
+  // The entry that is removed with row `row` of `rows`.
   virtual std::size_t entry_of(std::size_t row, std::size_t rows) = 0;
 
   void append(CacheUnit& unit, std::span<const Token> tokens) override {
@@ -232,7 +232,7 @@ std::vector<Mutant> score_mutants() {
   return {
       {"newest-is-the-victim", "the newcomer competes with a sum of one query and always loses",
        "VeloxQuant-MLX issues 137 and 141", of<NewestIsVictim>},
-      {"ties-evict-the-first", "among equal scores slot 0 goes, sink or not",
+      {"ties-evict-the-first", "among equal scores slot 0 is evicted, sink or not",
        "keys_values issues 140 and 142", of<TiesEvictSinks>},
       {"scores-not-gathered-with-keys", "after an eviction scores stay where they were", "made",
        of<ScoresNotGathered>},
@@ -264,7 +264,7 @@ std::vector<Mutant> score_mutants() {
        of<TheOneBefore>},
       {"score-deleted-one-after", "the score of the row behind the victim is deleted", "made",
        of<TheOneAfter>},
-      {"scores-cut-at-the-end", "a row goes from the middle, its score from the end", "made",
+      {"scores-cut-at-the-end", "a row is removed from the middle, its score from the end", "made",
        of<TheLast>},
   };
 }

@@ -34,7 +34,7 @@ struct NoFloors final : Sharing {
 };
 
 struct RoundedDown final : Sharing {
-  // Seats go by the heads' sums, each rounded down.
+  // Places follow the heads' sums, each rounded down.
   void deal(std::span<CacheUnit> layer) override {
     if (surplus(layer) == 0) return;
     std::vector<double> sums;
@@ -95,7 +95,7 @@ std::vector<Mutant> sharing_mutants() {
        "a head that attends evenly loses all of its middle to the others",
        "made, after Ada-KV's safeguard", of<NoFloors>},
       {"shares-rounded-down",
-       "seats go by the heads' sums, and what rounding leaves goes to nobody",
+       "places follow the heads' sums, and what rounding leaves is given to no head",
        "made, after FFY0/AdaKV, which rounds each head's share for itself", of<RoundedDown>},
       {"all-layers-share-one-budget", "the pool is the whole model's instead of a layer's", "made",
        of<AllLayersTogether>},

@@ -9,10 +9,10 @@ struct ShiftWrong : Wrong {
     return {.visibility = Visibility::causal, .positions = PositionMode::shifted};
   }
 
-  // For every row: what its key is turned by, where `delta` would be right.
+  // The rotation of the row's key, in positions; `delta` would be right.
   virtual double rotation_by(const CacheUnit&, const StoredRow&, double delta) { return delta; }
 
-  // After the key of a cell was turned.
+  // Called after a key was rotated.
   virtual void rotated(StoredVectors&) {}
 
   void close_gaps(CacheUnit& unit) override {
@@ -81,7 +81,8 @@ struct ShiftsOneLayer final : ShiftWrong {
 };
 
 struct OverwritesPending final : ShiftWrong {
-  // Turned when the next chunk of several tokens comes; until then only the last turn is kept.
+  // Keys are rotated when the next chunk of several tokens comes; until then only the last shift is
+  // remembered.
   double rotation_by(const CacheUnit&, const StoredRow& row, double delta) override {
     const_cast<StoredRow&>(row).queries = delta;
     return 0;
@@ -175,13 +176,13 @@ struct ShiftsInHalfPrecision final : ShiftCallWrong {
 
 std::vector<Mutant> shift_mutants() {
   return {
-      {"shift-takes-the-sinks", "the sinks are turned with the rest", "made", of<ShiftsSinks>},
-      {"shift-the-other-way", "keys are turned on instead of back", "made", of<ShiftsTheOtherWay>},
+      {"shift-takes-the-sinks", "the sinks are rotated with the rest", "made", of<ShiftsSinks>},
+      {"shift-the-other-way", "keys are rotated on instead of back", "made", of<ShiftsTheOtherWay>},
       {"shift-applied-twice", "the same shift is applied two times", "llama.cpp issue 12160",
        of<ShiftsTwice>},
-      {"shift-only-relabels", "positions are renumbered, the keys stay turned as they were",
+      {"shift-only-relabels", "positions are renumbered, the keys keep their old rotation",
        "made, after caches of learned positions", of<OnlyRelabels>},
-      {"shift-skips-quantised-rows", "rows in low precision are renumbered but not turned",
+      {"shift-skips-quantised-rows", "rows in low precision are renumbered but not rotated",
        "llama.cpp issues 5652 and 9383", of<SkipsQuantised>},
       {"shift-in-the-first-layer-only", "later layers keep their keys as they were",
        "llama.cpp issue 12357", of<ShiftsOneLayer>},
@@ -189,7 +190,7 @@ std::vector<Mutant> shift_mutants() {
        "llama.cpp issue 3825", of<OverwritesPending>},
       {"shift-scales-again", "each shift multiplies the keys by a factor meant for once",
        "llama.cpp, shift with a YaRN factor", of<AppliesFactorAgain>},
-      {"shift-turns-other-pairs", "stored by halves, turned as neighbours", "made",
+      {"shift-turns-other-pairs", "stored by halves, rotated as neighbours", "made",
        of<RotatesOtherPairs>},
       {"shift-rounds-to-bf16", "keys declared as f32 are rounded to bf16 at each shift",
        "neural-speed, its fused shift", of<RotatesInBf16>},

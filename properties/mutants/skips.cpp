@@ -116,7 +116,7 @@ std::vector<Mutant> skip_mutants() {
       {"one-number-for-gap-and-w", "the gap and W are made of the same draw", "made",
        of<Skips<Slip::same_u>>},
       {"w-by-the-next-root", "W falls by a root of k + 1", "made", of<Skips<Slip::exponent>>},
-      {"w-never-updated", "W stays as it was first drawn", "made", of<Skips<Slip::frozen_w>>},
+      {"w-never-updated", "W remains as it was first drawn", "made", of<Skips<Slip::frozen_w>>},
       {"w-starts-at-u", "the first W lacks its root", "made", of<Skips<Slip::w_is_u>>},
       {"pairs-stay-together", "neighbours come and go together", "made", of<PairsTogether>},
       {"every-nth-from-a-random-start", "a comb with a random start", "made", of<EveryNth>},

@@ -48,7 +48,7 @@ struct ChunksSeeAll final : LazyWrong {
   }
 };
 
-struct WindowOverCells final : Wrong {
+struct WindowOverSlots final : Wrong {
   static TaggedOptions options() {
     return {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::lowest_free};
   }
@@ -118,8 +118,8 @@ std::vector<Mutant> window_mutants() {
        "VeloxQuant-MLX pull request 463", of<DecodeSeesAll>},
       {"no-lower-bound-in-chunks", "the path for chunks forgets the window's lower bound",
        "sglang pull request 31501", of<ChunksSeeAll>},
-      {"window-over-cells", "the window is the last cells of the buffer, not the last tokens",
-       "ik_llama.cpp issue 2171", of<WindowOverCells>},
+      {"window-over-cells", "the window is the last slots of the buffer, not the last tokens",
+       "ik_llama.cpp issue 2171", of<WindowOverSlots>},
       {"band-over-columns", "the causal band slides over columns: sinks fall out in a chunk",
        "mlx-lm RotatingKVCache with keep", of<BandOverColumns>},
       {"hole-before-the-recent",
