@@ -31,25 +31,25 @@ EProcess::EProcess(const Shape& shape, ChanceLaw law) : shape_(shape), rank_coun
     return shares;
   };
   if (law != ChanceLaw::admitting) {
-    add_acceptance("newcomers stay with k/(t-1)",
+    add_acceptance("newcomers are kept with k/(t-1)",
                    with([&](double t, double) { return k / (t - 1); }));
-    add_acceptance("newcomers stay with k/(t+1)",
+    add_acceptance("newcomers are kept with k/(t+1)",
                    with([&](double t, double) { return k / (t + 1); }));
-    add_acceptance("newcomers stay with k/(k+1)",
+    add_acceptance("newcomers are kept with k/(k+1)",
                    with([&](double, double) { return k / (k + 1); }));
-    add_acceptance("newcomers always stay", with([](double, double) { return 1.0; }));
+    add_acceptance("newcomers are always kept", with([](double, double) { return 1.0; }));
     // From coarse to fine: mixtures pay little for alternatives that do not help.
     for (const double factor : {0.9, 0.99, 0.998, 1.002, 1.01, 1.1}) {
-      add_acceptance("newcomers stay " + std::to_string(factor) + " times as often",
+      add_acceptance("newcomers are kept " + std::to_string(factor) + " times as often",
                      with([&](double, double null) { return factor * null; }));
     }
   }
   for (const double tilt : {0.01, 0.1, 0.9}) {
     std::vector<double> shares(shape.k, (1 - tilt) / k);
     shares.front() += tilt;
-    add_ranks("the oldest goes too often", shares);
+    add_ranks("the oldest is evicted too often", shares);
     std::ranges::reverse(shares);
-    add_ranks("the newest elder goes too often", shares);
+    add_ranks("the newest of the older tokens is evicted too often", shares);
   }
   gone_ = k;
   learned_name_ = "what was learned on the way";
@@ -78,11 +78,11 @@ void EProcess::add_ranks(std::string name, const std::vector<double>& shares) {
 void EProcess::learn_acceptance(std::size_t decision, bool remains) {
   const double null = null_[decision];
   if (null < 1) {
-    const double factor = (stayed_ + 10) / (expected_ + 10);
+    const double factor = (kept_ + 10) / (expected_ + 10);
     const double share = kept_off_the_ends(factor * null);
     learned_acceptance_ += std::log(remains ? share / null : (1 - share) / (1 - null));
   }
-  stayed_ += remains ? 1 : 0;
+  kept_ += remains ? 1 : 0;
   expected_ += null;
 }
 

@@ -1,12 +1,12 @@
 // An e-process: evidence against a law of chance that may be looked at after every stream, and
 // carried from night to night.
 //
-// For each decision it multiplies likelihood ratios of "the newcomer stayed" and of the age-rank of
-// the evicted elder, against a fixed set of alternatives and two that learn from what has been
-// seen; E is their mean. While the law is true E is a non-negative martingale from 1, so that
-// P(E ever >= 1/alpha) <= alpha, whenever one stops. Source: Ville's inequality; Ramdas,
-// Grunwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference",
-// Statistical Science 38(4), 2023.
+// For each decision it multiplies likelihood ratios of "the newcomer was kept" and of the age-rank
+// of the evicted older token, against a fixed set of alternatives and two that learn from what has
+// been seen; E is their mean. While the law is true E is a non-negative martingale from 1, so that
+// P(E ever >= 1/alpha) <= alpha, whenever one stops. Source: Ville's inequality; Ramdas, Grunwald,
+// Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference", Statistical
+// Science 38(4), 2023.
 #pragma once
 
 #include <string>
@@ -29,16 +29,16 @@ class EProcess {
   // min(1, 1/E), a p-value at any time.
   [[nodiscard]] double p() const;
 
-  // The alternative with the most evidence: "newcomers stay with k/(t-1)".
+  // The alternative with the most evidence: "newcomers are kept with k/(t-1)".
   [[nodiscard]] const std::string& best() const;
 
  private:
   // What an alternative multiplies in, as logarithms.
   struct Alternative {
     std::string name;
-    std::vector<double> remains;  // [n - k], of a newcomer that stayed; empty: not about newcomers
-    std::vector<double> leaves;   // [n - k], of one that went
-    std::vector<double> ranks;    // [k], of an elder that went; empty: not about elders
+    std::vector<double> remains;  // [n - k], of a kept newcomer; empty: not about newcomers
+    std::vector<double> leaves;   // [n - k], of an evicted newcomer
+    std::vector<double> ranks;    // [k], of an evicted older token; empty: not about them
     double log_ratio = 0;
   };
 
@@ -55,7 +55,7 @@ class EProcess {
   // What the two that learn have seen.
   double learned_acceptance_ = 0;
   double learned_ranks_ = 0;
-  double stayed_ = 0;
+  double kept_ = 0;
   double expected_ = 0;
   std::vector<double> rank_counts_;
   double gone_ = 0;

@@ -47,10 +47,10 @@ struct Escalated {
   const LadderStep* largest = nullptr;
 };
 
-// Tries the steps in order, smallest first. `name` and `seed` fix all streams. The first error of
-// a step ends it. The result's pointers are into `steps`. `seconds_left`, if not null, bounds the
-// fresh streams, but never below those of the first look: how many depends on time and not on what
-// they show, so that the error rate stands.
+// Tries the steps in order, the smallest first. `name` and `seed` fix all streams. The first error
+// of a step ends it. The result's pointers are into `steps`. `seconds_left`, if not null, bounds
+// the fresh streams, but never below those of the first look: how many depends on time and not on
+// what they show, so that the error rate stands.
 Result<Escalated> escalate(const std::vector<LadderStep>& steps,
                            std::string_view name,
                            std::uint64_t seed,

@@ -153,7 +153,7 @@ std::vector<Rational> exact_subsets(ChanceLaw law, const Shape& shape) {
   std::vector<std::uint32_t> first(shape.k);
   for (std::uint32_t i = 0; i < shape.k; ++i) first[i] = i;
   chances[subset_index(first)] = 1;
-  const Rational elder(1, shape.k);
+  const Rational each_older(1, shape.k);
   for (std::uint32_t t = shape.k + 1; t <= shape.n; ++t) {
     Rational enters = 1;
     if (law == ChanceLaw::uniform) enters = Rational(shape.k, t);
@@ -166,7 +166,7 @@ std::vector<Rational> exact_subsets(ChanceLaw law, const Shape& shape) {
         std::vector<std::uint32_t> set = subsets[s];
         set.erase(set.begin() + gone);
         set.push_back(t - 1);
-        after[subset_index(set)] += chances[s] * enters * elder;
+        after[subset_index(set)] += chances[s] * enters * each_older;
       }
     }
     chances = std::move(after);

@@ -78,8 +78,8 @@ Result<void> feed_whole(Family& family,
   return {};
 }
 
-// The only token of `before` or `newcomer` that is not in `after`, as an index among the elders.
-// Nothing if there is not exactly one.
+// The only token of `before` or `newcomer` that is not in `after`, as an index among the older
+// tokens. Nothing if there is not exactly one.
 bool one_gone(std::span<const std::uint32_t> before,
               std::uint32_t newcomer,
               std::span<const std::uint32_t> after,
@@ -150,7 +150,7 @@ Result<void> FamilySampler::find_shape() {
   std::vector<std::uint32_t> residents;
   bool found = false;
   const auto look = [&](const Facts& facts, std::uint32_t now, std::uint32_t) -> Result<void> {
-    if (facts.units.empty()) return cannot_count("it told no unit");
+    if (facts.units.empty()) return cannot_count("it reported no unit");
     if (found || now < tokens) return {};
     residents_of(facts.units[0], contract_.masks_evicted, residents);
     found = residents.size() <= contract_.budget;
@@ -226,7 +226,7 @@ Result<void> FamilySampler::take(const Facts& facts,
                                  std::uint32_t fed,
                                  std::vector<Replicate>& replicates) {
   if (facts.units.size() < replicates.size())
-    return cannot_count("it told fewer units than before");
+    return cannot_count("it reported fewer units than before");
   const std::uint32_t kept_out = contract_.sinks + contract_.recent;
   const std::uint32_t entered = fed > kept_out ? fed - kept_out : 0;
   before_.resize(replicates.size());

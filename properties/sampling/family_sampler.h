@@ -42,7 +42,7 @@ class FamilySampler final : public Sampler {
 
   [[nodiscard]] const Contract& contract() const { return contract_; }
 
-  // What a cell's name says: "n=16 k=4 (sinks=1,recent=2,budget=7)".
+  // The name of the ladder's step: "n=16 k=4 (sinks=1,recent=2,budget=7)".
   [[nodiscard]] std::string where() const;
 
   // For make() alone.

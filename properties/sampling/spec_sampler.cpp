@@ -131,8 +131,8 @@ void SpecSampler::feed(UnitCache& cache, std::uint32_t chunk, Replicate& replica
   if (!cache.evicted().empty()) note_decisions(cache, replicate);
 }
 
-// The newcomers of a call's decisions are the last to have entered, one a decision. Who went is
-// ranked among the elders by those of them that are still there and those that went later.
+// The newcomers of a call's decisions are the last to have entered, one a decision. The rank of an
+// evicted token counts the older ones that are still resident or were evicted later.
 void SpecSampler::note_decisions(UnitCache& cache, Replicate& replicate) {
   const std::span<const Position> evicted = cache.evicted();
   const Visible now = cache.all();

@@ -1,13 +1,13 @@
 // What a policy may claim of chance: the distribution of the tokens in the middle.
 //
 // Tokens are numbered 0, 1, ... in the order in which they entered the middle (left the recent
-// window); k may stay. From the k-th on every token is a newcomer: it or one of the k elders is
-// evicted.
+// window); k of them are kept. From the k-th on every token is a newcomer: it or one of the k
+// older tokens is evicted.
 //
-//   uniform    the t-th to enter is kept with k/t; then one of the k elders is evicted, each alike
+//   uniform    the t-th to enter is kept with k/t; then one of the k older is evicted, each alike
 //              Source: Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985.
 //   geometric  one of the k + 1 is evicted, each alike
-//   admitting  the newcomer is kept; one of the k elders is evicted, each alike
+//   admitting  the newcomer is kept; one of the k older is evicted, each alike
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace kv::properties {
 
-// n tokens have entered, k may stay; n > k >= 1.
+// n tokens have entered, k are kept; n > k >= 1.
 struct Shape {
   std::uint32_t n = 0;
   std::uint32_t k = 0;
@@ -42,7 +42,7 @@ double inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i);
 double pair_inclusion(ChanceLaw law, const Shape& shape, std::uint32_t i, std::uint32_t j);
 
 // That the t-th token to enter (1, 2, ...) is kept, t > k. Under every law a victim
-// among the elders is uniform.
+// among the older tokens is uniform.
 double acceptance(ChanceLaw law, const Shape& shape, std::uint32_t t);
 
 // [n], inclusion of each.

@@ -7,7 +7,7 @@
 // With R streams, X_i whether token i is kept, p = k/n, c = k(n-k)/(n(n-1)):
 //   Cov(X_i, X_j) = c (delta_ij - 1/n), so that T1 = sum d_i^2 / (R c), d_i = C_i - R p, is
 //   chi-square with n - 1 degrees; E T1 = n - 1 and Var T1 = 2 (n-1) (1 - 1/R) for every R.
-// Neighbours are pooled until each bin expects at least 10 kept and 10 gone (pairs: 50); where
+// Neighbours are pooled until each bin expects at least 10 kept and 10 evicted (pairs: 50); where
 // that leaves nothing to compare, p is counted over simulated streams instead.
 #pragma once
 
@@ -59,7 +59,7 @@ std::optional<ChanceTest> pair_test(const Counts& counts);
 // refutes it. Detectable: a relative change of the acceptance common to all t.
 std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law);
 
-// TE: is the evicted elder uniform among the k by age? Nothing if k = 1 or none was evicted.
+// TE: is the evicted older token uniform among the k by age? Nothing if k = 1 or none was evicted.
 // Detectable: the root mean square deviation of a rank's share, relative to 1/k.
 std::optional<ChanceTest> age_rank_test(const Counts& counts);
 

@@ -14,8 +14,8 @@ namespace kv::properties {
 struct Replicate {
   std::vector<std::uint32_t> kept;  // [k], tokens in the middle at the end, increasing
 
-  // [n - k], the victim of each decision: an index among the k elders by age (0: the oldest), or k:
-  // the newcomer. Empty where decisions cannot be separated (several in one call).
+  // [n - k], the victim of each decision: an index among the k older tokens by age (0: the oldest),
+  // or k: the newcomer. Empty where decisions cannot be separated (several in one call).
   std::vector<std::uint32_t> gone;
 };
 
@@ -52,7 +52,7 @@ class Counts {
   // [n - k], of them those that kept the newcomer, by decision.
   [[nodiscard]] std::span<const std::uint64_t> accepted() const { return accepted_; }
 
-  // [k], how often the elder of each age-rank was evicted, over all decisions.
+  // [k], how often the older token of each age-rank was evicted, over all decisions.
   [[nodiscard]] std::span<const std::uint64_t> ranks() const { return ranks_; }
 
   // [subset_count], by subset_index; empty if not requested.

@@ -32,11 +32,11 @@ ChanceTest certain_acceptance(const Counts& counts) {
   const std::uint64_t asked = counts.reported() * accepted.size();
   const std::uint64_t refused =
       asked - std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
-  ChanceTest test{{.name = "TA", .what = "no newcomer may go by its own decision"}};
+  ChanceTest test{{.name = "TA", .what = "no newcomer may be evicted by its own decision"}};
   test.statistic.value = static_cast<double>(refused);
   test.statistic.p = refused == 0 ? 1 : 0;
   test.set_effect(
-      std::to_string(refused) + " of " + std::to_string(asked) + " newcomers went at once",
+      std::to_string(refused) + " of " + std::to_string(asked) + " newcomers were evicted at once",
       exact_bounds(refused, asked, 0.05));
   // The share of refusals at which some refusal is seen with 99 %: (1 - share)^asked = 0.01.
   test.statistic.detectable = -std::log(0.01) / static_cast<double>(asked);
@@ -58,7 +58,7 @@ void acceptance_effect(const Counts& counts,
   const std::uint64_t hits = count_of(counts.accepted(), farthest.bin);
   const std::uint64_t asked = counts.reported() * farthest.bin.size();
   const Bounds bounds = exact_bounds(hits, asked, 0.05 / static_cast<double>(bins.size()));
-  test.set_effect("newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " stays in " +
+  test.set_effect("newcomer " + range_text(farthest.bin, counts.shape().k + 1) + " is kept in " +
                       percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
                       " of streams instead of " +
                       percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
@@ -89,8 +89,8 @@ std::optional<ChanceTest> acceptance_test(const Counts& counts, ChanceLaw law) {
   if (bins.empty()) return std::nullopt;
   ChanceTest test{{.name = "TA",
                    .what = law == ChanceLaw::uniform
-                               ? "the t-th token stays at its own decision with k/t"
-                               : "every token stays at its own decision with k/(k+1)"}};
+                               ? "the t-th token is kept at its own decision with k/t"
+                               : "every token is kept at its own decision with k/(k+1)"}};
   Statistic& statistic = test.statistic;
   Group farthest;
   farthest.bin = bins[0];
@@ -116,7 +116,7 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
   const std::vector<double> in(ranks.size(), expected);
   const std::vector<BinRange> bins = pooled(in, in, least_expected);
   if (bins.size() < 2) return std::nullopt;
-  ChanceTest test{{.name = "TE", .what = "the elder who goes is any of the k alike, by age"}};
+  ChanceTest test{{.name = "TE", .what = "the evicted older token is any of the k alike, by age"}};
   Statistic& statistic = test.statistic;
   Group farthest;
   farthest.bin = bins[0];
@@ -126,13 +126,13 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
     statistic.value += z * z;
     if (std::abs(z) > std::abs(farthest.z)) farthest = {bin, z};
   }
-  // One less than in TA: the ranks add up to the evicted elders.
+  // One less than in TA: the ranks add up to the evicted older tokens.
   statistic.freedom = static_cast<double>(bins.size()) - 1;
   statistic.p = chi_square_tail(statistic.value, statistic.freedom);
   const std::uint64_t hits = count_of(ranks, farthest.bin);
   const Bounds bounds = exact_bounds(hits, gone, 0.05 / static_cast<double>(bins.size()));
-  test.set_effect("of the elders by age, number " + range_text(farthest.bin, 1) + " of " +
-                      std::to_string(ranks.size()) + " goes in " +
+  test.set_effect("of the older tokens by age, number " + range_text(farthest.bin, 1) + " of " +
+                      std::to_string(ranks.size()) + " is evicted in " +
                       percent_text(static_cast<double>(hits) / static_cast<double>(gone)) +
                       " of cases instead of " +
                       percent_text(static_cast<double>(farthest.bin.size()) /

@@ -20,14 +20,14 @@ struct Acceptance {
 };
 
 constexpr std::array<Acceptance, 5> acceptances = {{
-    {"newcomers stay with k/t", [](double k, double t) { return k / t; }},
-    {"newcomers stay with k/(t-1), one too few counted",
+    {"newcomers are kept with k/t", [](double k, double t) { return k / t; }},
+    {"newcomers are kept with k/(t-1), one too few counted",
      [](double k, double t) { return k / (t - 1); }},
-    {"newcomers stay with k/(t+1), one too many counted",
+    {"newcomers are kept with k/(t+1), one too many counted",
      [](double k, double t) { return k / (t + 1); }},
-    {"newcomers stay with k/(k+1) however many came before",
+    {"newcomers are kept with k/(k+1) however many came before",
      [](double k, double /*t*/) { return k / (k + 1); }},
-    {"newcomers always stay", [](double /*k*/, double /*t*/) { return 1.0; }},
+    {"newcomers are always kept", [](double /*k*/, double /*t*/) { return 1.0; }},
 }};
 
 // Pearson's sum over decisions, or infinity where what is certain did not happen.
@@ -90,11 +90,11 @@ std::string evicts_like(const Counts& counts) {
   const auto ranks = counts.ranks();
   const std::uint64_t gone = std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0});
   if (gone == 0 || ranks.size() < 2) return {};
-  if (ranks.front() == gone) return "always the oldest goes";
-  if (ranks.back() == gone) return "always the newest elder goes";
+  if (ranks.front() == gone) return "the oldest is always evicted";
+  if (ranks.back() == gone) return "the newest of the older tokens is always evicted";
   // By chance a given rank is never evicted with probability e^-100 at most.
   if (std::ranges::count(ranks, std::uint64_t{0}) > 0 && gone > 100 * ranks.size()) {
-    return "some elders never go";
+    return "some of the older tokens are never evicted";
   }
   return {};
 }

@@ -12,11 +12,11 @@ namespace kv::properties {
 // `claimed` is not tried.
 std::string follows(const Counts& counts, ChanceLaw claimed);
 
-// What newcomers stay with, in words: "newcomers stay with k/(t-1)". Empty: none of those known, or
-// the claimed one, or decisions were not reported.
+// The probability with which newcomers are kept: "newcomers are kept with k/(t-1)". Empty: none of
+// those known, or the claimed one, or decisions were not reported.
 std::string accepts_like(const Counts& counts, ChanceLaw claimed);
 
-// Which of the elders is evicted: a phrase. Empty: nothing so simple.
+// Which of the older tokens is evicted: a phrase. Empty: nothing so simple.
 std::string evicts_like(const Counts& counts);
 
 }  // namespace kv::properties

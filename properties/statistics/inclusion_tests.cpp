@@ -89,7 +89,7 @@ double law_form(const Counts& counts,
 }
 
 // Too few streams for any bin: p over simulated ones, where the law is the uniform one. Under
-// other laws nothing is claimed, and p stays 1.
+// other laws nothing is claimed, and p remains 1.
 void fill_small(const Counts& counts, ChanceLaw law, ChanceTest& test) {
   Statistic& statistic = test.statistic;
   if (law != ChanceLaw::uniform) return;

@@ -21,7 +21,7 @@ LadderStep step_of(const Shape& shape, const Decide& decide, std::uint64_t strea
           }};
 }
 
-// A cell whose p-values are given: the first look's, then the second's.
+// A step whose p-values are given: the first look's, then the second's.
 LadderStep scripted(double first, double second, int& runs) {
   return {
       .where = "scripted",
@@ -56,7 +56,7 @@ TEST(Escalation, AsksAgainOnlyInDoubt) {
   }
 }
 
-TEST(Escalation, NamesTheSmallestCell) {
+TEST(Escalation, NamesTheSmallestStep) {
   const Decide wrong = dividing_by([](auto t, auto) { return t - 1; });
   const std::vector<LadderStep> steps = {step_of({5, 4}, algorithm_r(), 500),
                                          step_of({8, 4}, wrong, 8000),
@@ -150,7 +150,7 @@ TEST(Diagnosis, NamesTheLawThatIsFollowed) {
   const Counts few = counted(shape, dividing_by([](auto t, auto) { return t - 1; }), 1, 20000);
   EXPECT_NE(accepts_like(few, ChanceLaw::uniform).find("k/(t-1)"), std::string::npos);
   EXPECT_EQ(accepts_like(counted(shape, algorithm_r(), 1, 3000), ChanceLaw::uniform), "");
-  EXPECT_EQ(evicts_like(counted(shape, newest, 1, 100)), "always the oldest goes");
+  EXPECT_EQ(evicts_like(counted(shape, newest, 1, 100)), "the oldest is always evicted");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::vector<double> weighted_subsets(WeightedLaw law,
 std::vector<double> proportional_inclusions(std::span<const double> weights, std::uint32_t k);
 
 // Pearson over the kept sets, those that expect fewer than 10 pooled in one; nothing if that leaves
-// one cell. A set without probability that occurred refutes the law. Requires subsets in `counts`.
+// one bin. A set without probability that occurred refutes the law. Requires subsets in `counts`.
 // Detectable: root mean square relative deviation of a set.
 std::optional<ChanceTest> weighted_test(const Counts& counts, std::span<const double> subsets);
 

@@ -54,7 +54,7 @@ constexpr std::uint64_t evidence_streams = 2000;  // times 64 in a nightly run
 constexpr double evidence_level = law_error;
 
 // What a nightly run adds to the fixed tests: evidence that grows with every stream, over newcomers
-// and elders at once.
+// and older tokens at once.
 void add_evidence(Family& family,
                   const Effort& effort,
                   ChanceLaw law,

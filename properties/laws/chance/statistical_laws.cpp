@@ -103,7 +103,7 @@ constexpr auto table = std::to_array<Law>({
      .check = measure_contrasts},
     {.id = "chance.acceptance",
      .sentence =
-         "The t-th token stays at its own decision with k/t (age-geometric: k/(k+1), or always).",
+         "The t-th token is kept at its own decision with k/t (age-geometric: k/(k+1), or always).",
      .why = "The count that k is divided by is where reservoirs go wrong by one; acceptance shows "
             "it with a tenth of the streams that inclusion needs.",
      .seen_in = off_by_one,
@@ -111,8 +111,8 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = decides_one_by_one,
      .check = measure_acceptance},
     {.id = "chance.age-rank",
-     .sentence = "Whoever makes room for a newcomer is any of the elders, whatever its age.",
-     .why = "A victim chosen by place or age makes a queue of the sample.",
+     .sentence = "A newcomer may replace any older token, each with the same probability.",
+     .why = "A victim selected by place or age makes a queue of the sample.",
      .seen_in = "OnlineStats.jl #222: the last slot is never replaced",
      .must_see = nothing,
      .not_applicable = decides_one_by_one,
@@ -135,7 +135,7 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = claims_a_law,
      .check = measure_independence},
     {.id = "chance.chunks",
-     .sentence = "The law of who is kept does not depend on how the stream was cut.",
+     .sentence = "The probability to be kept does not depend on how the stream was cut.",
      .why = "A prefill in chunks must sample as tokens one by one do.",
      .seen_in = "the printed code of the reservoir paper: a chunk of m leaves k/(k+m)",
      .must_see = nothing,
