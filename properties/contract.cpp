@@ -78,7 +78,7 @@ void declare_options(const Spec& spec, Contract& contract) {
     contract.masks_evicted = below == masks_all;
     contract.pinned_first_page = !contract.masks_evicted;
   }
-  // Every newcomer is admitted, with less than what the one that goes for it has gathered.
+  // Every newcomer is admitted, with a score below that of the token that is evicted for it.
   if (spec.policy->name == "h2o" && spec.options.at("form") == "flexgen") {
     contract.claims.emplace("ageing");
   }
@@ -95,8 +95,9 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
   if (timing == Timing::lazy) {
     most = largest + slack;
   } else if (timing == Timing::trim_then_attend) {
-    // Nothing of a chunk may go before it was attended to, so one longer than the recent window is
-    // stored whole; and where each query has a window of its own, so is what the first one sees.
+    // No token of a chunk may be evicted before it was attended to, so one longer than the recent
+    // window is stored whole; and where each query has a window of its own, so is what the first
+    // one sees.
     const std::uint64_t kept = visibility == Visibility::window ? largest : largest - recent;
     most = std::max(most, kept + chunk);
   }

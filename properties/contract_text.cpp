@@ -27,7 +27,7 @@ void position_line(const Contract& contract, std::vector<std::string>& lines) {
   } else if (contract.positions == PositionMode::shifted) {
     lines.push_back("positions=shifted: stored keys are rotated again whenever a gap closes");
   } else if (contract.positions == PositionMode::unreported) {
-    lines.push_back("positions=untold: the laws on rotary positions cannot be tried");
+    lines.push_back("positions are not reported: the laws on rotary positions cannot be tried");
   }
 }
 
@@ -52,12 +52,12 @@ std::string residual_text(const Contract& contract) {
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   const std::array<std::pair<bool, std::string_view>, 7> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
-      {contract.masks_evicted, "masks-instead: hidden rows stay stored and may be seen again"},
+      {contract.masks_evicted, "masks-instead: hidden rows remain stored and may be seen again"},
       {contract.may_evict_newest, "self-may-go: the newest token may be evicted at once"},
       {contract.random, "random: other seeds give other residents"},
       {contract.keeps_fewer, "keeps-fewer: a full cache may hold less than its budget"},
       {contract.shifts, "shifts: a shift closes the gap behind the sinks"},
-      {contract.wants_attention, "wants-attention: what stays depends on attention"},
+      {contract.wants_attention, "wants-attention: attention decides which tokens are kept"},
   }};
   for (const auto& [set, line] : flags) {
     if (set) lines.emplace_back(line);
@@ -120,7 +120,7 @@ std::vector<std::string> deviations(const Contract& contract) {
     const TopPages& sizes = contract.top_pages;
     lines.push_back("visibility=top-pages: nothing is evicted, and each query attends to " +
                     rows(sizes.attended) + " at most, in whole pages of " +
-                    std::to_string(sizes.page) + ", chosen anew by each head; in the first " +
+                    std::to_string(sizes.page) + ", selected anew by each head; in the first " +
                     std::to_string(sizes.dense_layers) + " layers to everything");
   }
   position_line(contract, lines);

@@ -131,7 +131,8 @@ TEST(LawOnRuns, SizeLivenessWantsTightSizesRefusedOrHeld) {
         auto& stored = reported.facts.units[0].stored;
         if (reported.tokens > 6) stored.push_back(stored.back());
       },
-      "expected: somebody leaves, however many are protected: at most 6 rows of a budget of 6 (5 "
+      "expected: some token is evicted, however many are protected: at most 6 rows of a budget of "
+      "6 (5 "
       "sinks, 1 recent); seen: 7 rows are stored");
   AlteredFamily accepting(
       spec, [](Reported&) {}, [](Contract& contract) { contract.recent = 6; });
@@ -161,7 +162,7 @@ TEST(LawOnRuns, ChunkingTimingFollowsFromTheRunOneByOne) {
         timing == "attend-then-trim" ? "0-4; seen: it sees 1-4" : "0 4; seen: it sees 4";
     expect_holds_then_broken(
         "chunking.timing", "streaming:sinks=1,recent=3;timing=" + timing, hide_first_row_in_chunks,
-        "expected: query 4 of chunk 4-8 sees what stays of the tokens before its chunk when they "
+        "expected: query 4 of chunk 4-8 sees what is kept of the tokens before its chunk when they "
         "are fed one by one, and its chunk: " +
             past);
   }

@@ -95,18 +95,18 @@ const std::vector<Altered>& altered_sizes() {
        "expected: the mask has a column for each of the 5 rows returned to attention; seen: it is "
        "10 wide"},
       {"size.mask-width", streaming, [](History& h) { facts(h, 4).visible.pop_back(); },
-       "expected: the mask has 1 x 5 cells; seen: it has 4"},
+       "expected: the mask has 1 x 5 entries; seen: it has 4"},
       {"size.bytes", streaming,
        [](History& h) {
          for (Event& event : h.events) event.facts.units[0].bytes = 16 * event.branch.size();
        },
        "expected: 4 rows occupy the 144 bytes that as many occupied before; seen: 160 bytes are "
-       "told after 10 tokens"},
+       "reported after 10 tokens"},
       {"size.bytes", streaming,
        [](History& h) {
          for (Event& event : h.events) event.facts.units[0].bytes = 0;
        },
-       "expected: 1 row occupy some bytes; seen: 0 bytes are told"},
+       "expected: 1 row occupy some bytes; seen: 0 bytes are reported"},
   };
   return all;
 }
@@ -163,7 +163,8 @@ const std::vector<Altered>& altered_residents() {
        "expected: what is stored after a call was stored before it (0 6-8) or came with it (9); "
        "seen: 2 is stored too"},
       {"resident.no-resurrection", streaming, [](History& h) { facts(h, 5).stored[1] = row(2); },
-       "expected: 2 was not stored after 9 tokens, so it stays gone; seen: it is stored again: 0 2 "
+       "expected: 2 was not stored after 9 tokens, so it must not return; seen: it is stored "
+       "again: 0 2 "
        "9 10"},
       {"resident.no-resurrection", windowed, [](History& h) { show(facts(h, 3), 2, 1, true); },
        "expected: 1 was not visible to query 4, so no later query sees it; seen: query 6 of chunk "
@@ -172,7 +173,7 @@ const std::vector<Altered>& altered_residents() {
        [](History& h) {
          std::erase_if(facts(h, 5).stored, [](const Row& r) { return r.value.position == 8; });
        },
-       "expected: 8, which left the recent window last, enters the middle; seen: it is gone"},
+       "expected: 8, which left the recent window last, enters the middle; seen: it is evicted"},
       {"reference.dense", streaming, [](History& h) { show(facts(h, 2), 1, 0, false); },
        "expected: query 3 of chunk 2 3 sees all that was fed: 0-3; seen: it sees 1-3"},
       {"reference.dense", streaming, [](History& h) { facts(h, 1).stored.pop_back(); },

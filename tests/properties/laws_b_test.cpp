@@ -58,7 +58,7 @@ const std::vector<Broken>& table() {
        "expected: the first query after the reset is at position 0; seen: it is at position 1"},
       {"position.sinks-untouched", "shift-takes-the-sinks", "plain-shifted",
        "sinks=1,recent=2,budget=3;stream=random;calls=f3,f1,f1",
-       "expected: sink 0 stays at position 0; seen: it is at position -1"},
+       "expected: sink 0 is still at position 0; seen: it is at position -1"},
       {"position.shift-composes", "second-shift-call-overwrites-the-first", "plain-shifting",
        "sinks=1,recent=3,budget=4;stream=random;calls=f4,f4,d3,f1",
        "expected: as after one shift by -3: query 0 of the call reads token 6 at position 3; seen: "
@@ -202,12 +202,12 @@ const std::vector<Broken>& table() {
        "18 19 20 21 22; seen: it sees 0 1 6 9 19 20 21 22"},
       {"attention.newcomer-can-win", "no-newcomer-ever-stays", "plain-h2o",
        "sinks=0,recent=4,budget=7;stream=random,planted=5;calls=f2",
-       "expected: token 5 stays: from its arrival on it gets nearly all attention; seen: it is "
-       "gone after 4 more tokens; stored are 0 1 2 6 7 8 9"},
+       "expected: token 5 is kept: from its arrival on it gets nearly all attention; seen: it is "
+       "evicted after 4 more tokens; stored are 0 1 2 6 7 8 9"},
       {"attention.stale-scores", "oldest-first-whatever-its-score", "plain-h2o",
        "sinks=0,recent=2,budget=4;stream=random;calls=f1",
-       "expected: token 1 stays: from its arrival on it gets nearly all attention; seen: it is "
-       "gone after 4 more tokens; stored are 2 3 4 5"},
+       "expected: token 1 is kept: from its arrival on it gets nearly all attention; seen: it is "
+       "evicted after 4 more tokens; stored are 2 3 4 5"},
       {"attention.ties", "first-layer-prunes-the-scores", "plain-h2o",
        "sinks=0,recent=1,budget=6,layers=2;stream=random;calls=f9,f3,f5",
        "expected: all scores equal, as in unit 0: it stores 0 1 2 3 4 8; seen: it stores 3 4 5 6 7 "

@@ -94,8 +94,9 @@ constexpr auto table = std::to_array<Law>({
     {.id = "chunking.empty-call",
      .sentence = "A call without tokens changes nothing, or is refused.",
      .why = "Empty chunks happen: a prompt that ends at a boundary, a scheduler with nothing to do "
-            "for a sequence. Slices like [-0:] mean everything then, room is made for nobody, and "
-            "counters of calls move on. The same chunks are fed with and without empty calls "
+            "for a sequence. Slices like [-0:] then mean everything, tokens are evicted without "
+            "need, and "
+            "counters of calls advance. The same chunks are fed with and without empty calls "
             "between them; all that is stored and seen must be equal.",
      .seen_in = "transformers SinkCache ([-0:]); sglang #22470; H2O recent=0",
      .check = empty_call},

@@ -124,7 +124,7 @@ Judgement bounds(const History& history, const Contract& contract) {
     }
     return {};
   });
-  return unless_silent(std::move(judgement), reported, {"no bounds are told", true});
+  return unless_silent(std::move(judgement), reported, {"no bounds are reported", true});
 }
 
 constexpr std::string_view paper = "made, after Quest, arXiv:2406.10774";
@@ -132,7 +132,7 @@ constexpr std::string_view paper = "made, after Quest, arXiv:2406.10774";
 constexpr auto table = std::to_array<Law>({
     {.id = "choice.attended",
      .sentence = "A query attends to as many pages as declared, or to all there are.",
-     .why = "Choosing pages saves time only as far as few are read: the declared number of pages "
+     .why = "Selecting pages saves time only as far as few are read: the declared number of pages "
             "bounds every query, and the query's own page is one of them, filled or not. One page "
             "more is read at each step for ever; one less throws away what was paid for. Judged by "
             "the number of rows that each query sees in layers that are not dense.",
@@ -159,9 +159,9 @@ constexpr auto table = std::to_array<Law>({
      .sentence = "The bound of a page is at least every logit of the page.",
      .why = "A page may be left out because nothing in it can give a larger logit than its bound. "
             "Where the bound is none (of one extreme only, of whole vectors instead of channels, "
-            "not brought up to date by the page's later tokens) the page that matters most can be "
-            "the one that is left out. The logits are computed anew, from what the tokens bring. "
-            "The law is silent where no bounds are told.",
+            "not updated by the page's later tokens) the page that matters most can be "
+            "the one that is left out. The logits are computed anew, from the token inputs. "
+            "The law is silent where no bounds are reported.",
      .seen_in = paper,
      .not_applicable = unless_selecting,
      .check = bounds},

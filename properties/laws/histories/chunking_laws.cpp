@@ -23,7 +23,7 @@ WhyNot unless_one_state(const Contract& contract) {
 }
 
 WhyNot unless_window(const Contract& contract) {
-  // Each query chooses pages for itself, so chunks may not show, with a budget or without.
+  // Each query selects pages for itself, so chunks may not show, with a budget or without.
   if (contract.visibility == Visibility::top_pages) return {};
   if (auto why = unless_bounded(contract)) return why;
   if (contract.visibility != Visibility::window) return "visibility is not window";
@@ -43,7 +43,7 @@ WhyNot unless_formula(const Contract& contract) {
     return "making room for a whole chunk asks a middle otherwise than token by token";
   }
   if (contract.masks_evicted) return "masks-instead is declared";
-  if (contract.pinned_first_page) return "what is hidden of the first page stays stored";
+  if (contract.pinned_first_page) return "what is hidden of the first page remains stored";
   return {};
 }
 
@@ -154,7 +154,7 @@ Judgement timing(Trial& trial, const Contract& contract) {
       const Tokens seen = at.visible();
       if (expected == seen) return {};
       return at.finding(
-          "sees what stays of the tokens before its chunk when they are fed one by "
+          "sees what is kept of the tokens before its chunk when they are fed one by "
           "one, and its chunk: " +
               text_of(expected),
           "it sees " + text_of(seen), expected);
@@ -165,7 +165,7 @@ Judgement timing(Trial& trial, const Contract& contract) {
 
 constexpr auto table = std::to_array<Law>({
     {.id = "chunking.state",
-     .sentence = "Who stays does not depend on how the stream was cut into chunks.",
+     .sentence = "Which tokens are kept does not depend on how the stream was cut into chunks.",
      .why =
          "With sinks and recent tokens alone, and under any rule that meets tokens one by one as "
          "they leave the window, the residents after n tokens follow from the n tokens. The same "
@@ -192,9 +192,9 @@ constexpr auto table = std::to_array<Law>({
     {.id = "chunking.timing",
      .sentence = "In a chunk each query sees what the declared timing leaves, and its chunk.",
      .why = "Under causal visibility a query inside a chunk sees other rows than fed alone, but "
-            "which ones follows from the timing: all that stayed of the tokens before, under "
+            "which ones follows from the timing: all tokens kept from before, under "
             "trim-then-attend less the room made for the chunk, and the chunk up to itself. The "
-            "run one by one says what stayed, so this relates two runs of the subject and trusts "
+            "run one by one says what is kept, so this relates two runs of the subject and trusts "
             "neither. Trimming after appending but before attention is caught by chunks longer "
             "than the window.",
      .seen_in = "seed 002, bug 1; streaming-llm #48; mlxcel #413; executorch #18821",

@@ -18,7 +18,7 @@ WhyNot unless_lazy(const Contract& contract) {
 }
 
 WhyNot unless_unpaged(const Contract& contract) {
-  if (contract.page > 1) return "pages are declared: their slack is not told";
+  if (contract.page > 1) return "pages are declared: their slack is not reported";
   return {};
 }
 
@@ -73,7 +73,7 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
       std::ranges::count_if(facts.stored, [](const Row& row) { return row.full_precision; }));
   ledger.most = std::max({ledger.most, rows, facts.returned.size()});
   const std::uint64_t bytes = *facts.bytes;
-  const std::string reported = std::to_string(bytes) + " bytes are told";
+  const std::string reported = std::to_string(bytes) + " bytes are reported";
   // A count of 0 agrees with itself at all times, so it is judged apart.
   if (rows > 0 && bytes == 0) return at.finding(rows_text(rows) + " occupy some bytes", reported);
   const auto [known, fresh] = ledger.bytes.emplace(Held{rows, full, ledger.most}, bytes);
@@ -125,7 +125,7 @@ MaybeFinding starved(const History& history, const Contract& contract) {
       const std::size_t rows = step.event->facts.units[unit].stored.size();
       if (rows <= most) continue;
       return finding_at(step, unit,
-                        phrase("somebody leaves, however many are protected: at most ",
+                        phrase("some token is evicted, however many are protected: at most ",
                                rows_text(most), " of a budget of ", contract.budget, " (",
                                contract.sinks, " sinks, ", contract.recent, " recent)"),
                         rows_text(rows) + " are stored");
@@ -191,7 +191,7 @@ constexpr auto table = std::to_array<Law>({
      .sentence = "A lazy cache moves rows once per slack, not with every token.",
      .why = "Slack is memory spent so that trims are rare: one trim moves up to a budget of rows "
             "and then nothing moves until the slack is used up. A cache that copies all its rows "
-            "with every token pays for the slack and gains nothing. Rows moved are told by the "
+            "with every token pays for the slack and gains nothing. Rows moved are reported by the "
             "subject; the law is silent where they are not. Up to four copies a token are allowed "
             "for taking tokens in and growing buffers.",
      .seen_in = "seed 002, bug 3; streaming-llm (fresh tensors at every step)",
@@ -199,18 +199,20 @@ constexpr auto table = std::to_array<Law>({
      .check = amortised},
     {.id = "size.bytes",
      .sentence = "Bytes follow rows: as many rows occupy as many bytes, and more no fewer.",
-     .why = "A cache sells a saving of memory, so the bytes that it tells must follow what it "
+     .why = "A cache sells a saving of memory, so the bytes that it reports must follow what it "
             "holds. As long as neither the rows held nor the most rows ever held change, the bytes "
             "must not either: a count that grows with the stream forgot the evicted rows, one that "
             "sticks at nothing never counted. Buffers that keep the capacity of their widest "
-            "moment are allowed for. The law is silent where no bytes are told.",
+            "moment are allowed for. The law is silent where no bytes are reported.",
      .seen_in = "VeloxQuant-MLX #378; kvpress #7; AdaKV #4",
      .not_applicable = unless_unpaged,
      .check = bytes},
     {.id = "size.liveness",
-     .sentence = "Whatever is protected, somebody can leave; sizes that forbid it are refused.",
+     .sentence =
+         "However many tokens are protected, some token can be evicted; sizes that forbid it "
+         "are refused.",
      .why = "When sinks and recent tokens fill the whole budget, a search for a victim among the "
-            "others comes back empty, and caches then grow in silence, evict nobody, or stop. "
+            "others comes back empty, and caches then grow in silence, evict no token, or stop. "
             "Setups in which protection takes all of the budget or more are tried: each must be "
             "refused when it is made, or hold its bound after every call all the same. Nothing "
             "else may give way: neither the bound nor the protection.",

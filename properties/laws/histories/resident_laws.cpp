@@ -148,18 +148,19 @@ constexpr auto table = std::to_array<Law>({
     {.id = "resident.recent",
      .sentence = "The latest tokens stay stored, as many as are declared, the newest always.",
      .why = "The recent window is protected from every decision, and the newest token must live to "
-            "be seen by the next one. Evicting the lowest score of all rows lets the newcomer go, "
+            "be seen by the next one. Evicting the lowest score of all rows evicts the newcomer, "
             "whose score is still zero, and the cache freezes on its prompt. Evicting from the "
             "wrong end, or one slot too many, loses recent tokens as well. A policy under which "
-            "the newest may go at once declares self-may-go.",
+            "the newest may be evicted at once declares self-may-go.",
      .seen_in = "VeloxQuant-MLX #137; Reward-Forcing #5; mlx-vlm #2031; Keyformer (hole)",
      .not_applicable = unless_latest_is_kept,
      .check = per_unit<recent>},
     {.id = "resident.survivors",
      .sentence = "What is stored after a call was stored before it or came with it.",
      .why = "A cache can only forget or take in; a row that is stored now and was not before, and "
-            "was not fed in between, is a row that had been counted as gone. Then the told size "
-            "was not the real one, or memory that was given back is used again. Calls that go back "
+            "was not fed in between, is a row that had been counted as evicted. Then the reported "
+            "size was not the real one, or memory that was given back is used again. Calls that go "
+            "back "
             "in the stream are judged by other laws.",
      .seen_in = "sglang #31501; vllm #622; ollama #6831",
      .check = per_unit<survivors>},

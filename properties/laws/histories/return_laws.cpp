@@ -20,13 +20,13 @@ WhyNot unless_gone_for_good(const Contract& contract) {
 WhyNot unless_admitting(const Contract& contract) {
   if (!contract.claims_to_be("admits-newcomers")) return "it does not claim admits-newcomers";
   if (contract.timing != Timing::attend_then_trim) {
-    return "timing is not attend-then-trim: who left last is not told";
+    return "timing is not attend-then-trim: the last token to leave is not reported";
   }
   if (contract.page > 1) return "pages are declared: rows come and go together";
   return {};
 }
 
-// How a token was found to be gone.
+// How a token was found to be evicted.
 struct Departure {
   bool freed = false;  // not stored any more; else only hidden from a query
   std::string how{};
@@ -46,7 +46,7 @@ class Departures {
 
   MaybeFinding take(const Step& step) {
     const Event& event = *step.event;
-    // A refused call changes nothing, so what is known of its branch stays.
+    // A refused call changes nothing, so what is known of its branch remains true.
     if (!event.refused) prepare(event);
     std::vector<Whereabouts>& units = branches_[event.call.branch];
     for (std::size_t unit = 0; unit < std::min(event.facts.units.size(), units.size()); ++unit) {
@@ -120,7 +120,7 @@ class Departures {
     for (const Token& token : stored) {
       const auto found = where.gone.find(token);
       if (found == where.gone.end() || !found->second.freed) continue;
-      return at.finding(text_of({token}) + " " + found->second.how + ", so it stays gone",
+      return at.finding(text_of({token}) + " " + found->second.how + ", so it must not return",
                         "it is stored again: " + text_of(stored));
     }
     for (const Token& token : minus(joined(where.alive, where.hidden), stored)) {
@@ -153,7 +153,7 @@ MaybeFinding newcomer_is_kept(const UnitView& at) {
   const Tokens stored = at.stored();
   if (contains(stored, token)) return {};
   return at.finding(text_of({token}) + ", which left the recent window last, enters the middle",
-                    "it is gone; stored are " + text_of(stored));
+                    "it is evicted; stored are " + text_of(stored));
 }
 
 Judgement newcomer(const History& history, const Contract& contract) {
@@ -176,10 +176,12 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = unless_gone_for_good,
      .check = no_resurrection},
     {.id = "resident.newcomer",
-     .sentence = "Claimed admits-newcomers: who has just left the recent window stays at first.",
+     .sentence = "Claimed admits-newcomers: a token that has just left the recent window is not "
+                 "evicted at once.",
      .why = "A policy that claims to admit newcomers never makes one the victim of the decision "
             "that it caused: room for it is made by an older token. Without that a full cache may "
-            "stay as it is for ever. Judged on the token that left the window last in each call, "
+            "keep the same tokens for ever. Judged on the token that left the window last in each "
+            "call, "
             "since the ones before it may have made room for it.",
      .seen_in = "VeloxQuant-MLX #137; Keyformer's mask",
      .not_applicable = unless_admitting,

@@ -16,7 +16,7 @@ WhyNot unless_causal(const Contract& contract) {
     return "visibility is window: each query has a past of its own";
   }
   if (contract.masks_evicted) return "masks-instead is declared";
-  if (contract.visibility == Visibility::top_pages) return "each query chooses a past of its own";
+  if (contract.visibility == Visibility::top_pages) return "each query selects a past of its own";
   return {};
 }
 
@@ -142,11 +142,12 @@ constexpr auto table = std::to_array<Law>({
      .check = per_query<same_past>},
     {.id = "visible.masked-never-mixed",
      .sentence = "A row that a query does not see gets no weight from it.",
-     .why = "The mask is a promise and the weights are what happened. Where the subject tells its "
-            "attention weights, a row that is told invisible must have weight zero (up to "
-            "rounding), or the mask that was told is not the mask that was used: padding that is "
-            "attended to, keys overwritten instead of masked, or a mask made before an eviction "
-            "and laid over the rows after it. The law is silent where no weights are told.",
+     .why =
+         "The mask is a promise and the weights are what happened. Where the subject reports its "
+         "attention weights, a row that is reported invisible must have weight zero (up to "
+         "rounding), or the reported mask is not the mask that was used: padding that is "
+         "attended to, keys overwritten instead of masked, or a mask made before an eviction "
+         "and laid over the rows after it. The law is silent where no weights are reported.",
      .seen_in = "VeloxQuant-MLX #370, #610; H2O flexgen's padding; kvpress per-head masking",
      .check = never_mixed},
 });

@@ -9,7 +9,7 @@ namespace {
 WhyNot unless_shared(const Contract& contract) {
   if (!contract.shares_budget()) return "no mean-budget is declared: each unit has its own budget";
   if (contract.page > 1) return "pages are declared: rows come and go together";
-  if (contract.masks_evicted) return "masks-instead: hidden rows stay stored";
+  if (contract.masks_evicted) return "masks-instead: hidden rows remain stored";
   return {};
 }
 
@@ -64,7 +64,7 @@ constexpr auto table = std::to_array<Law>({
      .why = "Heads that share a budget may hold more or less than their equal part, so no bound on "
             "one of them says what the layer costs. Counted over the layer, the rows are those of "
             "equal budgets: no more, and once enough tokens came no fewer. Shares that are rounded "
-            "each for itself leave rows to nobody, a pool that leaves somebody out or spans "
+            "each for itself leave rows unused; a pool that leaves a head out or spans "
             "several layers keeps too many here and too few there. That each unit has at least "
             "what it is sure of is size.full.",
      .seen_in = "FFY0/AdaKV, snapkv_utils.py; PyramidKV's floors",

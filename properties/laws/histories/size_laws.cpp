@@ -14,7 +14,7 @@ WhyNot unless_filled(const Contract& contract) {
 
 WhyNot unless_paged(const Contract& contract) {
   if (contract.page <= 1) return "no pages are declared";
-  if (contract.masks_evicted) return "masks-instead: hidden rows stay stored";
+  if (contract.masks_evicted) return "masks-instead: hidden rows remain stored";
   return unless_bounded(contract);
 }
 
@@ -55,8 +55,8 @@ MaybeFinding pages(const UnitView& at) {
   const Tokens gone = minus(joined(at.stored_before(), at.event().fed), at.stored());
   const std::size_t rest = gone.size() % page;
   if (rest == 0 || rest == beside_sinks) return {};
-  return at.finding("rows go in whole pages of " + std::to_string(page) + at.after_text(),
-                    std::to_string(gone.size()) + " go: " + text_of(gone));
+  return at.finding("rows are freed in whole pages of " + std::to_string(page) + at.after_text(),
+                    std::to_string(gone.size()) + " are freed: " + text_of(gone));
 }
 
 Judgement reported(const History& history, const Contract& contract) {
@@ -72,7 +72,7 @@ Judgement reported(const History& history, const Contract& contract) {
   return unless_silent(std::move(judgement), any, {"the subject reports no length", true});
 }
 
-// Lists of visible rows are turned into rows and mask by us, so their shape cannot be wrong and
+// We make rows and mask from lists of visible rows, so their shape cannot be wrong and
 // shows nothing.
 Judgement mask_width(const History& history, const Contract& contract) {
   bool any = false;
@@ -88,7 +88,7 @@ Judgement mask_width(const History& history, const Contract& contract) {
     }
     if (at.facts.visible.size() == queries * width) return {};
     return at.finding(
-        "the mask has " + std::to_string(queries) + " x " + std::to_string(width) + " cells",
+        "the mask has " + std::to_string(queries) + " x " + std::to_string(width) + " entries",
         "it has " + std::to_string(at.facts.visible.size()));
   });
   return unless_silent(std::move(judgement), any,
@@ -108,7 +108,7 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = unless_bounded,
      .check = per_unit<stored>},
     {.id = "size.full",
-     .sentence = "A cache that was given enough tokens stays full.",
+     .sentence = "A cache that was given enough tokens remains full.",
      .why = "Rows that the budget would hold but that are not there are quality thrown away, and "
             "they are invisible in any size limit. Once as many tokens as the budget were fed, the "
             "cache must hold at least the budget after every call; before that, every token. "
@@ -131,7 +131,7 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = unless_bounded,
      .check = per_query<visible>},
     {.id = "size.pages",
-     .sentence = "Where pages are declared, rows go in whole pages.",
+     .sentence = "Where pages are declared, rows are freed in whole pages.",
      .why = "Pages excuse much: more is stored than the budget, and what a query sees is judged "
             "less strictly. A cache that declares them to be excused, and frees row by row, gets "
             "the slack and owes nothing for it. What leaves in a call is counted: a multiple of "
@@ -142,18 +142,19 @@ constexpr auto table = std::to_array<Law>({
     {.id = "size.reported",
      .sentence = "The length that the cache reports is the number of rows it stores.",
      .why = "Callers size masks, positions and further allocations by the reported length. If it "
-            "is the length of the stream, the wished-for budget or a stale count, every user of it "
+            "is the length of the stream, the requested budget or a stale count, every user of it "
             "is wrong while the cache itself looks right. A cache that never evicted once reported "
-            "its window all the same. The law is silent where no length is told.",
+            "its window all the same. The law is silent where no length is reported.",
      .seen_in = "VeloxQuant-MLX #274; mlxcel #420; KVCache-Factory kv_seq_len",
      .check = reported},
     {.id = "size.mask-width",
      .sentence = "The mask has one column for each returned row and one line per query.",
-     .why = "A mask that is wider or narrower than the keys it is laid over either crashes or is "
-            "cut to fit, and then hides or shows the wrong rows. It happens when the mask is made "
-            "from the length of the stream, from an allocated capacity, or from another layer, and "
-            "the keys from what is stored. Width and rows are told apart here and must agree in "
-            "every call.",
+     .why =
+         "A mask that is wider or narrower than the keys it is laid over either crashes or is "
+         "cut to fit, and then hides or shows the wrong rows. It happens when the mask is made "
+         "from the length of the stream, from an allocated capacity, or from another layer, and "
+         "the keys from what is stored. Width and rows are reported apart here and must agree in "
+         "every call.",
      .seen_in = "mlxcel #412, #413, #420, #1776; VeloxQuant-MLX #390; transformers #48280",
      .must_see = {.eviction = false},
      .check = mask_width},

@@ -100,10 +100,11 @@ constexpr auto table = std::to_array<Law>({
     {.id = "visible.from-stored",
      .sentence =
          "A query sees what was stored before the call and its chunk up to itself, nothing else.",
-     .why = "Rows that attention is given must come from somewhere: from the rows that the cache "
-            "said it stored after the call before, or from the tokens of this call. Anything else "
-            "is a row that was counted as gone and still is used, padding, another branch's token "
-            "or garbage. This holds the told size against what is really used.",
+     .why =
+         "Rows that attention is given must come from somewhere: from the rows that the cache "
+         "said it stored after the call before, or from the tokens of this call. Anything else "
+         "is a row that was counted as evicted and still is used, padding, another branch's token "
+         "or garbage. This compares the reported size with what is really used.",
      .seen_in = "mlx-lm #1868; sglang #31501; ik_llama.cpp #2186; H2O flexgen's padding",
      .check = per_query<from_stored>},
     {.id = "visible.sinks",

@@ -127,7 +127,7 @@ std::string words_of(std::span<const Token> tokens) {
 }
 
 std::string to_text(double number) {
-  if (std::isnan(number)) return "not told";
+  if (std::isnan(number)) return "not reported";
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", number);
   return text;

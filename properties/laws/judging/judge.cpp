@@ -52,9 +52,9 @@ Tokens tokens_of(std::span<const Row> rows) {
 
 // A mask of a wrong shape is the finding of size.mask-width; here it must only not be read past.
 bool sees(const UnitFacts& unit, std::size_t query, std::size_t row) {
-  const std::size_t cell = query * unit.mask_width + row;
-  return row < unit.mask_width && row < unit.returned.size() && cell < unit.visible.size() &&
-         unit.visible[cell] != 0;
+  const std::size_t entry = query * unit.mask_width + row;
+  return row < unit.mask_width && row < unit.returned.size() && entry < unit.visible.size() &&
+         unit.visible[entry] != 0;
 }
 
 Tokens visible_to(const UnitFacts& unit, std::size_t query) {

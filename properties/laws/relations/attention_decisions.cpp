@@ -52,11 +52,11 @@ Judgement watch(Trial& trial, Case what, std::uint64_t arrival) {
     for (std::size_t unit = 0; unit < event.facts.units.size(); ++unit) {
       const std::vector<Token> stored = row_tokens(event.facts.units[unit].stored);
       if (std::ranges::count(stored, favourite) != 0) continue;
-      return finding_in(
-          *history, i, unit,
-          {phrase("token ", favourite, " stays: from its arrival on it gets nearly all attention"),
-           phrase("it is gone after ", event.branch.size() - arrival - 1,
-                  " more tokens; stored are ", words_of(stored))});
+      return finding_in(*history, i, unit,
+                        {phrase("token ", favourite,
+                                " is kept: from its arrival on it gets nearly all attention"),
+                         phrase("it is evicted after ", event.branch.size() - arrival - 1,
+                                " more tokens; stored are ", words_of(stored))});
     }
   }
   return std::monostate{};
@@ -98,7 +98,7 @@ Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
     feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;
     latest = latest_arrival(contract, 1);
   }
-  // Who admits every newcomer gives this one a hearing at any time.
+  // A policy that admits every newcomer considers this one at any time.
   if (contract.claims_to_be("admits-newcomers")) latest = 2 * budget;
   if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
   latest = std::min(latest, 2 * budget + 1);
@@ -133,7 +133,7 @@ Judgement ties_decide_alike(Trial& trial, const Contract& contract) {
   const auto found =
       disagreement({*history}, {*reseeded}, compare, "all scores equal, as in the first run");
   if (found) return *found;
-  // Units with budgets of their own may have chosen among other candidates.
+  // Units with budgets of their own may have selected among other candidates.
   if (contract.uneven()) return std::monostate{};
   for (std::size_t i = 0; i < history->events.size(); ++i) {
     const std::vector<UnitFacts>& units = history->events[i].facts.units;

@@ -8,16 +8,16 @@ namespace {
 
 WhyNot not_by_attention(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
-  if (contract.random) return "random: even a favourite may be drawn to go";
-  if (contract.page > 1) return "page: a favourite goes with its page";
-  if (contract.claims_to_be("pooled")) return "pooled: a neighbour may stay in its place";
+  if (contract.random) return "random: even a favourite may be drawn for eviction";
+  if (contract.page > 1) return "page: a favourite is evicted with its page";
+  if (contract.claims_to_be("pooled")) return "pooled: a neighbour may be kept in its place";
   if (contract.budget <= contract.sinks + contract.recent) return "there is no middle to win";
   return {};
 }
 
 WhyNot blind_or_random(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
-  if (contract.random) return "random: equals are told apart by chance";
+  if (contract.random) return "random: chance decides among equals";
   return {};
 }
 
@@ -63,8 +63,8 @@ constexpr auto table = std::to_array<Law>({
      .seen_in = "I39; made",
      .check = offset_is_nothing},
     {.id = "attention.newcomer-can-win",
-     .sentence = "A token that gets nearly all attention from its arrival on stays.",
-     .why = "Deciding by attention is worth something only if a late token can displace an early "
+     .sentence = "A token that gets nearly all attention from its arrival on is kept.",
+     .why = "Deciding by attention is useful only if a late token can displace an early "
             "one. Scores that start at 0 and are compared at once, a hole between the recent "
             "window and the candidates, or a mask that only ever shrinks, freeze the cache on its "
             "first tokens. The token arrives anywhere that even plain sums must let it win: before "
@@ -74,14 +74,17 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = not_by_attention,
      .check = newcomer_can_win},
     {.id = "attention.stale-scores",
-     .sentence = "Decisions follow tokens, not slots: who got more does not go for who got less.",
-     .why = "Evicting a row moves the rows behind it, or puts a new one into its slot. Scores that "
-            "do not move with the rows then belong to others, and after some evictions the token "
-            "that everybody attends to goes on another's account. It is planted early and watched "
-            "through many refills of the cache. Where every query likes the same tokens, one that "
-            "got more from each query than a younger one from any does not go before it. And sinks "
-            "that get no attention change nothing: the same stream without them, and a budget as "
-            "much smaller, leaves the same.",
+     .sentence = "Decisions follow tokens, not slots: a token with more attention is not evicted "
+                 "before one with less.",
+     .why =
+         "Evicting a row moves the rows behind it, or puts a new one into its slot. Scores that "
+         "do not move with the rows then belong to others, and after some evictions the token "
+         "that every query attends to is evicted for another's score. It is planted early and "
+         "watched "
+         "through many refills of the cache. Where every query likes the same tokens, one that "
+         "got more from each query than a younger one from any is not evicted before it. And sinks "
+         "that get no attention change nothing: the same stream without them, and a budget as "
+         "much smaller, leaves the same.",
      .seen_in = "M31; VeloxQuant-MLX #141",
      .must_see = {.wrap = true},
      .not_applicable = not_by_attention,

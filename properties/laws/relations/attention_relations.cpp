@@ -45,11 +45,11 @@ UnitFacts cut_to(const UnitFacts& facts, std::size_t queries) {
   // What is stored after a call may rightly depend on its later tokens.
   cut.stored.clear();
   cut.reported.reset();
-  const std::size_t cells = queries * facts.returned.size();
-  cut.visible.resize(std::min(cut.visible.size(), cells));
+  const std::size_t entries = queries * facts.returned.size();
+  cut.visible.resize(std::min(cut.visible.size(), entries));
   cut.query_positions.resize(std::min(cut.query_positions.size(), queries));
-  cut.key_positions.resize(std::min(cut.key_positions.size(), cells));
-  cut.weights.resize(std::min(cut.weights.size(), cells));
+  cut.key_positions.resize(std::min(cut.key_positions.size(), entries));
+  cut.weights.resize(std::min(cut.weights.size(), entries));
   return cut;
 }
 
@@ -191,7 +191,7 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
 }
 
 // The constants keep each kind's logits exact: chance is a multiple of 2^-24 below 1 (of 2^-22
-// below 4 where it is stretched), and stays one. Distances in `recency` are rounded already.
+// below 4 where it is stretched), and remains one. Distances in `recency` are rounded already.
 Judgement offset_is_nothing(Trial& trial, const Contract& contract) {
   Case what = with_calls(trial.what(), feeds_of(trial.what()));
   if (what.stream.kind == StreamKind::recency) what.stream.kind = StreamKind::random;

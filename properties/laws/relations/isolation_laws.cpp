@@ -60,15 +60,16 @@ constexpr auto table = std::to_array<Law>({
      .check = heads_apart},
     {.id = "isolation.sequences",
      .sentence = "A sequence does the same alone and in any batch.",
-     .why = "Sequences of a batch know nothing of each other. Protected rows of the first sequence "
-            "applied to all, one threshold for the batch, or padding that is attended to, make a "
-            "result depend on who else is served. Each sequence is run alone and compared, and one "
-            "sequence's attention is changed while the others are watched.",
+     .why =
+         "Sequences of a batch know nothing of each other. Protected rows of the first sequence "
+         "applied to all, one threshold for the batch, or padding that is attended to, make a "
+         "result depend on what else is served. Each sequence is run alone and compared, and one "
+         "sequence's attention is changed while the others are watched.",
      .seen_in = "VeloxQuant-MLX #90; ik_llama.cpp #2171; M32, M49",
      .wants = {.several_sequences = true},
      .check = sequences_apart},
     {.id = "isolation.group",
-     .sentence = "Query heads of one group may change places without changing what stays.",
+     .sentence = "Query heads of one group may change places without changing what is kept.",
      .why = "With grouped queries several query heads read one kv-head, and decide together which "
             "rows it keeps. If the first head of the group decides alone, exchanging the heads "
             "changes the residents.",

@@ -46,7 +46,7 @@ Judgement undisturbed(Trial& trial,
 Judgement layers_apart(Trial& trial, const Contract& contract) {
   const Case what = telling(trial.what());
   if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
-  // The first layers show it; the others would only cost more runs. The same goes for heads.
+  // The first layers show it; the others would only cost more runs. The same holds for heads.
   for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
     Judgement judged =
         undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_layer, layer),

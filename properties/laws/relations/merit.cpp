@@ -40,7 +40,7 @@ class Records {
     note(seen, query);
     std::erase_if(unearned, [&](const Pair& pair) { return !outdoes(pair.first, pair.second); });
     if (!unearned.empty()) return accuse(step, unearned.front(), here);
-    // Where nothing went, no token was chosen before another.
+    // If no token was evicted, none was preferred to another.
     for (const Token token : here) {
       if (!gone.empty() && may_go(step, token)) ++records_[token].decisions;
     }
@@ -134,8 +134,8 @@ class Records {
     return finding_at(step, unit_,
                       phrase("token ", pair.first, " outlives the younger ", pair.second,
                              ": each query that saw both gave it more, and so did all of its life"),
-                      phrase(mean(pair.first), " and is gone, ", mean(pair.second),
-                             " and stays; left are ", text_of(here)));
+                      phrase(mean(pair.first), " and is evicted, ", mean(pair.second),
+                             " and is kept; left are ", text_of(here)));
   }
 
   const History& history_;

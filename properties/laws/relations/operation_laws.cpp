@@ -21,7 +21,7 @@ constexpr auto table = std::to_array<Law>({
      .must_see = {.eviction = false},
      .check = same_twice},
     {.id = "operation.reset",
-     .sentence = "After a reset a second stream goes as on a fresh object.",
+     .sentence = "After a reset a second stream gives the same results as on a fresh object.",
      .why = "Servers reuse caches. What is left of the first text, a length, scores, a write "
             "index, a pending shift, changes the second one, usually long after its beginning.",
      .seen_in = "KVCache-Factory (generation state); kvpress #221; streaming-llm (documents); M41",
@@ -77,7 +77,7 @@ constexpr auto table = std::to_array<Law>({
     {.id = "operation.reorder",
      .sentence = "After a reorder, sequence i is what sequence from[i] was.",
      .why = "Beam search exchanges sequences, and copies good ones over bad ones. All that belongs "
-            "to a sequence must move: rows of each precision, lengths and scores. What stays "
+            "to a sequence must move: rows of each precision, lengths and scores. What is left "
             "behind answers for another sequence. From then on all sequences are fed attention "
             "that treats them alike, so that each must go on as the one that it became.",
      .seen_in = "transformers #46612, #48700",
@@ -89,8 +89,8 @@ constexpr auto table = std::to_array<Law>({
          "A reorder from a sequence that does not exist, or from too few or many, is refused.",
      .why =
          "Beam indices come from a sampler, and are wrong at times: of another batch, or one too "
-         "far. Taken at its word, a sequence that does not exist is memory of somebody else, and a "
-         "list of another length leaves sequences that are nobody's. One sequence for several "
+         "far. Taken at its word, a sequence that does not exist is memory of another owner, and a "
+         "list of another length leaves sequences undefined. One sequence for several "
          "targets is how beams are copied and no mistake. The refused call must change nothing.",
      .seen_in = "transformers #46612, #48700; made",
      .wants = {.several_sequences = true},

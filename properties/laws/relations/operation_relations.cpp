@@ -85,7 +85,7 @@ Judgement forks_apart(Trial& trial, const Contract& contract) {
     branched.variant = 1;
     other.push_back(branched);
     branched.branch = 1;
-    // Either may go first.
+    // Either may be fed first.
     both.push_back(i % 2 == 0 ? branched : cut->tail[i]);
     both.push_back(i % 2 == 0 ? cut->tail[i] : branched);
   }

@@ -9,7 +9,7 @@ namespace {
 
 WhyNot unreported(const Contract& contract) {
   if (contract.positions != PositionMode::unreported) return {};
-  return "positions=untold: the subject knows no positions";
+  return "the subject reports no positions";
 }
 
 WhyNot never_refilled(const Contract& contract) {
@@ -55,7 +55,7 @@ constexpr auto table = std::to_array<Law>({
      .sentence = "Distances are right for what is fed after tokens were taken back.",
      .why = "Speculative decoding feeds drafts and takes most of them back. A position counter "
             "that does not go back with the rows puts what comes next at a false distance from all "
-            "that stayed.",
+            "that were kept.",
      .seen_in = "mlx-lm #1868; rMLX #509; llama.cpp #29045",
      .wants = {.truncates = true},
      .must_see = {.eviction = false},
@@ -123,7 +123,7 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = never_moved,
      .check = shift_composes},
     {.id = "position.norm",
-     .sentence = "A rotated key is the exactly rotated key, as far as its precision goes.",
+     .sentence = "A rotated key is the exactly rotated key, as far as its precision allows.",
      .why = "Rotation keeps lengths. Keys that are rotated again and again in low precision drift, "
             "and a factor that belongs to the first rotation only, applied by every shift, grows "
             "without bound. What a precision may lose is known per rotation; more is a mistake.",

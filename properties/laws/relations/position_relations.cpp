@@ -20,7 +20,7 @@ std::optional<Difference> sink_moved(const Row& row, bool& tested) {
   if (std::isnan(row.position)) return std::nullopt;
   tested = true;
   if (!differs(row.position, row.key.position)) return std::nullopt;
-  return Difference{phrase("sink ", row.key, " stays at position ", row.key.position),
+  return Difference{phrase("sink ", row.key, " is still at position ", row.key.position),
                     phrase("it is at position ", row.position), 0};
 }
 
@@ -81,7 +81,7 @@ Judgement same_everywhere(const History& history, const Contract& contract) {
       }
     }
   });
-  return unless_silent(held(finding), tested, {"no position was told"});
+  return unless_silent(held(finding), tested, {"no position was reported"});
 }
 
 Judgement begins_at_zero(Trial& trial, const Contract&) {
@@ -102,7 +102,7 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
                       phrase("it is at position ", position), 0};
   };
   return in_run(*history,
-                check_units(*history, {"reset is refused, or no position was told"}, check));
+                check_units(*history, {"reset is refused, or no position was reported"}, check));
 }
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
@@ -118,12 +118,12 @@ Judgement sinks_untouched(const History& history, const Contract& contract) {
       const std::optional<double> first = grown(at, row, errors);
       if (!first) continue;
       return Difference{
-          phrase("sink ", row.key, "'s key stays as it was stored, wrong by ", *first),
+          phrase("sink ", row.key, "'s key does not change once it is stored, wrong by ", *first),
           phrase("it is wrong by ", row.key_error), 0};
     }
     return {};
   };
-  return check_units(history, {"no position of a sink was told"}, check);
+  return check_units(history, {"no position of a sink was reported"}, check);
 }
 
 Judgement shift_composes(Trial& trial, const Contract& contract) {
@@ -157,7 +157,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
                                   phrase("as after one shift by ", -whole));
   if (found) return *found;
   const auto reported = [](const Row& row) { return !std::isnan(row.position); };
-  if (!any_stored(*once, reported)) return NotTested{"no position was told"};
+  if (!any_stored(*once, reported)) return NotTested{"no position was reported"};
   return std::monostate{};
 }
 

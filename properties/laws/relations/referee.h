@@ -1,4 +1,5 @@
-// Holds a history against a reference: the same calls, draws and attention, on lists of positions.
+// Compares a history with the reference cache, which gets the same calls, draws and attention and
+// works on lists of positions.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace kv::properties {
 
-// What of the reference's answers is compared.
+// Which of the reference cache's answers are compared.
 enum class Compared { visible, visible_and_stored };
 
 class Referee {

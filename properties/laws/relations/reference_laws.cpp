@@ -13,7 +13,7 @@ WhyNot unless_named(const Contract& contract) {
   if (contract.reference.empty()) return "the subject names no reference";
   if (contract.page > 1) return "pages are declared: rows come and go together";
   if (contract.visibility == Visibility::top_pages && contract.unit != Unit::head) {
-    return "heads choose for themselves, and are not told apart";
+    return "each head selects for itself, and units do not report heads apart";
   }
   return {};
 }
@@ -206,7 +206,7 @@ constexpr auto table = std::to_array<Law>({
             "lines over lists of positions that share no code with it. Fed the same calls, the "
             "same draws and the same attention, the stored rows and what every query sees must be "
             "equal, token for token, in every layer and head, through forks and resets. Where a "
-            "decision hangs on a difference that rounding could turn round, the comparison stops.",
+            "decision hangs on a difference that rounding could reverse, the comparison stops.",
      .seen_in =
          "LightGBM #4450; asap_sketchlib #83; vLLM LRUEvictor.update; H2O and Keyformer masks",
      .wants = {.forks = true, .resets = true, .several_layers = true, .several_heads = true},
@@ -228,8 +228,9 @@ constexpr auto table = std::to_array<Law>({
          "Sinks and recent tokens that fill the budget leave no choice, so any policy is then "
          "streaming, and without sinks a window; a head that is alone in its layer, or sure of its "
          "whole budget, shares none; no slack is no laziness; and fed token by token, making room "
-         "before attention is a window of the budget. Such sizes are where slices like [-0:] turn "
-         "into everything, and where a policy that decides by attention can be compared exactly. "
+         "before attention is a window of the budget. Such sizes are where slices like [-0:] "
+         "become "
+         "everything, and where a policy that decides by attention can be compared exactly. "
          "The sizes are tried one after the other; those that the subject refuses are left out.",
      .seen_in = "transformers SinkCache; H2O recent=0; kvpress StreamingLLM",
      .not_applicable = unless_named,

@@ -182,8 +182,8 @@ constexpr auto table = std::to_array<Law>({
      .must_see = {.eviction = false},
      .check = place},
     {.id = "row.unharmed",
-     .sentence = "A key that is never shifted stays the key that was fed.",
-     .why = "Evicting others must not change a row that stays. Keys are overwritten by masking "
+     .sentence = "A key that is never shifted remains the key that was fed.",
+     .why = "Evicting others must not change a row that is kept. Keys are overwritten by masking "
             "tricks, by requantising at each flush and by copies onto rows that are still in use; "
             "each shows as an error larger than the declared precision explains.",
      .seen_in = "kvpress (per-head masking), M54; transformers #48700",
@@ -211,7 +211,7 @@ constexpr auto table = std::to_array<Law>({
      .not_applicable = unless_codes,
      .check = half_step},
     {.id = "row.returned-equals-stored",
-     .sentence = "A row that attention saw and that stays is stored as attention saw it.",
+     .sentence = "A row that attention saw and that is kept is stored as attention saw it.",
      .why = "A call attends first and trims then, or the other way round; the rows are the same. "
             "Where the two are built apart, the next call reads something else than this one did.",
      .seen_in = "VeloxQuant-MLX #370, #610; ollama #14912; M58",
