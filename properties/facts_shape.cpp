@@ -7,7 +7,7 @@ std::string mismatch(std::size_t unit,
                      std::string_view what,
                      std::size_t found,
                      std::size_t expected) {
-  return "unit " + std::to_string(unit) + " told " + std::to_string(found) + " " +
+  return "unit " + std::to_string(unit) + " reported " + std::to_string(found) + " " +
          std::string(what) + "; expected " + std::to_string(expected);
 }
 
@@ -15,7 +15,7 @@ std::string mismatch(std::size_t unit,
 
 std::optional<std::string> shape_error(const Facts& facts, std::size_t units, std::size_t queries) {
   if (facts.units.size() != units) {
-    return "it told of " + std::to_string(facts.units.size()) + " units; expected " +
+    return "it reported " + std::to_string(facts.units.size()) + " units; expected " +
            std::to_string(units);
   }
   for (std::size_t i = 0; i < units; ++i) {

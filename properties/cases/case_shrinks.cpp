@@ -124,7 +124,7 @@ class Shrinks {
     }
   }
 
-  // Other content is told apart from the plain one, variant 0, only after something was taken back.
+  // Other content differs from the plain one, variant 0, only after something was taken back.
   void variants() {
     change([](Case& next) {
       for (Call& call : next.calls) call.variant = 0;

@@ -28,14 +28,14 @@ constexpr int exit_done = 0;
 constexpr int exit_threw = 99;
 
 // What a child wrote on standard error: in a file without a name, which never blocks the writer.
-class Words {
+class ErrorOutput {
  public:
-  Words() : file_(::memfd_create("kvcheck", MFD_CLOEXEC)) {}
+  ErrorOutput() : file_(::memfd_create("kvcheck", MFD_CLOEXEC)) {}
 
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
+  ErrorOutput(const ErrorOutput&) = delete;
+  ErrorOutput& operator=(const ErrorOutput&) = delete;
 
-  ~Words() {
+  ~ErrorOutput() {
     if (file_ >= 0) ::close(file_);
   }
 
@@ -57,15 +57,15 @@ class Words {
   int file_;
 };
 
-// Into the child's standard error, which its parent reads.
+// Writes to the child's standard error, which its parent reads.
 void say(std::string_view what) {
   const std::string line = std::string(what) + "\n";
   static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) + 0);
 }
 
-[[noreturn]] void be_child(const std::function<void()>& work, const Words& words) {
-  words.take_standard_error();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read its answer
+[[noreturn]] void be_child(const std::function<void()>& work, const ErrorOutput& errors) {
+  errors.take_standard_error();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process would read its answer
   die_of_signals();
   try {
     work();
@@ -79,7 +79,7 @@ void say(std::string_view what) {
   ::_exit(exit_done);
 }
 
-std::string end_of(int status, const Words& words) {
+std::string end_of(int status, const ErrorOutput& errors) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == exit_done) return {};
   std::string text;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it gave no answer in time";
@@ -91,7 +91,7 @@ std::string end_of(int status, const Words& words) {
   } else {
     text = "it left the process with status " + std::to_string(WEXITSTATUS(status));
   }
-  const std::string said = words.last_line();
+  const std::string said = errors.last_line();
   return said.empty() ? text : text + ": " + said;
 }
 
@@ -100,13 +100,13 @@ class Child {
   explicit Child(const std::function<void()>& work) {
     std::fflush(nullptr);  // else the child would write what is buffered a second time
     process_ = ::fork();
-    if (process_ == 0) be_child(work, words_);
+    if (process_ == 0) be_child(work, errors_);
     if (process_ < 0) {
       throw std::runtime_error("no child process: " + std::string(std::strerror(errno)));
     }
   }
 
-  // Waits for its end and tells how it was.
+  // Waits for its end and returns what ended it; empty: it was done.
   std::string ended(const std::function<void()>& wait) {
     int status = 0;
     useconds_t pause = 200;
@@ -125,11 +125,11 @@ class Child {
       ::raise(WTERMSIG(status));  // meant for this process too, and no finding
       throw Interrupted();
     }
-    return end_of(status, words_);
+    return end_of(status, errors_);
   }
 
  private:
-  Words words_;
+  ErrorOutput errors_;
   pid_t process_ = -1;
 };
 
@@ -166,7 +166,7 @@ std::string run_in_children(std::uint32_t count,
 
 void die_of_signals() {
   for (const int signal : {SIGALRM, SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    // Whoever started us with the signal ignored (nohup, a shell's &) wants it ignored.
+    // A parent that started us with the signal ignored (nohup, a shell's &) wants it ignored.
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }
@@ -180,8 +180,8 @@ void arm(double seconds) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// Seconds that this process was ready to run and others had the cores; 0 where nobody knows. Calls
-// only what a signal handler may.
+// Seconds that this process was ready to run while others had the cores; 0 where the system does
+// not say. Calls only what a signal handler may.
 double waited_for_cores() {
   const int file = ::open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;

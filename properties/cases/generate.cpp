@@ -34,7 +34,7 @@ void draw_sizes(Drawer& draw, Setup& setup) {
   setup.budget = setup.sinks + setup.recent + draw.below(5);
 }
 
-// One case in so many is of the wanted setup: fewer where its cases are long.
+// One case in so many is of the requested setup: fewer where its cases are long.
 std::uint64_t period_for(const Setup& requested) {
   return requested.budget <= 32    ? 8
          : requested.budget <= 128 ? 16
@@ -52,7 +52,7 @@ void cap_shape(std::uint32_t most, Setup& setup) {
   }
 }
 
-// Layers, heads and sequences; few enough that a case stays cheap.
+// Layers, heads and sequences; few enough that a case remains cheap.
 void draw_shape(Drawer& draw, const Wants& wants, Setup& setup) {
   setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
   const auto some = [&](bool requested) {
@@ -90,7 +90,7 @@ void keep_uneven(const CaseScope& scope, Setup& setup) {
   setup.kv_heads = std::max(setup.kv_heads, scope.requested.kv_heads);
 }
 
-// The wanted setup as it stands, with a shape of its own where the subject takes any.
+// The requested setup unchanged, but for a drawn shape if the subject takes any.
 Agreed requested_setup(Drawer& draw, const CaseScope& scope) {
   Agreed out{scope.requested};
   if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);

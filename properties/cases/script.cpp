@@ -223,8 +223,8 @@ class Script {
   std::int32_t next_variant_ = 1;
 };
 
-// The kinds of calls of one case: each that is wanted in three of four, one at least; and now and
-// then a feed of nothing.
+// The kinds of calls of one case: each requested kind with probability 3/4, but at least one; and
+// now and then a feed of nothing.
 std::vector<Kind> draw_kinds(Drawer& draw, const Wants& wants) {
   std::vector<Kind> requested;
   const auto want = [&](bool is_requested, Kind kind) {

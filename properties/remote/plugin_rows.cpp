@@ -60,7 +60,7 @@ Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i
   Row row;
   if (has(plugin, KVP_ROWS)) {
     if (reported.keys == nullptr || reported.values == nullptr)
-      throw SubjectFailed("it told no keys or values");
+      throw SubjectFailed("it reported no keys or values");
     const KeyReading key =
         read_key(std::span<const float, key_size>(reported.keys + i * key_size, key_size),
                  layout_of(plugin));
@@ -74,7 +74,7 @@ Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i
            .key_error = key.error,
            .apart = true};
   } else {
-    if (reported.ids == nullptr) throw SubjectFailed("it told a number of rows and no ids");
+    if (reported.ids == nullptr) throw SubjectFailed("it reported a number of rows and no ids");
     row = row_of(token_of(reported.ids[i]));
   }
   if (reported.positions != nullptr) row.position = reported.positions[i];
@@ -84,7 +84,7 @@ Row row_at(const kvp_plugin& plugin, const ReportedRows& reported, std::size_t i
 void masks(const kvp_unit& reported, std::size_t queries, UnitFacts& unit) {
   unit.mask_width = reported.mask_width;
   const std::size_t bits = queries * reported.mask_width;
-  if (bits > 0 && reported.visible == nullptr) throw SubjectFailed("it told no mask");
+  if (bits > 0 && reported.visible == nullptr) throw SubjectFailed("it reported no mask");
   if (bits > 0) unit.visible.assign(reported.visible, reported.visible + bits);
   if (reported.query_positions != nullptr) {
     unit.query_positions.assign(reported.query_positions, reported.query_positions + queries);

@@ -24,7 +24,7 @@ void try_all(std::string_view name, Family& family) {
     const auto history = run_case(family, *what);
     if (!history) continue;
     // A mutant may report too many units, which ends its history at once.
-    const bool misshapen = history->failure.starts_with("it told of ");
+    const bool misshapen = history->failure.starts_with("it reported ");
     EXPECT_TRUE(history->failure.empty() || misshapen) << name << " " << text << "\n"
                                                        << history->failure;
     EXPECT_TRUE(!history->events.empty() || misshapen);

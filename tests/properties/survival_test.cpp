@@ -61,7 +61,7 @@ TEST(Survival, FindsFactsOfTheWrongShape) {
   const BatteryResult report = report_of(Fault::misshapen);
   const LawResult& result = survival(report);
   ASSERT_EQ(result.status, Status::broken);
-  EXPECT_EQ(result.finding->seen, "it told of 0 units; expected 1");
+  EXPECT_EQ(result.finding->seen, "it reported 0 units; expected 1");
 }
 
 TEST(Survival, TellsHowAChildEnded) {
