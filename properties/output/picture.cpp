@@ -113,12 +113,12 @@ class Picture {
     text.resize(std::max(label_width, text.size()), ' ');
     std::size_t before = 0;
     for (const std::size_t index : selected_) {
-      std::string cell = mark(columns_[index]);
+      std::string entry = mark(columns_[index]);
       const bool gap = index > before;
       before = index + 1;
-      cell.insert(0, width_ + 1 > cell.size() ? width_ + 1 - cell.size() : 1, ' ');
+      entry.insert(0, width_ + 1 > entry.size() ? width_ + 1 - entry.size() : 1, ' ');
       if (gap) text += " ~";
-      text += cell;
+      text += entry;
     }
     return text + "\n";
   }

@@ -35,9 +35,9 @@ TEST(TidyRule, FindsRetiredWordsInCommentsAndLiterals) {
                                  "f(R\"(its elders)\");", "// It stayed."}) {
     EXPECT_THAT(retired_words({"traces/a.cpp", text}).size(), 1) << text;
   }
-  for (const std::string text :
-       {"// Each is asked in turn; it turns out well.", "f(\"a\\twin\");", "// A key returned.",
-        "// It goes to a lane.", "// Turn it off.", "f(\"saturn\");"}) {
+  for (const std::string text : {"// Each is asked in turn; it turns out well.", "f(\"a\\twin\");",
+                                 "// A key returned.", "// It goes to a lane.", "// Turn it off.",
+                                 "f(\"saturn\");", "f(\"values-turned-too\");"}) {
     EXPECT_THAT(retired_words({"traces/a.cpp", text}), IsEmpty()) << text;
   }
 }
@@ -45,9 +45,9 @@ TEST(TidyRule, FindsRetiredWordsInCommentsAndLiterals) {
 TEST(TidyRule, LooksAtCodeAloneInSomeFolders) {
   const std::string text = "int a = 0;  // who\nf(\"told\");\nint elder;\n";
   EXPECT_THAT(retired_words({"traces/a.cpp", text}).size(), 3);
-  EXPECT_THAT(retired_words({"properties/a.cpp", text}), IsEmpty());
-  EXPECT_THAT(retired_words({"properties/a.cpp", "int told;\n"}).size(), 1);
-  EXPECT_THAT(retired_words({"properties/a.h", "// who\n"}).size(), 1);
+  EXPECT_THAT(retired_words({"tests/a.cpp", text}), IsEmpty());
+  EXPECT_THAT(retired_words({"tests/a.cpp", "int told;\n"}).size(), 1);
+  EXPECT_THAT(retired_words({"tests/a.h", "// who\n"}).size(), 1);
 }
 
 TEST(TidyRule, LetsFrozenWordsStandBetweenQuotes) {
