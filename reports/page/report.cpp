@@ -207,34 +207,39 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place
   return section;
 }
 
+// The sections of one run, added to those of the runs before it.
+Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& page) {
+  page.runs.push_back(run.summary);
+  for (const ReplayResult& trace : run.traces) {
+    const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
+    auto drawn = write_section(texts_of(trace), figures_of(trace), place, name);
+    if (!drawn) return drawn.error();
+    page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
+  }
+  for (const ClosedLoopResult& evaluation : run.evaluations) {
+    const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
+    auto drawn = write_section(texts_of(evaluation), closed_loop_figures(evaluation), place, name);
+    if (!drawn) return drawn.error();
+    page.evaluations.push_back(
+        {.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
+  }
+  for (const TimingResult& timing : run.timings) {
+    const std::string name = "timing-" + std::to_string(page.timings.size() + 1);
+    std::vector<Figure> figures = {timing_figure(timing)};
+    if (figures.front().body.empty()) figures.clear();
+    auto drawn = write_section(texts_of(timing), std::move(figures), place, name);
+    if (!drawn) return drawn.error();
+    page.timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
+  }
+  return {};
+}
+
 Result<void> fill(const std::vector<StoredRun>& runs,
                   const ReportExtras& extras,
                   const Target& place) {
   ReportSections page;
   for (const StoredRun& run : runs) {
-    page.runs.push_back(run.summary);
-    for (const ReplayResult& trace : run.traces) {
-      const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
-      auto drawn = write_section(texts_of(trace), figures_of(trace), place, name);
-      if (!drawn) return drawn.error();
-      page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
-    }
-    for (const ClosedLoopResult& evaluation : run.evaluations) {
-      const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
-      auto drawn =
-          write_section(texts_of(evaluation), closed_loop_figures(evaluation), place, name);
-      if (!drawn) return drawn.error();
-      page.evaluations.push_back(
-          {.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
-    }
-    for (const TimingResult& timing : run.timings) {
-      const std::string name = "timing-" + std::to_string(page.timings.size() + 1);
-      std::vector<Figure> figures = {timing_figure(timing)};
-      if (figures.front().body.empty()) figures.clear();
-      auto drawn = write_section(texts_of(timing), std::move(figures), place, name);
-      if (!drawn) return drawn.error();
-      page.timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
-    }
+    if (const auto added = add_run(run, place, page); !added) return added;
   }
   auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
   if (!comparison) return comparison.error();
