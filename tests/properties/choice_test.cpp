@@ -107,6 +107,30 @@ TEST(Choice, LawsFindTheirMutants) {
   EXPECT_EQ(tried, expected.size());
 }
 
+// A contract that declares other units explains a finding by them. The rows are still those of the
+// run: what choice.bounds says of them must not change, and no key may be read past its end.
+TEST(Choice, BoundsAreJudgedByTheUnitsOfTheRun) {
+  const auto what =
+      parse_case("recent=2,budget=6,layers=2,kv-heads=2,group=2;stream=random;calls=f5,f1,f4,f3");
+  const auto& judge = std::get<JudgeHistory>(find_law("choice.bounds")->check);
+  std::size_t tried = 0;
+  for (const Mutant& mutant : mutants()) {
+    if (mutant.name != "pages-chosen-by-first-head" && mutant.name != "page-bound-of-least-only") {
+      continue;
+    }
+    ++tried;
+    const auto history = run_case(*mutant.make(), *what);
+    ASSERT_TRUE(history);
+    EXPECT_TRUE(std::holds_alternative<Finding>(judge(*history, history->contract))) << mutant.name;
+    for (const Unit unit : {Unit::head, Unit::kv_head}) {
+      Contract other = history->contract;
+      other.unit = unit;
+      EXPECT_TRUE(std::holds_alternative<Finding>(judge(*history, other))) << mutant.name;
+    }
+  }
+  EXPECT_EQ(tried, 2U);
+}
+
 TEST(Choice, LawsFindNothingInRightSubjects) {
   std::size_t tried = 0;
   for (const RightSubject& subject : right_subjects()) {
