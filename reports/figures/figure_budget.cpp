@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
@@ -31,10 +32,10 @@ double dodge(std::size_t i, std::size_t n) {
   return std::exp2(octaves * step);
 }
 
-std::string budgets_axis(const Sweep& sweep) {
-  std::vector<std::uint32_t> budgets;
+std::string axis_of(const Sweep& sweep) {
+  std::set<std::uint32_t> budgets;
   for (const SpecSummary& spec : sweep.specs) {
-    if (spec.spec.bounded()) budgets.push_back(spec.spec.budget);
+    if (spec.spec.bounded()) budgets.insert(spec.spec.budget);
   }
   return budget_axis(budgets);
 }
@@ -131,7 +132,7 @@ Figure budget_figure(const Sweep& sweep) {
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + budgets_axis(sweep) +
+  figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + axis_of(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend;
   FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
   for (std::size_t i = 0; i < measures.size(); ++i) {

@@ -145,7 +145,7 @@ std::string budget_panel(const Curves& curves,
   return "plot " + join(parts, ", ") + "\n";
 }
 
-std::string budget_axis(const std::set<std::uint32_t>& budgets) {
+std::string axis_with_ends(const std::set<std::uint32_t>& budgets) {
   std::vector<std::string> words;
   for (const std::uint32_t budget : budgets) words.push_back(std::to_string(budget));
   const std::string left = shortest(*budgets.begin() / 1.3);
@@ -175,7 +175,7 @@ Figure budgets_figure(const Curves& curves) {
   FigureData data({"budget", "value"});
   const auto perplexity = [](const ClosedLoopCell& cell) { return cell.perplexity(); };
   const auto recall = [](const ClosedLoopCell& cell) { return far_recall(cell).share(); };
-  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend + budget_axis(budgets) +
+  figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend + axis_with_ends(budgets) +
                 grid.place(0) + perplexity_axis() + "set ylabel 'perplexity'\n" +
                 budget_panel(curves, "perplexity", perplexity, data);
   figure.caption = "Perplexity over all targets, on a logarithmic axis";

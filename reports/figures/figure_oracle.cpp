@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
@@ -40,10 +41,10 @@ const Line& usual_line(const Sweep& sweep, const std::vector<Line>& lines) {
   });
 }
 
-std::string budgets_axis(const Sweep& sweep) {
-  std::vector<std::uint32_t> budgets;
+std::string axis_of(const Sweep& sweep) {
+  std::set<std::uint32_t> budgets;
   for (const SpecSummary& spec : sweep.specs) {
-    if (measured(spec)) budgets.push_back(spec.spec.budget);
+    if (measured(spec)) budgets.insert(spec.spec.budget);
   }
   return "set logscale x 2\n" + budget_axis(budgets);
 }
@@ -102,7 +103,7 @@ Figure oracle_figure(const Sweep& sweep) {
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"measure", "budget", "value"});
-  figure.body = "set multiplot\n" + plain_axes() + budgets_axis(sweep) +
+  figure.body = "set multiplot\n" + plain_axes() + axis_of(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\nset yrange [*:1]\n" + grid.place(0) +
                 "set key bottom right Left reverse samplen 2\nset ylabel 'retained mass'\n" +
                 axis_label('x', true, "budget, tokens") + bounds_panel(sweep, usual, data) +

@@ -93,9 +93,7 @@ std::string token_tics(char axis, std::size_t tokens, int most) {
   return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
 }
 
-std::string budget_axis(std::vector<std::uint32_t> budgets) {
-  std::ranges::sort(budgets);
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+std::string budget_axis(const std::set<std::uint32_t>& budgets) {
   std::vector<std::string> words;
   double last = 0;
   for (const std::uint32_t budget : budgets) {
@@ -103,8 +101,8 @@ std::string budget_axis(std::vector<std::uint32_t> budgets) {
     last = budget;
     words.push_back(std::to_string(budget));
   }
-  return "set xtics (" + join(words, ",") + ")\nset xrange [" + shortest(budgets.front() / 1.3) +
-         ":" + shortest(budgets.back() * 1.3) + "]\n";
+  return "set xtics (" + join(words, ",") + ")\nset xrange [" + shortest(*budgets.begin() / 1.3) +
+         ":" + shortest(*budgets.rbegin() * 1.3) + "]\n";
 }
 
 std::string axis_label(char axis, bool show, const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,8 @@ std::string round_tics(char axis, double top, int most);
 std::string token_tics(char axis, std::size_t tokens, int most);
 
 // An x axis with a tic at each budget that is at least a quarter above the tic before it, and some
-// room on both sides. Requires at least one budget; they may be in any order.
-std::string budget_axis(std::vector<std::uint32_t> budgets);
+// room on both sides. Requires at least one budget.
+std::string budget_axis(const std::set<std::uint32_t>& budgets);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.
 std::string axis_label(char axis, bool show, const std::string& text);
