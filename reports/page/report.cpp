@@ -239,7 +239,7 @@ Result<void> fill(const std::vector<StoredRun>& runs,
                   const Target& place) {
   ReportSections page;
   for (const StoredRun& run : runs) {
-    if (const auto added = add_run(run, place, page); !added) return added;
+    if (auto added = add_run(run, place, page); !added) return added;
   }
   auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
   if (!comparison) return comparison.error();
