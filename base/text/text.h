@@ -51,4 +51,7 @@ Result<double> parse_real(std::string_view text,
 // which JSON cannot express.
 std::string shortest(double value);
 
+// The value as sixteen hexadecimal digits, as checksums are shown.
+std::string hexadecimal(std::uint64_t value);
+
 }  // namespace kv

@@ -1,7 +1,5 @@
 #include "kvcheck/cli/trace/trace_text.h"
 
-#include <array>
-#include <cstdio>
 #include <string_view>
 
 #include "kvcheck/base/text/describe.h"
@@ -20,12 +18,6 @@ std::string_view layout_name(RopeLayout layout) {
 
 std::string_view kind_name(TraceKind kind) {
   return kind == TraceKind::attention ? "attention" : "qkv";
-}
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
-  return text.data();
 }
 
 std::string rotation(const TraceInfo& info) {
@@ -84,7 +76,7 @@ std::string describe_trace(const Trace& trace) {
   line("numbers",
        std::string(number_name(info.number)) + ", " + std::to_string(bytes) + " bytes of layers");
   line("transcript", transcript(trace));
-  line("checksum", hex(info.checksum));
+  line("checksum", hexadecimal(info.checksum));
   return text;
 }
 
@@ -110,7 +102,7 @@ std::string trace_json(const Trace& trace) {
   object.add("number", number_name(info.number));
   count("token_ids", trace.token_ids().size());
   count("text_bytes", trace.transcript().text.size());
-  object.add("checksum", hex(info.checksum));
+  object.add("checksum", hexadecimal(info.checksum));
   return object.text();
 }
 

@@ -1,7 +1,7 @@
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/page/report_page.h"
-#include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/loops_table.h"
 #include "kvcheck/sim/replay/closed_loop.h"

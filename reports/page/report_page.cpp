@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"

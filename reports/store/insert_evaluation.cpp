@@ -1,8 +1,8 @@
 #include <string>
 #include <string_view>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/result_rows.h"
-#include "kvcheck/reports/store/stored_names.h"
 
 namespace kv::reports {
 namespace {

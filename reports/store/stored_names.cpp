@@ -49,10 +49,4 @@ std::optional<Number> number_of(std::string_view word) {
   return value_of<Number>(numbers, word);
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  std::string out(16, '0');
-  for (std::size_t i = 16; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
-  return out;
-}
-
 }  // namespace kv::reports

@@ -1,7 +1,6 @@
 // The words that results files and reports use for a trace's enumerations.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +12,6 @@ namespace kv::reports {
 std::string_view stored_word(TraceKind kind);
 std::string_view stored_word(RopeLayout layout);
 std::string_view stored_word(Number number);
-
-// The value as sixteen hexadecimal digits.
-std::string hexadecimal(std::uint64_t value);
 
 std::optional<TraceKind> trace_kind_of(std::string_view word);
 std::optional<RopeLayout> rope_layout_of(std::string_view word);
