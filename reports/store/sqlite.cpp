@@ -51,13 +51,20 @@ Database::~Database() {
 }
 
 Result<void> Database::execute(const char* sql) {
-  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return error();
+  const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return error(code);
   return {};
 }
 
-Error Database::error() const {
+Error Database::error(int code) const {
   const std::string file = "'" + path_ + "'";
-  switch (sqlite3_errcode(handle_) & 0xff) {  // without the extended code
+  // SQLite calls a file corrupt whose bytes the disk does not give. It may be whole.
+  int reason = 0;
+  sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_LAST_ERRNO, &reason);
+  if ((code & 0xff) == SQLITE_CORRUPT && reason != 0) {
+    return io_error("cannot read " + file + ": " + std::strerror(reason));
+  }
+  switch (code & 0xff) {  // without the extended code
     case SQLITE_NOTADB:
       return malformed(file + " is not a kvcheck results file");
     case SQLITE_CORRUPT:
@@ -71,6 +78,8 @@ Error Database::error() const {
       return {Error::Kind::busy, file + " is in use by another process; try again when it is done"};
     case SQLITE_IOERR:
       return io_error("cannot read or write " + file + ": " + sqlite3_errmsg(handle_));
+    case SQLITE_NOMEM:
+      return io_error("cannot use " + file + ": out of memory");
     default:
       break;
   }
@@ -90,7 +99,7 @@ Statement::~Statement() {
 }
 
 void Statement::check(int code) {
-  if (code != SQLITE_OK) failed_ = true;
+  if (code_ == SQLITE_OK) code_ = code;
 }
 
 void Statement::bind(int index, std::int64_t value) {
@@ -123,11 +132,11 @@ void Statement::bind(int index, std::span<const std::byte> value) {
 }
 
 Result<bool> Statement::next() {
-  if (failed_) return database_.error();
+  if (code_ != SQLITE_OK) return database_.error(code_);
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return database_.error();
+  return database_.error(code);
 }
 
 Result<void> Statement::finish() {

@@ -33,8 +33,8 @@ class Database {
   // Runs statements that return no rows and have no parameters.
   Result<void> execute(const char* sql);
 
-  // The error of the last call, as one sentence about the file.
-  [[nodiscard]] Error error() const;
+  // The error of a call that returned this code, as one sentence about the file.
+  [[nodiscard]] Error error(int code) const;
 
   [[nodiscard]] sqlite3* handle() const { return handle_; }
 
@@ -96,7 +96,7 @@ class Statement {
 
   Database& database_;
   sqlite3_stmt* handle_ = nullptr;
-  bool failed_ = false;
+  int code_ = 0;  // of the first call that failed
 };
 
 // A transaction. The destructor rolls it back unless it was committed.
