@@ -38,6 +38,18 @@ void sync_folder(const std::string& path) {
 std::array<std::atomic<const void*>, 1024> mappings;
 static_assert(std::atomic<const void*>::is_always_lock_free, "a signal handler may not wait");
 
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+FileStamp stamp_of(const struct stat& status) {
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = static_cast<std::uint64_t>(status.st_size),
+          .modified = nanoseconds(status.st_mtim),
+          .changed = nanoseconds(status.st_ctim)};
+}
+
 }  // namespace
 
 Error system_error(std::string_view verb, const std::string& path) {
@@ -47,8 +59,12 @@ Error system_error(std::string_view verb, const std::string& path) {
 }
 
 struct MappedFile::Mapping {
-  Mapping(std::string path_of_file, const void* memory, std::size_t size)
-      : path(std::move(path_of_file)), bytes(static_cast<const std::byte*>(memory), size) {
+  // `memory` may be null if the file is empty.
+  Mapping(std::string path_of_file, const FileStamp& stamp_of_file, const void* memory)
+      : path(std::move(path_of_file)),
+        stamp(stamp_of_file),
+        bytes(static_cast<const std::byte*>(memory), stamp_of_file.size) {
+    if (bytes.empty()) return;
     for (; entry < mappings.size(); ++entry) {
       const void* none = nullptr;
       if (mappings[entry].compare_exchange_strong(none, this)) return;
@@ -59,11 +75,13 @@ struct MappedFile::Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   ~Mapping() {
+    if (bytes.empty()) return;
     if (entry < mappings.size()) mappings[entry] = nullptr;
     ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
   }
 
   std::string path;
+  FileStamp stamp;
   std::span<const std::byte> bytes;
   std::size_t entry = 0;  // in `mappings`; their number if all are in use
 };
@@ -80,17 +98,17 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     const char* what = S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file";
     return io_error("cannot read '" + path + "': it " + what + "; expected a file");
   }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) {
+  const FileStamp stamp = stamp_of(status);
+  if (stamp.size == 0) {
     ::close(descriptor);
-    return MappedFile(nullptr);
+    return MappedFile(std::make_unique<Mapping>(path, stamp, nullptr));
   }
-  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  void* const memory = ::mmap(nullptr, stamp.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   // Built before close(), which may change errno.
   const Error failure = system_error("map", path);
   ::close(descriptor);
   if (memory == MAP_FAILED) return failure;
-  return MappedFile(std::make_unique<Mapping>(path, memory, size));
+  return MappedFile(std::make_unique<Mapping>(path, stamp, memory));
 }
 
 MappedFile::MappedFile(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
@@ -100,7 +118,34 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept = default;
 MappedFile::~MappedFile() = default;
 
 std::span<const std::byte> MappedFile::bytes() const {
-  return mapping_ == nullptr ? std::span<const std::byte>() : mapping_->bytes;
+  return mapping_->bytes;
+}
+
+const FileStamp& MappedFile::stamp() const {
+  return mapping_->stamp;
+}
+
+std::optional<FileStamp> MappedFile::stamp_now() const {
+  struct stat status {};
+
+  if (::stat(mapping_->path.c_str(), &status) != 0) return {};
+  const FileStamp now = stamp_of(status);
+  const bool same = now.device == stamp().device && now.inode == stamp().inode;
+  return same ? std::optional(now) : std::nullopt;
+}
+
+Result<void> MappedFile::unchanged() const {
+  const FileStamp& before = mapping_->stamp;
+  const FileStamp now = stamp_now().value_or(before);
+  const std::string changed = "'" + mapping_->path + "' changed while it was read: ";
+  if (now.size != before.size) {
+    return io_error(changed + "it had " + std::to_string(before.size) + " bytes and now has " +
+                    std::to_string(now.size) + "; expected it to remain as it was");
+  }
+  if (now.modified != before.modified) {
+    return io_error(changed + "it was written to; expected it to remain as it was");
+  }
+  return {};
 }
 
 const char* mapped_path_at(const void* address) noexcept {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,17 @@
 #include "kvcheck/base/error.h"
 
 namespace kv {
+
+// What tells one state of a file from another without reading it.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;     // bytes
+  std::int64_t modified = 0;  // when its bytes were last written; nanoseconds since 1970
+  std::int64_t changed = 0;   // when its bytes, its name or its permissions last changed; likewise
+
+  bool operator==(const FileStamp&) const = default;
+};
 
 // The bytes of a file, mapped read-only. The object can be moved but not copied; its destructor
 // unmaps the file. If another process shortens the file, reading what is gone raises SIGBUS;
@@ -28,13 +41,23 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::byte> bytes() const;
 
+  // The file's state when it was opened, and now; nothing if it was removed or another file has
+  // taken its name, because the mapping keeps the old one.
+  [[nodiscard]] const FileStamp& stamp() const;
+  [[nodiscard]] std::optional<FileStamp> stamp_now() const;
+
+  // Error if the file was written to or has another size since it was opened, so that what was read
+  // may be partly old and partly new. What others write through a mapping of theirs changes the
+  // time late, so only a checksum finds that for certain.
+  [[nodiscard]] Result<void> unchanged() const;
+
  private:
   friend const char* mapped_path_at(const void* address) noexcept;
 
   struct Mapping;
   explicit MappedFile(std::unique_ptr<Mapping> mapping);
 
-  std::unique_ptr<Mapping> mapping_;  // null for an empty file
+  std::unique_ptr<Mapping> mapping_;
 };
 
 // The path of the mapped file whose bytes include the address; null if none of the first 1,024 that

@@ -27,4 +27,9 @@ Trace::Trace(TraceInfo info,
       owner_(std::move(owner)),
       transcript_(std::move(transcript)) {}
 
+void Trace::read_from(std::uint64_t checksum, std::function<Result<void>()> unchanged) {
+  info_.checksum = checksum;
+  unchanged_ = std::move(unchanged);
+}
+
 }  // namespace kv

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -117,17 +118,31 @@ class Trace {
 
   [[nodiscard]] const Transcript& transcript() const { return transcript_; }
 
+  // Error if the file that the trace was read from is no longer as it was: its size, its time or
+  // its checksum differ, so that some of what was read may be new. Results of such a trace must not
+  // be kept under its checksum. No error for a trace of no file. Cost: reads the whole file.
+  [[nodiscard]] Result<void> unchanged() const {
+    return unchanged_ ? unchanged_() : Result<void>{};
+  }
+
+  // For what opens files: the checksum of the trace's file, and what unchanged() asks.
+  void read_from(std::uint64_t checksum, std::function<Result<void>()> unchanged);
+
  private:
   TraceInfo info_;
   std::vector<Layer> layers_;
   std::vector<std::int32_t> token_ids_;
   std::shared_ptr<const void> owner_;
   Transcript transcript_;
+  std::function<Result<void>()> unchanged_;
 };
 
 // Opens a trace. The content of the file, not its name, decides its format: our safetensors schema,
 // or an .npy/.npz attention dump. Errors name the file, the tensor or offset, what was found and
-// what was expected.
-Result<Trace> open_trace(const std::string& path);
+// what was expected. The checksum, which needs the whole file, is computed last, while `progress`
+// receives now and then the share that has been read; that of a large file is kept beside it
+// (traces/files/checksum.h).
+Result<Trace> open_trace(const std::string& path,
+                         const std::function<void(double share)>& progress = {});
 
 }  // namespace kv

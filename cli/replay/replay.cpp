@@ -53,7 +53,7 @@ constexpr std::array<Option, 15> table = {{
              "greedy cache, which is not a bound"},
     {.name = "threads",
      .value = "N",
-     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
@@ -250,7 +250,11 @@ class Run {
 Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   const Result<Arguments> parsed = Arguments::parse(table, arguments);
   if (!parsed) return parsed.error();
-  const Result<ReplayPlan> plan = plan_replay(*parsed);
+  Progress reading(streams.err, streams.terminal && !parsed->given("quiet"));
+  const Result<ReplayPlan> plan = plan_replay(
+      *parsed,
+      [&](const std::string& source, double share) { reading.update(share, "reading " + source); });
+  reading.clear();
   if (!plan) return plan.error();
   for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
     if (plan->left_out[i].empty()) continue;

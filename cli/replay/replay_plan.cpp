@@ -72,9 +72,13 @@ Result<Outputs> outputs_of(const Arguments& arguments) {
   return Outputs{arguments.value("output"), arguments.value("json"), arguments.value("csv")};
 }
 
-Result<void> open_traces(std::span<const PlannedCell> cells, ReplayPlan& plan) {
+Result<void> open_traces(std::span<const PlannedCell> cells,
+                         const ReadingProgress& progress,
+                         ReplayPlan& plan) {
   for (const std::string& source : plan.sources) {
-    Result<Trace> trace = open_source(source);
+    Result<Trace> trace = open_source(source, [&](double share) {
+      if (progress) progress(source, share);
+    });
     if (!trace) return trace.error();
     for (std::size_t i = 0; i < plan.traces.size(); ++i) {
       const TraceInfo& known = plan.traces[i].info();
@@ -102,7 +106,7 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-Result<ReplayPlan> plan_replay(const Arguments& arguments) {
+Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress& progress) {
   if (const auto some = arguments.expect_operands("a TRACE", 1, 10000); !some) return some.error();
   ReplayPlan plan;
   plan.sources.assign(arguments.operands().begin(), arguments.operands().end());
@@ -130,7 +134,7 @@ Result<ReplayPlan> plan_replay(const Arguments& arguments) {
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
-  if (const auto opened = open_traces(*cells, plan); !opened) return opened.error();
+  if (const auto opened = open_traces(*cells, progress, plan); !opened) return opened.error();
   return plan;
 }
 

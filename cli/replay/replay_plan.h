@@ -1,6 +1,7 @@
 // The plan of `kvcheck replay`: its arguments, parsed and checked.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,14 @@ struct ReplayPlan {
   std::string command;  // the arguments that decide the numbers, for the results file
 };
 
+// Receives now and then which source is being read for its checksum, and the share that has been
+// read.
+using ReadingProgress = std::function<void(const std::string& source, double share)>;
+
 // Reports every error in arguments and files before anything is written: counts, specs, cells,
 // traces, budgets above lengths, outputs. Requires arguments that were parsed with the table of
 // `replay`.
-Result<ReplayPlan> plan_replay(const Arguments& arguments);
+Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress& progress = {});
 
 // `word` as a POSIX shell reads it back.
 std::string shell_word(const std::string& word);

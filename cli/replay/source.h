@@ -1,6 +1,7 @@
 // The attention that a command reads, opened from an argument of the command line.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "kvcheck/base/error.h"
@@ -9,7 +10,9 @@
 namespace kv::cli {
 
 // `synthetic:GENERATOR[:field=value,...]` makes a synthetic stream (traces/synthetic/synthetic.h);
-// any other word is the path of a trace file. Errors are those of parse_synthetic and open_trace.
-Result<Trace> open_source(const std::string& word);
+// any other word is the path of a trace file, whose checksum may take long (see open_trace for
+// `progress`). Errors are those of parse_synthetic and open_trace.
+Result<Trace> open_source(const std::string& word,
+                          const std::function<void(double share)>& progress = {});
 
 }  // namespace kv::cli

@@ -10,6 +10,7 @@
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/trace/trace_generate.h"
 #include "kvcheck/cli/trace/trace_options.h"
 #include "kvcheck/cli/trace/trace_text.h"
@@ -113,9 +114,15 @@ Result<void> for_each_file(const Arguments& arguments, Streams& streams, const L
                    std::to_string(arguments.operands().size()) + " files are not valid traces");
 }
 
+// Opens a trace and shows meanwhile how much of it has been read for its checksum.
+Result<Trace> open_shown(const std::string& file, Streams& streams) {
+  Progress progress(streams.err, streams.terminal);
+  return open_trace(file, [&](double share) { progress.update(share, "reading " + file); });
+}
+
 Result<void> info(const Arguments& arguments, Streams& streams) {
   return for_each_file(arguments, streams, [&](const std::string& file) -> Result<std::string> {
-    const Result<Trace> trace = open_trace(file);
+    const Result<Trace> trace = open_shown(file, streams);
     if (!trace) return trace.error();
     return arguments.given("json") ? trace_json(trace.value()) + "\n"
                                    : describe_trace(trace.value());
@@ -124,10 +131,11 @@ Result<void> info(const Arguments& arguments, Streams& streams) {
 
 Result<void> verify_files(const Arguments& arguments, Streams& streams) {
   return for_each_file(arguments, streams, [&](const std::string& file) -> Result<std::string> {
-    const Result<Trace> trace = open_trace(file);
+    const Result<Trace> trace = open_shown(file, streams);
     if (!trace) return trace.error();
     const Result<VerifyResult> report = verify(trace.value());
     if (!report) return report.error();
+    if (const Result<void> same = trace->unchanged(); !same) return same.error();
     return (arguments.given("json") ? verified_json(trace.value(), report.value())
                                     : describe_verified(trace.value(), report.value())) +
            "\n";
@@ -198,7 +206,7 @@ Result<void> edit(const Arguments& arguments,
   Result<Number> number = Number::f32;
   if (arguments.given("dtype")) number = number_from(arguments.value("dtype"));
   if (!number) return number.error();
-  const Result<Trace> opened = open_trace(arguments.operands()[0]);
+  const Result<Trace> opened = open_shown(arguments.operands()[0], streams);
   if (!opened) return opened.error();
   const Trace& trace = opened.value();
   if (!arguments.given("dtype")) number = trace.info().number;
@@ -210,7 +218,7 @@ Result<void> edit(const Arguments& arguments,
     if (done.error().kind == Error::Kind::io) return done.error();
     return Error{done.error().kind, "'" + arguments.operands()[0] + "': " + done.error().message};
   }
-  const Result<Trace> written = open_trace(output);
+  const Result<Trace> written = open_shown(output, streams);
   if (!written) return written.error();
   streams.out << describe_trace(written.value());
   return {};

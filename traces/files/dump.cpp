@@ -92,7 +92,6 @@ Trace trace_of(const NpyHeader& header, Numbers numbers, TraceOrigin origin) {
                                        header.shape.end());
   TraceInfo info;
   info.name = std::move(origin.name);
-  info.checksum = origin.checksum();
   info.number = numbers.number;
   info.query_heads = info.kv_heads = shape[0];
   info.tokens = shape[1];

@@ -1,4 +1,5 @@
 // Attention dumps: NumPy arrays of shape [layers, heads, queries, keys] or [heads, queries, keys].
+// The traces have no checksum yet.
 #pragma once
 
 #include <cstddef>

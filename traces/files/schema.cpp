@@ -189,7 +189,6 @@ Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin) {
   auto [token_ids, transcript] = std::move(beside).value();
   info.number = *number_of(dtype);
   info.name = std::move(origin.name);
-  info.checksum = origin.checksum();
   return Trace(std::move(info), std::move(layers), std::move(token_ids), std::move(origin.file),
                std::move(transcript));
 }

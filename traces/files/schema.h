@@ -16,13 +16,9 @@ namespace kv {
 struct TraceOrigin {
   std::string name;
   std::shared_ptr<const MappedFile> file;  // the owner of the bytes that views point into
-
-  // XXH3-64 of the file's bytes. Cost: reads the whole file, so readers ask for it last, after
-  // everything that they check.
-  [[nodiscard]] std::uint64_t checksum() const;
 };
 
-// Messages name the metadata entry or tensor but not the file.
+// The trace has no checksum yet. Messages name the metadata entry or tensor but not the file.
 Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin);
 
 }  // namespace kv

@@ -1,0 +1,74 @@
+#include "kvcheck/traces/files/checksum.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "kvcheck/base/text/text.h"
+
+namespace kv {
+namespace {
+
+constexpr std::string_view method = "XXH3-64 ";
+constexpr std::size_t digits = 16;
+
+// What follows the digits: everything that must be as it was for them to be right.
+std::string described(const FileStamp& stamp) {
+  return " of " + std::to_string(stamp.size) + " bytes, inode " + std::to_string(stamp.inode) +
+         ", modified " + std::to_string(stamp.modified) + ", changed " +
+         std::to_string(stamp.changed) + "\n";
+}
+
+std::optional<std::uint64_t> kept(const std::string& path, const FileStamp& stamp) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return {};
+  const auto bytes = file->bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.size() < method.size() + digits || !text.starts_with(method)) return {};
+  if (text.substr(method.size() + digits) != described(stamp)) return {};
+  std::uint64_t checksum = 0;
+  const char* const begin = text.data() + method.size();
+  const auto [end, failed] = std::from_chars(begin, begin + digits, checksum, 16);
+  if (failed != std::errc() || end != begin + digits) return {};
+  return checksum;
+}
+
+}  // namespace
+
+std::uint64_t checksum_of(const MappedFile& file, const HashProgress& progress) {
+  constexpr std::size_t piece = std::size_t{64} << 20;
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  if (state == nullptr) return XXH3_64bits(file.bytes().data(), file.bytes().size());
+  XXH3_64bits_reset(state.get());
+  const std::span<const std::byte> bytes = file.bytes();
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    if (progress) progress(static_cast<double>(at) / static_cast<double>(bytes.size()));
+    const auto next = bytes.subspan(at, std::min(piece, bytes.size() - at));
+    XXH3_64bits_update(state.get(), next.data(), next.size());
+  }
+  return XXH3_64bits_digest(state.get());
+}
+
+std::uint64_t kept_checksum_of(const MappedFile& file,
+                               const std::string& path,
+                               const HashProgress& progress,
+                               std::uint64_t smallest) {
+  if (file.bytes().size() < smallest) return checksum_of(file, progress);
+  const std::string beside = path + ".xxh3";
+  if (const auto checksum = kept(beside, file.stamp())) return *checksum;
+  const std::uint64_t checksum = checksum_of(file, progress);
+  // A file that changed meanwhile has another state by now, or the next reader finds that it has.
+  // If the folder cannot be written, the file is read again the next time.
+  if (file.unchanged()) {
+    static_cast<void>(
+        write_file(beside, std::string(method) + hexadecimal(checksum) + described(file.stamp())));
+  }
+  return checksum;
+}
+
+}  // namespace kv
