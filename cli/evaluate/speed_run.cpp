@@ -100,6 +100,7 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
   row.attention_s = median(attending);
   row.kv_bytes = decoder->attention().bytes();
   row.peak_bytes = peak_bytes();
+  if (Result<void> same = model.unchanged(); !same) return same.error();
   return row;
 }
 

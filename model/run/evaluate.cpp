@@ -59,6 +59,7 @@ Result<Evaluation> evaluate(const LanguageModel& model,
     // The most of any stream: that much has to be there, whatever the mean.
     result.kv_bytes = std::max(result.kv_bytes, decoder->attention().bytes());
   }
+  if (Result<void> same = model.unchanged(); !same) return same.error();
   return result;
 }
 

@@ -37,7 +37,7 @@ ClosedLoopCell closed_loop_cell(const Cell& cell,
 using Progress = std::function<bool(double)>;
 
 // Feeds every stream from an empty cache in chunks of spec.chunk; every target is scored exactly
-// once whatever the chunk. Errors are the decoder's, and being stopped.
+// once whatever the chunk. Errors: the decoder's; being stopped; a file of the model that changed.
 Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
                             std::span<const std::vector<TokenId>> streams,

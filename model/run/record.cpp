@@ -171,6 +171,7 @@ Result<std::vector<float>> run(const LanguageModel& model,
     const double share = static_cast<double>(at + size) / static_cast<double>(tokens.size());
     if (report && !report(share)) return io_error("stopped");
   }
+  if (Result<void> same = model.unchanged(); !same) return same.error();
   return nll;
 }
 

@@ -38,7 +38,8 @@ struct RecordOptions {
 // Memory does not grow with the trace: its numbers wait on disk, once more as f32, until they are
 // all there. Errors: layers or heads that the model does not have; of q/k/v, a rotation that traces
 // cannot express (stretched frequencies), and vectors=re-evaluated, which gives a token several;
-// the decoder's, the disk's, and being stopped. Requires at least one token.
+// the decoder's, the disk's, a file of the model that changed, and being stopped. Requires at least
+// one token.
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
                     std::span<const TokenId> tokens,

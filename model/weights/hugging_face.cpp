@@ -87,7 +87,7 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
   LanguageModel model;
   model.config = *config;
   model.layers.resize(config->layers);
-  model.owners = files->owners();
+  model.files = files->files();
   Binder binder{*files, model};
   Result<void> bound;
   switch (config->architecture) {

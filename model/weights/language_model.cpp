@@ -21,6 +21,13 @@ std::size_t LanguageModel::weight_bytes() const {
   return total;
 }
 
+Result<void> LanguageModel::unchanged() const {
+  for (const auto& file : files) {
+    if (Result<void> same = file->unchanged(); !same) return same;
+  }
+  return {};
+}
+
 Result<LanguageModel> open_model(const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);

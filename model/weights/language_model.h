@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/file.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/model/kernels/quantised.h"
 #include "kvcheck/model/weights/config.h"
@@ -73,11 +74,15 @@ struct LanguageModel {
 
   // What keeps the bytes alive that the matrices point to: mapped files; and what was made of them
   // for the layers alone, split, transposed or quantised.
-  std::vector<std::shared_ptr<const void>> owners;
+  std::vector<std::shared_ptr<const MappedFile>> files;
   std::vector<std::shared_ptr<const void>> layer_owners;
 
   // Bytes of all matrices with their scales, the embedding once.
   [[nodiscard]] std::size_t weight_bytes() const;
+
+  // Error if one of the files was written to or has another size since it was opened, so that what
+  // the model computed may come from a mixture of weights. Weights are too large for a checksum.
+  [[nodiscard]] Result<void> unchanged() const;
 };
 
 // Opens a model by what `path` is: a directory in Hugging Face's layout (config.json and

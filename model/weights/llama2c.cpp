@@ -133,7 +133,7 @@ Result<LanguageModel> open_llama2c(const std::string& path) {
   }
   LanguageModel model;
   model.config = *config;
-  model.owners.push_back(file);
+  model.files.push_back(file);
   bind(Cursor(bytes.data() + header_bytes), model);
   return model;
 }

@@ -156,8 +156,4 @@ std::vector<std::string> TensorFiles::unknown() const {
   return names;
 }
 
-std::vector<std::shared_ptr<const void>> TensorFiles::owners() const {
-  return {files_.begin(), files_.end()};
-}
-
 }  // namespace kv::model

@@ -33,8 +33,10 @@ class TensorFiles {
   // The names that were never asked for, in order.
   [[nodiscard]] std::vector<std::string> unknown() const;
 
-  // What keeps the tensors' bytes alive.
-  [[nodiscard]] std::vector<std::shared_ptr<const void>> owners() const;
+  // The files, which keep the tensors' bytes alive.
+  [[nodiscard]] const std::vector<std::shared_ptr<const MappedFile>>& files() const {
+    return files_;
+  }
 
  private:
   struct Entry {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/sim/replay/dense_facts.h"
 #include "kvcheck/sim/replay/replay_join.h"
@@ -137,6 +138,7 @@ Result<ReplayResult> replay(const Trace& trace,
   Result<AttentionMap> map = map_of(plan, most_sink(result.dense));
   if (!map) return map.error();
   result.map = std::move(*map);
+  if (Result<void> same = trace.unchanged(); !same) return same.error();
   return result;
 }
 

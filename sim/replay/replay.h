@@ -69,7 +69,7 @@ struct ReplayOptions {
 };
 
 // Errors name the trace, layer, head and row that are wrong (a row that does not sum to one, a
-// NaN), or the cell that does not fit the trace.
+// NaN), or the cell that does not fit the trace, or the file of the trace if it changed meanwhile.
 Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> cells,
                             const ReplayOptions& options);

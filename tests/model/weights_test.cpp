@@ -106,7 +106,7 @@ TEST(Weights, ReadHalfPrecisionWithoutCopying) {
     EXPECT_EQ(model.embedding.number, number);
     EXPECT_NEAR(number_at(model.embedding, 3, 5),
                 small.tensors.at("model.embed_tokens.weight").values[3 * 16 + 5], 0.004);
-    EXPECT_EQ(model.owners.size(), 1U);
+    EXPECT_EQ(model.files.size(), 1U);
   }
 }
 

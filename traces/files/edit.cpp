@@ -156,6 +156,7 @@ Result<void> rewrite(const Trace& trace,
       if (auto done = copy(*view, *cut, writer); !done) return done;
     }
   }
+  if (Result<void> same = trace.unchanged(); !same) return same;
   return writer.commit();
 }
 

@@ -33,8 +33,9 @@ struct TraceTexts {
 Result<TraceInfo> select(const TraceInfo& info, const Selection& selection);
 
 // Writes the selected part of `trace` as a trace file with `number`s, in the current form of the
-// format. Numbers are rounded to nearest; one that `number` cannot hold is an error. `path` may be
-// the file that `trace` was read from. Memory: one row.
+// format. Numbers are rounded to nearest; one that `number` cannot hold is an error. A file that
+// changed meanwhile is an error, too. `path` may be the file that `trace` was read from. Memory:
+// one row.
 Result<void> rewrite(const Trace& trace,
                      const Selection& selection,
                      Number number,
