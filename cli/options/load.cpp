@@ -1,12 +1,19 @@
 #include "kvcheck/cli/options/load.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <cstdint>
+#include <cstring>
+#include <exception>
 #include <filesystem>
+#include <optional>
+#include <span>
 
+#include "kvcheck/base/file.h"
 #include "kvcheck/policies/library.h"
 #include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/properties/cases/child.h"
 
 namespace kv::cli {
 namespace {
@@ -22,6 +29,55 @@ std::string last_error() {
   return text == nullptr ? "no reason given" : text;
 }
 
+// Error if the file ends before a segment that its ELF header promises. The loader maps segments
+// without reading them, so that the program would die where it first needs what is not there.
+Result<void> check_whole(const std::string& path) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  const std::span<const std::byte> bytes = file->bytes();
+  Elf64_Ehdr header{};
+  const auto missing = [&](std::uint64_t end) {
+    return malformed("--load: '" + path + "' has " + std::to_string(bytes.size()) +
+                     " bytes; expected " + std::to_string(end) + " or more, as it is cut off");
+  };
+  if (bytes.size() < sizeof header) return {};  // the loader says what it misses
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    const std::uint64_t at = header.e_phoff + i * sizeof segment;
+    if (at > bytes.size() || bytes.size() - at < sizeof segment) return missing(at);
+    std::memcpy(&segment, bytes.data() + at, sizeof segment);
+    const std::uint64_t end = segment.p_offset + segment.p_filesz;
+    if (segment.p_type == PT_LOAD && end > bytes.size()) return missing(end);
+  }
+  return {};
+}
+
+// What a library exports; null where it does not.
+struct Exported {
+  std::uint64_t (*built)() = nullptr;
+  const PolicyEntry* (*policies)(std::size_t* count) = nullptr;
+};
+
+// Nothing if the file cannot be loaded.
+std::optional<Exported> opened(const std::string& file) {
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  return Exported{exported<std::uint64_t()>(library, "kvcheck_policy_interface"),
+                  exported<const PolicyEntry*(std::size_t*)>(library, "kvcheck_policies")};
+}
+
+// How a process ends that loads the file, if it does not live on. A damaged library kills its
+// loader, which says nothing.
+std::string death_of_loader(const std::string& file) {
+  try {
+    return properties::run_in_child([&] { opened(file); }, nullptr);
+  } catch (const std::exception&) {
+    return "";  // no process can be made to try it in
+  }
+}
+
 Result<void> load(const std::string& path) {
   // A name without a slash would be searched for in the library folders of the system.
   std::error_code unknown;
@@ -29,22 +85,24 @@ Result<void> load(const std::string& path) {
     return io_error("--load: '" + path + "' is not a file");
   }
   const std::string file = std::filesystem::absolute(path).string();
-  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return malformed("--load: '" + path + "' cannot be loaded: " + last_error());
+  if (Result<void> whole = check_whole(path); !whole) return whole;
+  if (const std::string death = death_of_loader(file); !death.empty()) {
+    // "it died of signal 7 (Bus error)"
+    return malformed("--load: '" + path + "' cannot be loaded: the process that tried " +
+                     death.substr(death.find(' ') + 1) + "; expected a whole shared library");
   }
-  auto* const built = exported<std::uint64_t()>(library, "kvcheck_policy_interface");
-  auto* const policies = exported<const PolicyEntry*(std::size_t*)>(library, "kvcheck_policies");
-  if (built == nullptr || policies == nullptr) {
+  const std::optional<Exported> library = opened(file);
+  if (!library) return malformed("--load: '" + path + "' cannot be loaded: " + last_error());
+  if (library->built == nullptr || library->policies == nullptr) {
     return malformed("--load: '" + path +
                      "' exports no policies; expected KVCHECK_POLICIES(...) in one of its sources");
   }
-  if (built() != policy_interface) {
+  if (library->built() != policy_interface) {
     return malformed("--load: '" + path +
                      "' was compiled against another kvcheck's headers; compile it again");
   }
   std::size_t count = 0;
-  const PolicyEntry* const entries = policies(&count);
+  const PolicyEntry* const entries = library->policies(&count);
   if (count == 0) return malformed("--load: '" + path + "' has no policy");
   const Result<void> added = register_policies({entries, count});
   if (added) return {};
