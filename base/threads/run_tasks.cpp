@@ -99,8 +99,4 @@ Result<void> run_tasks(std::size_t count,
   return run.outcome();
 }
 
-std::size_t machine_threads() {
-  return std::max(1U, std::thread::hardware_concurrency());
-}
-
 }  // namespace kv

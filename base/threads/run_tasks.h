@@ -60,7 +60,4 @@ Result<void> run_tasks(std::size_t count,
                        const std::function<Result<void>(const RunningTask&)>& task,
                        const TaskHooks& hooks = {});
 
-// How many threads the machine runs at once; at least 1.
-std::size_t machine_threads();
-
 }  // namespace kv

@@ -53,7 +53,7 @@ constexpr std::array<Option, 24> table = {{
     keys_option,
     {.name = "threads",
      .value = "N",
-     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/model/run/evaluate.h"
 

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "kvcheck/base/file.h"
-#include "kvcheck/base/threads/run_tasks.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -32,7 +32,7 @@ constexpr std::array<Option, 8> table = {{
      .help = "the seed from which all streams derive"},
     {.name = "threads",
      .value = "N",
-     .help = "threads to use, 1 to 1024 [all of the machine]; results do not depend on it"},
+     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     {.name = "json",
      .value = "FILE",
      .help = "write everything as JSON there; - is standard output"},
