@@ -38,6 +38,15 @@ void sync_folder(const std::string& path) {
 std::array<std::atomic<const void*>, 1024> mappings;
 static_assert(std::atomic<const void*>::is_always_lock_free, "a signal handler may not wait");
 
+const std::string open_files = "/proc/self/fd/";
+const std::string temporary_mark = ".tmp-";
+
+// Negative if the file system has no files without a name, or /proc, which names them, is missing.
+int unnamed_file_beside(const std::string& path) {
+  if (::access(open_files.c_str(), X_OK) != 0) return -1;
+  return ::open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
 std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
@@ -172,7 +181,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
@@ -191,10 +200,14 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
     if (real == nullptr) return system_error("write", path);
     target = real.get();
   }
-  std::string temporary = target + ".tmp-XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  std::string temporary;
+  int descriptor = unnamed_file_beside(target);
+  if (descriptor < 0) {
+    temporary = target + temporary_mark + "XXXXXX";
+    descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  }
   if (descriptor < 0) return system_error("write", path);
-  // mkostemp creates a private file. One that replaces another gets its permissions, a new one what
+  // The file is private so far. One that replaces another gets its permissions, a new one what
   // the user's mask allows; the mask can be read only by setting it.
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -222,10 +235,26 @@ Result<void> AtomicFile::commit() {
   // The bytes must be on the disk before the rename, or a crash could leave an empty file in place
   // of the old one.
   if (::fsync(descriptor_) != 0) return system_error("write", path_);
+  if (temporary_.empty() && !name_file()) return system_error("write", path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return system_error("write", path_);
   ::close(std::exchange(descriptor_, -1));
   sync_folder(path_);
   return {};
+}
+
+// Links cannot replace a file, so the first name is a temporary one.
+bool AtomicFile::name_file() {
+  const std::string unnamed = open_files + std::to_string(descriptor_);
+  const std::string begin = path_ + temporary_mark + std::to_string(::getpid()) + "-";
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::string name = begin + std::to_string(attempt);
+    if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return true;
+    }
+    if (errno != EEXIST) return false;
+  }
+  return false;
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {

@@ -64,10 +64,12 @@ class MappedFile {
 // are mapped at a time does. May be called in a signal handler.
 const char* mapped_path_at(const void* address) noexcept;
 
-// A file that appears whole or not at all. write() writes to a temporary file beside the target;
-// commit() flushes it to the disk and renames it over the target. Without commit() the destructor
-// removes the temporary file. A file that is replaced keeps its permissions; of a symbolic link,
-// the file that it leads to is replaced. Other hard links keep the old content.
+// A file that appears whole or not at all. write() writes to a file without a name on the target's
+// file system; commit() flushes it to the disk, names it and renames it over the target. So nothing
+// remains of it if the process is killed, except in the instant between the two names. On file
+// systems without such files, write() writes to PATH.tmp-XXXXXX, which the destructor removes. A
+// file that is replaced keeps its permissions; of a symbolic link, the file that it leads to is
+// replaced. Other hard links keep the old content.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::string& path);
@@ -84,9 +86,10 @@ class AtomicFile {
 
  private:
   AtomicFile(std::string path, std::string temporary, int descriptor);
+  bool name_file();
 
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // its name; empty if it has none
   int descriptor_ = -1;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
 #include <filesystem>
@@ -111,6 +112,39 @@ TEST_F(File, MovesWithoutUnmapping) {
   moved = std::move(*b);
   ASSERT_EQ(moved.bytes().size(), 5U);
   EXPECT_EQ(moved.bytes()[0], std::byte{'o'});
+}
+
+TEST_F(File, AKilledWriterLeavesNothing) {
+  const auto killed = [&] {
+    auto file = AtomicFile::create(path("a"));
+    if (!file->write("some of it")) ::_exit(1);
+    if (entries() != 0) ::_exit(2);  // the file system has no files without a name
+    ::raise(SIGKILL);
+  };
+  const pid_t child = ::fork();
+  if (child == 0) killed();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+    GTEST_SKIP() << "no files without a name on this file system";
+  }
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(File, WritersOfOneNameDoNotMeet) {
+  put("a", "old");
+  auto first = AtomicFile::create(path("a"));
+  auto second = AtomicFile::create(path("a"));
+  ASSERT_TRUE(first->write("first"));
+  ASSERT_TRUE(second->write("second"));
+  // The name that the first takes on its way.
+  put("a.tmp-" + std::to_string(::getpid()) + "-0", "another program's");
+  ASSERT_TRUE(second->commit());
+  ASSERT_TRUE(first->commit());
+  EXPECT_EQ(text("a"), "first");
+  EXPECT_EQ(text("a.tmp-" + std::to_string(::getpid()) + "-0"), "another program's");
+  EXPECT_EQ(entries(), 2U);
 }
 
 TEST_F(File, WhatCannotBeMappedIsNamed) {
