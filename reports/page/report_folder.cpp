@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -90,19 +93,52 @@ Result<std::string> resolved(const std::string& target) {
   return path.string();
 }
 
+// Takes the lock of a folder that is being written, which the kernel releases when its writer ends
+// for any reason. Negative if another process has it or the folder cannot be opened.
+int lock_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (folder < 0) return -1;
+  if (::flock(folder, LOCK_EX | LOCK_NB) == 0) return folder;
+  ::close(folder);
+  return -1;
+}
+
+// Removes what killed writers of this report left behind. A folder of less than a minute ago may be
+// one that is not locked yet.
+void remove_stale(const fs::path& parent, const std::string& prefix) {
+  std::error_code ignored;
+  for (fs::directory_iterator at(parent, ignored), end; !ignored && at != end;
+       at.increment(ignored)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(prefix) || name.size() != prefix.size() + 6) continue;
+    const auto age = fs::file_time_type::clock::now() - at->last_write_time(ignored);
+    if (ignored || age < std::chrono::minutes(1)) continue;
+    const int folder = lock_folder(at->path().string());
+    if (folder < 0) continue;
+    std::error_code failure;
+    fs::remove_all(at->path(), failure);
+    ::close(folder);
+  }
+}
+
 }  // namespace
 
-ReportFolder::ReportFolder(std::string named, std::string target, std::string temporary)
-    : named_(std::move(named)), target_(std::move(target)), temporary_(std::move(temporary)) {}
+ReportFolder::ReportFolder(std::string named, std::string target, std::string temporary, int lock)
+    : named_(std::move(named)),
+      target_(std::move(target)),
+      temporary_(std::move(temporary)),
+      lock_(lock) {}
 
 ReportFolder::ReportFolder(ReportFolder&& other) noexcept
     : named_(std::move(other.named_)),
       target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+      temporary_(std::exchange(other.temporary_, {})),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 ReportFolder::~ReportFolder() {
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Result<ReportFolder> ReportFolder::create(const std::string& target) {
@@ -114,11 +150,13 @@ Result<ReportFolder> ReportFolder::create(const std::string& target) {
   std::error_code failure;
   fs::create_directories(path.parent_path(), failure);
   if (failure) return io_error("cannot create '" + target + "': " + failure.message());
-  std::string temporary =
-      (path.parent_path() / ("." + path.filename().string() + ".partial-XXXXXX")).string();
+  const std::string prefix = "." + path.filename().string() + ".partial-";
+  remove_stale(path.parent_path(), prefix);
+  std::string temporary = (path.parent_path() / (prefix + "XXXXXX")).string();
   if (::mkdtemp(temporary.data()) == nullptr) return system_error("create", target);
   ::chmod(temporary.c_str(), 0755);
-  return ReportFolder(target, *place, std::move(temporary));
+  const int lock = lock_folder(temporary);
+  return ReportFolder(target, *place, std::move(temporary), lock);
 }
 
 Result<void> ReportFolder::commit() {

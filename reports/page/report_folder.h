@@ -11,7 +11,8 @@ namespace kv::reports {
 inline constexpr const char* report_mark = "<meta name=\"generator\" content=\"kvcheck ";
 
 // A new folder beside the target. commit() moves it to the target; without commit() the destructor
-// removes it.
+// removes it. What a killed process left is removed by the next report to the same target: a folder
+// whose writer lives is locked.
 class ReportFolder {
  public:
   // Errors: the target is a file, a folder that contains anything but a report, or its parent
@@ -33,11 +34,12 @@ class ReportFolder {
   [[nodiscard]] std::string about_target(std::string text) const;
 
  private:
-  ReportFolder(std::string named, std::string target, std::string temporary);
+  ReportFolder(std::string named, std::string target, std::string temporary, int lock);
 
   std::string named_;   // as create() got it
   std::string target_;  // the same, absolute
   std::string temporary_;
+  int lock_ = -1;  // the open folder, whose lock says that its writer lives
 };
 
 }  // namespace kv::reports
