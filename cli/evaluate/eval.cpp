@@ -10,6 +10,7 @@
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/reports/store/results.h"
@@ -19,7 +20,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 24> table = {{
+constexpr std::array<Option, 25> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -54,6 +55,7 @@ constexpr std::array<Option, 24> table = {{
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+    memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},

@@ -6,6 +6,9 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/base/threads/machine.h"
+#include "kvcheck/cli/evaluate/model_memory.h"
+#include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/model/run/text_streams.h"
@@ -195,6 +198,10 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   for (std::string& note : notes_on(plan.cells, longest)) {
     plan.notes.push_back(std::move(note));
   }
+  const std::size_t threads_used = plan.threads > 0 ? plan.threads : machine_threads();
+  const std::size_t running = std::min(threads_used, plan.cells.size() * plan.texts.size());
+  const auto needs = decoder_needs(plan.opened.model, plan.cells, longest, running);
+  if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;
 }
 

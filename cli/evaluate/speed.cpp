@@ -1,5 +1,6 @@
 #include "kvcheck/cli/evaluate/speed.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ostream>
@@ -7,9 +8,11 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/cli/evaluate/model_memory.h"
 #include "kvcheck/cli/evaluate/model_options.h"
 #include "kvcheck/cli/evaluate/speed_run.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -19,7 +22,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 15> table = {{
+constexpr std::array<Option, 16> table = {{
     model_option,
     weights_option,
     policy_option,
@@ -40,6 +43,7 @@ constexpr std::array<Option, 15> table = {{
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     storage_option,
     keys_option,
+    memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write the table as CSV there; - is standard output"},
@@ -126,6 +130,9 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
   plan.path = arguments.value("model");
   plan.weights = arguments.value("weights");
   plan.model = *std::move(model);
+  const std::size_t longest = *std::ranges::max_element(plan.lengths) + plan.tokens;
+  const auto needs = decoder_needs(plan.model, plan.cells, longest, 1);
+  if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;
 }
 

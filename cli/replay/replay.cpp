@@ -12,6 +12,7 @@
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
@@ -25,7 +26,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 15> table = {{
+constexpr std::array<Option, 16> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
@@ -54,6 +55,7 @@ constexpr std::array<Option, 15> table = {{
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+    memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},

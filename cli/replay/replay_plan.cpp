@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/replay/replay_memory.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/cli/replay/sweep.h"
 
@@ -72,10 +74,12 @@ Result<Outputs> outputs_of(const Arguments& arguments) {
   return Outputs{arguments.value("output"), arguments.value("json"), arguments.value("csv")};
 }
 
-Result<void> open_traces(std::span<const PlannedCell> cells,
+Result<void> open_traces(const Arguments& arguments,
+                         std::span<const PlannedCell> cells,
                          const ReadingProgress& progress,
                          ReplayPlan& plan) {
   for (const std::string& source : plan.sources) {
+    if (auto fits = check_memory(arguments, source_needs(source)); !fits) return fits;
     Result<Trace> trace = open_source(source, [&](double share) {
       if (progress) progress(source, share);
     });
@@ -134,7 +138,10 @@ Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress
   if (!outputs) return outputs.error();
   plan.outputs = *std::move(outputs);
   if (const auto fine = check_outputs(plan.outputs, plan.sources); !fine) return fine.error();
-  if (const auto opened = open_traces(*cells, progress, plan); !opened) return opened.error();
+  if (const auto opened = open_traces(arguments, *cells, progress, plan); !opened)
+    return opened.error();
+  const auto needs = replay_needs(plan.traces, plan.cells, plan.options);
+  if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;
 }
 

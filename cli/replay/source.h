@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/traces/synthetic/synthetic.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv::cli {
@@ -14,5 +16,8 @@ namespace kv::cli {
 // `progress`). Errors are those of parse_synthetic and open_trace.
 Result<Trace> open_source(const std::string& word,
                           const std::function<void(double share)>& progress = {});
+
+// The spec of a synthetic stream, or its error; nothing if the word is the path of a file.
+std::optional<Result<SyntheticSpec>> synthetic_source(const std::string& word);
 
 }  // namespace kv::cli

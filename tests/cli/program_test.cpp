@@ -187,7 +187,8 @@ TEST_F(ReplayProgram, EndsInGoodOrderWhenMemoryRunsOut) {
   const test::TemporaryFolder out;
   const Ran ran =
       run_shell("ulimit -v 160000; $K replay " + trace_ +
-                " --policy reservoir --budget 64 --seeds 4096 --threads 2 -o " + (out / "run.db"));
+                " --policy reservoir --budget 64 --seeds 4096 --memory 64G --threads 2 -o " +
+                (out / "run.db"));
   EXPECT_EQ(ran.status, 3);
   EXPECT_EQ(ran.err, "kvcheck replay: out of memory\n");
   EXPECT_THAT(out.names(), testing::IsEmpty());

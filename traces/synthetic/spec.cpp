@@ -101,15 +101,6 @@ Result<void> set_field(std::string_view name, std::string_view text, SyntheticSp
   return set_common(name, text, spec);
 }
 
-std::uint64_t stored_bytes(const SyntheticSpec& spec) {
-  // The ranges of the fields keep this below 2^56, so it cannot overflow.
-  const std::uint64_t per_layer =
-      spec.kind == TraceKind::attention
-          ? spec.heads * spec.tokens * spec.tokens
-          : (spec.heads + 2 * spec.kv_heads) * spec.tokens * spec.head_dim;
-  return per_layer * spec.layers * (spec.number == Number::f32 ? 4 : 2);
-}
-
 Result<void> check(const SyntheticSpec& spec) {
   if (spec.heads % spec.kv_heads != 0) {
     return usage_error("kv_heads=" + std::to_string(spec.kv_heads) +
@@ -124,8 +115,8 @@ Result<void> check(const SyntheticSpec& spec) {
                        std::string(spec.generator->name) + "', which plants in " +
                        std::to_string(dims) + " dimensions");
   }
-  if (stored_bytes(spec) > max_synthetic_bytes) {
-    return usage_error("the trace would have " + std::to_string(stored_bytes(spec)) +
+  if (synthetic_bytes(spec) > max_synthetic_bytes) {
+    return usage_error("the trace would have " + std::to_string(synthetic_bytes(spec)) +
                        " bytes; expected at most " + std::to_string(max_synthetic_bytes) +
                        " (take fewer tokens, heads or layers, or kind=qkv)");
   }
@@ -180,6 +171,15 @@ std::string SyntheticSpec::canonical() const {
                            : shortest(values[i]);
   }
   return out;
+}
+
+std::uint64_t synthetic_bytes(const SyntheticSpec& spec) {
+  // The ranges of the fields keep this below 2^56, so it cannot overflow.
+  const std::uint64_t per_layer =
+      spec.kind == TraceKind::attention
+          ? spec.heads * spec.tokens * spec.tokens
+          : (spec.heads + 2 * spec.kv_heads) * spec.tokens * spec.head_dim;
+  return per_layer * spec.layers * (spec.number == Number::f32 ? 4 : 2);
 }
 
 Result<SyntheticSpec> parse_synthetic(std::string_view text) {

@@ -131,6 +131,9 @@ std::span<const SyntheticField> synthetic_fields();
 // nearest valid word. A trace above max_synthetic_bytes is an error too.
 Result<SyntheticSpec> parse_synthetic(std::string_view text);
 
+// How many bytes the trace takes in memory.
+std::uint64_t synthetic_bytes(const SyntheticSpec& spec);
+
 // The trace in memory. Requires a spec from parse_synthetic. Cost: O(layers heads tokens^2) time
 // for both kinds, about 20 ns a pair; memory as stored.
 Trace make_synthetic(const SyntheticSpec& spec);

@@ -1,0 +1,119 @@
+#include "kvcheck/cli/options/memory.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv::cli {
+namespace {
+
+using namespace testing;
+using test::Ran;
+using test::run_shell;
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+
+TEST(SizeText, HasThreeDigitsAndAUnit) {
+  EXPECT_EQ(size_text(0), "0 bytes");
+  EXPECT_EQ(size_text(1023), "1023 bytes");
+  EXPECT_EQ(size_text(1536), "1.5 KiB");
+  EXPECT_EQ(size_text(200 * mib), "200 MiB");
+  EXPECT_EQ(size_text(1023 * mib), "1.0 GiB");
+  EXPECT_EQ(size_text(~std::uint64_t{0}), "16777216 TiB");
+}
+
+std::string refusal(const std::string& size, std::span<const MemoryNeed> needs) {
+  static constexpr std::array<Option, 1> table = {memory_option};
+  const std::vector<std::string> words = {"--memory", size};
+  const auto arguments = Arguments::parse(table, words);
+  const Result<void> fits = check_memory(*arguments, needs);
+  return fits ? "fits" : fits.error().message;
+}
+
+TEST(CheckMemory, AddsAllAndNamesTheLargest) {
+  const std::vector<MemoryNeed> needs = {{"a", mib}, {"b", 2 * mib}, {"c", mib}};
+  EXPECT_EQ(refusal("4M", needs), "fits");
+  EXPECT_EQ(refusal("4095k", needs),
+            "this may need 4.0 MiB of memory, 2.0 MiB of it for b; expected at most 4.0 MiB, as "
+            "--memory says");
+  EXPECT_EQ(refusal("1", needs),
+            "this may need 4.0 MiB of memory, 2.0 MiB of it for b; expected at most 1 bytes, as "
+            "--memory says");
+  const std::vector<MemoryNeed> beyond = {{"a", ~std::uint64_t{0}}, {"b", 2}};
+  EXPECT_THAT(refusal("16000000T", beyond), HasSubstr("for a; expected at most"));
+}
+
+TEST(CheckMemory, RefusesWhatIsNoSize) {
+  const std::vector<MemoryNeed> needs = {{"a", 1}};
+  for (const char* const size :
+       {"0", "M", "-1", "1.5G", "4GB", "99999999999999999999", "17000000T"}) {
+    EXPECT_THAT(refusal(size, needs), HasSubstr("--memory is")) << size;
+  }
+}
+
+// The most that the program used at one time, in bytes.
+std::uint64_t peak_of(const std::string& arguments) {
+  const std::string line = "cd '" KVCHECK_SOURCE_DIR "' && exec " KVCHECK_PROGRAM " " + arguments +
+                           " --quiet >/dev/null";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  ::wait4(child, &status, 0, &used);
+  EXPECT_EQ(status, 0) << line;
+  return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+}
+
+// What the command says that it may need.
+std::uint64_t planned_by(const std::string& arguments) {
+  const Ran ran = run_shell("cd '" KVCHECK_SOURCE_DIR "'; $K " + arguments + " --memory 10M");
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  double size = 0;
+  std::array<char, 4> unit{};
+  const std::size_t at = ran.err.find("may need ");
+  if (at == std::string::npos ||
+      std::sscanf(ran.err.c_str() + at, "may need %lf %3s", &size, unit.data()) != 2) {
+    ADD_FAILURE() << ran.err;
+    return 0;
+  }
+  return static_cast<std::uint64_t>(size * std::pow(1024, std::string("KMGT").find(unit[0]) + 1));
+}
+
+// A limit that runs exceed protects nothing, and one far above them refuses what fits.
+class PlannedMemory : public TestWithParam<const char*> {};
+
+TEST_P(PlannedMemory, IsMoreThanTheRunTakesAndNotFarMore) {
+  const std::string arguments = GetParam();
+  const std::uint64_t peak = peak_of(arguments);
+  const std::uint64_t planned = planned_by(arguments);
+  EXPECT_LE(peak, planned);
+  EXPECT_LE(planned, 2 * peak + 48 * mib);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of,
+    PlannedMemory,
+    Values(
+        "replay traces/data/tinystories-2m.qkv.safetensors --policy random --budget 64 --seeds "
+        "600 --threads 2",
+        "replay traces/data/tinystories-2m.qkv.safetensors --policy all --budget 64 --oracle "
+        "--threads 4",
+        "replay traces/data/tinystories-2m.qkv.safetensors --policy 'random;unit=model' --budget "
+        "64 --seeds 200 --threads 7",
+        "eval --model model/data --text model/data/held-out.txt --tokens 4000 --policy dense "
+        "--policy h2o --budget 64 --threads 2",
+        "eval --model model/data --text model/data/held-out.txt --tokens 3000 --policy dense "
+        "--chunk 1000 --threads 1",
+        "speed --model model/data --length 4000 --tokens 2 --policy dense --chunk 64"));
+
+}  // namespace
+}  // namespace kv::cli
