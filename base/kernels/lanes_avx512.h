@@ -17,12 +17,18 @@
 // hand that copy to the whole program.
 //
 // The warnings are those of g++ 12 about its own intrinsics, whose pass-through operands are
-// undefined on purpose.
+// undefined on purpose. clang has another pragma for the same thing.
+#ifdef __clang__
+#define KV_AVX512_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt")))
+#define KV_AVX512_BEGIN _Pragma("clang attribute push(KV_AVX512_TARGET, apply_to = function)")
+#define KV_AVX512_END _Pragma("clang attribute pop")
+#else
 #define KV_AVX512_BEGIN                                                                            \
   _Pragma("GCC push_options") _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,popcnt\")") \
       _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"")         \
           _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define KV_AVX512_END _Pragma("GCC diagnostic pop") _Pragma("GCC pop_options")
+#endif
 
 KV_AVX512_BEGIN
 

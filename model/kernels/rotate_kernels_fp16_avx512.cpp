@@ -2,7 +2,9 @@
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
 KV_AVX512_BEGIN
+#ifndef __clang__  // it declares these intrinsics only with its flag -mavx512fp16 (CMakeLists.txt)
 #pragma GCC target("avx512fp16")
+#endif
 
 namespace kv::model {
 namespace {
