@@ -60,19 +60,24 @@ class AskedDraws final : public Draws {
   AskedDraws(Lines& lines, std::uint32_t unit) : lines_(lines), unit_(unit) {}
 
   std::uint64_t below(std::uint64_t bound, Position position, std::uint32_t index) override {
-    const boost::json::value value =
-        ask(question("below", position, index).add("bound", bound).text());
+    const boost::json::value value = ask(question("below", position, index).add("bound", bound));
     Complaints complaints;
-    return JsonAt(value, "draw", complaints).unsigned64("a whole number");
+    const std::uint64_t drawn = JsonAt(value, "draw", complaints).unsigned64("a whole number");
+    if (!complaints.lines.empty() || drawn >= bound) throw SubjectFailed(wrong_draw);
+    return drawn;
   }
 
   double uniform(Position position, std::uint32_t index) override {
-    const boost::json::value value = ask(question("uniform", position, index).text());
+    const boost::json::value value = ask(question("uniform", position, index));
     Complaints complaints;
-    return JsonAt(value, "draw", complaints).number("a number");
+    const double drawn = JsonAt(value, "draw", complaints).number("a number");
+    if (!complaints.lines.empty() || drawn <= 0 || drawn >= 1) throw SubjectFailed(wrong_draw);
+    return drawn;
   }
 
  private:
+  static constexpr const char* wrong_draw = "the host's draw is not what was asked for";
+
   [[nodiscard]] JsonObject question(std::string_view kind,
                                     Position position,
                                     std::uint32_t index) const {
@@ -84,8 +89,8 @@ class AskedDraws final : public Draws {
     return object;
   }
 
-  boost::json::value ask(const std::string& question) {
-    lines_.write(question);
+  boost::json::value ask(const JsonObject& question) {
+    lines_.write(question.text());
     const auto line = lines_.read();
     boost::system::error_code failed;
     const boost::json::value answer = boost::json::parse(line.value_or("null"), failed);
@@ -115,6 +120,7 @@ class Server {
       const Setup setup = read_setup(at.need("setup"), {});
       return begin(setup, at.need("draws").text("draws") == "ask", at);
     }
+    if (ask == "more" && !draws_) return error_line("\"more\" continues a run; none has begun");
     if (ask == "more") return perform(at);
     return error_line("unknown request \"" + ask + "\"");
   }
@@ -142,14 +148,13 @@ class Server {
 
   std::string begin(const Setup& setup, bool asks, const JsonAt& at) {
     branches_.clear();
+    draws_ = nullptr;  // nothing to continue if the setup is refused
     shape_.what.setup = setup;
     const auto declared = family_.contract(setup);
     if (!declared) return error_line(declared.error().message);
     shape_.contract = *declared;
     draws_ = counter_draws(setup.seed);
-    if (asks) {
-      draws_ = [&](std::uint32_t unit) { return std::make_unique<AskedDraws>(lines_, unit); };
-    }
+    if (asks) draws_ = [&](std::uint32_t of) { return std::make_unique<AskedDraws>(lines_, of); };
     return perform(at);
   }
 
