@@ -47,12 +47,20 @@ Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const json::val
     return malformed("has no vocabulary; expected an object of texts and numbers");
   }
   std::unordered_map<std::string, TokenId> vocabulary;
+  std::unordered_map<TokenId, std::string> texts;
   for (const auto& [key, number] : from->get_object()) {
     if (!is_token(&number)) {
       return malformed("gives " + shown(std::string_view(key)) + " the number " +
                        json::serialize(number) + "; expected a token's number");
     }
-    vocabulary.emplace(key, static_cast<TokenId>(number.get_int64()));
+    const auto token = static_cast<TokenId>(number.get_int64());
+    // Decoding would be ambiguous. Added tokens may repeat a text of the vocabulary.
+    const auto [other, fresh] = texts.emplace(token, key);
+    if (!fresh) {
+      return malformed("gives the number " + std::to_string(token) + " to " + shown(other->second) +
+                       " and " + shown(std::string_view(key)) + "; expected a number for each");
+    }
+    vocabulary.emplace(key, token);
   }
   return vocabulary;
 }

@@ -24,7 +24,7 @@ Result<boost::json::value> parse(std::string_view text);
 
 Error unsupported(std::string_view what, std::string_view found, std::string_view expected);
 
-// An object of texts and token numbers.
+// An object of texts and token numbers. It is an error if two texts have the same number.
 Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::json::value* from);
 
 // The list of added tokens; empty where there is none.

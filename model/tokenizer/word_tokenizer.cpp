@@ -32,12 +32,6 @@ class WordTokenizer final : public Tokenizer {
     auto made = std::make_unique<WordTokenizer>();
     const std::size_t named = vocabulary.size() + added.size();
     for (const auto& [word, token] : vocabulary) {
-      const auto at = static_cast<std::size_t>(token);
-      // Decoding would be ambiguous. Added tokens may repeat a word of the vocabulary.
-      if (at < made->pieces_.size() && !made->pieces_[at].empty()) {
-        return malformed("gives the number " + std::to_string(token) +
-                         " to two words; expected a number for each");
-      }
       const auto put = file::put_piece(made->pieces_, named, token, word);
       if (!put) return put.error();
     }

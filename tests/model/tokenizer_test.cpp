@@ -199,6 +199,8 @@ TEST(Tokenizer, RefusesABrokenTokenizerJson) {
   EXPECT_THAT(json_error("\"BPE\"", "\"Unigram\""), HasSubstr("a model 'Unigram'; expected BPE"));
   EXPECT_THAT(json_error("\"a b\"", "\"a  b\""), HasSubstr("has merge 0 = 'a  b'; expected two"));
   EXPECT_THAT(json_error("\"a b\"", "\"a d\""), HasSubstr("with 'ad', which is not in the vocab"));
+  EXPECT_THAT(json_error("\"abc\":257", "\"abc\":256"),
+              HasSubstr("gives the number 256 to 'ab' and 'abc'; expected a number for each"));
   EXPECT_THAT(json_error("\"a\":", "\"aa\":"), HasSubstr("'a', which is not in the vocabulary"));
   EXPECT_THAT(json_error("\"z\":", "\"zz\":"), HasSubstr("has no token for byte 122"));
   EXPECT_THAT(json_error("257", "-1"), HasSubstr("the number -1; expected a token's number"));

@@ -75,7 +75,7 @@ TEST(WordTokenizer, RefusesABrokenFile) {
   EXPECT_THAT(error_of(json_with("null", R"({"type":"NFC"})")),
               HasSubstr("has a normalizer 'NFC'; expected none"));
   EXPECT_THAT(error_of(json_with("\"vocab\"", "\"words\"")), HasSubstr("has no vocabulary"));
-  EXPECT_THAT(error_of(json_with(":2,", ":1,")), HasSubstr("gives the number 1 to two words"));
+  EXPECT_THAT(error_of(json_with(":2,", ":1,")), HasSubstr("gives the number 1 to 'a' and 'b'"));
   EXPECT_THAT(error_of(json_with(":2,", ":-2,")), HasSubstr("gives 'b' the number -2"));
   EXPECT_THAT(error_of(json_with(":2,", ":200000000,")), HasSubstr("token number 200000000"));
   EXPECT_THAT(error_of(json_with("content", "text")), HasSubstr("expected its 'content' and 'id'"));
