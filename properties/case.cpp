@@ -1,5 +1,6 @@
 #include "kvcheck/properties/case.h"
 
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 
 namespace kv::properties {
@@ -49,7 +50,7 @@ std::string call_text(const Call& call) {
 }
 
 Error bad_word(std::string_view what, std::string_view word, std::string_view expected) {
-  return usage_error(std::string(what) + " \"" + std::string(word) + "\": expected " +
+  return usage_error(std::string(what) + " \"" + printable_line(word) + "\": expected " +
                      std::string(expected));
 }
 
@@ -88,7 +89,7 @@ Result<Setup> parse_setup(std::string_view text) {
   }
   setup.seed = seed;
   if (setup.layers == 0 || setup.kv_heads == 0 || setup.group == 0 || setup.sequences == 0) {
-    return usage_error("case \"" + std::string(text) +
+    return usage_error("case \"" + printable_line(text) +
                        "\": layers, kv-heads, group and sequences must be at least 1");
   }
   return setup;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 
 namespace kv::cli {
@@ -96,7 +97,8 @@ Result<std::size_t> Arguments::take(std::span<const std::string> arguments, std:
   if (!values.empty() && !option->list) return usage_error(name + " is given more than once");
   if (option->value.empty()) {
     if (written.value) {
-      return usage_error(name + " takes no value, but is given as '" + arguments[index] + "'");
+      return usage_error(name + " takes no value, but is given as '" +
+                         printable_line(arguments[index]) + "'");
     }
     values.emplace_back();
     return index + 1;
@@ -109,8 +111,9 @@ Result<std::size_t> Arguments::take(std::span<const std::string> arguments, std:
   const bool last = index + 1 == arguments.size();
   if (last || arguments[index + 1].starts_with("--") ||
       (is_option(arguments[index + 1]) && find_written(table_, arguments[index + 1]) != nullptr)) {
-    return usage_error(name + " needs a value (" + std::string(option->value) + ")" +
-                       (last ? "" : ", but '" + arguments[index + 1] + "' follows"));
+    return usage_error(
+        name + " needs a value (" + std::string(option->value) + ")" +
+        (last ? "" : ", but '" + printable_line(arguments[index + 1]) + "' follows"));
   }
   values.push_back(arguments[index + 1]);
   return index + 2;
@@ -193,7 +196,7 @@ Result<void> Arguments::expect_operands(std::string_view what,
                        (operands_.empty() ? "none" : "only " + std::to_string(operands_.size())));
   }
   if (operands_.size() > maximum) {
-    return usage_error("unexpected argument '" + operands_[maximum] + "'");
+    return usage_error("unexpected argument '" + printable_line(operands_[maximum]) + "'");
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "kvcheck/cli/trace/trace_options.h"
 
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 
 namespace kv::cli {
@@ -21,8 +22,8 @@ Result<std::vector<std::size_t>> parse_numbers(std::string_view text, std::strin
     if (!last) return last.error();
     const bool increases = numbers.empty() || numbers.back() < first.value();
     if (!increases || last.value() < first.value()) {
-      return usage_error(std::string(what) + " '" + std::string(text.substr(0, 60)) +
-                         "' does not increase at '" + std::string(piece) +
+      return usage_error(std::string(what) + " '" + printable_line(text.substr(0, 60)) +
+                         "' does not increase at '" + printable_line(piece) +
                          "'; expected a list such as 0,3-5");
     }
     for (std::size_t number = first.value(); number <= last.value(); ++number) {

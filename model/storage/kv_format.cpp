@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -109,7 +110,7 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
   const std::string given(text.substr(name.size() + 1));
   if (format.codes == KvCodes::none) {
     return usage_error("--storage " + std::string(name) +
-                       " stores all tokens in the same form, and '" + given +
+                       " stores all tokens in the same form, and '" + printable_line(given) +
                        "' distinguishes some; expected " + std::string(name) +
                        " alone, or codes: int8, int4, kivi4 or kivi2");
   }
@@ -118,7 +119,7 @@ Result<KvFormat> parse_kv_format(std::string_view text) {
     const std::size_t equals = std::min(field.find('='), field.size());
     const std::string_view key = field.substr(0, equals);
     if (equals == field.size()) {
-      return usage_error("--storage " + std::string(name) + ": '" + std::string(field) +
+      return usage_error("--storage " + std::string(name) + ": '" + printable_line(field) +
                          "' is no field; expected NAME=VALUE, as in recent=128");
     }
     if (auto read = read_field(key, field.substr(equals + 1), format); !read) {

@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_at.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
 
@@ -28,7 +29,7 @@ MatrixRow row_of(const JsonAt& mutant, const LawIndex& laws) {
     const std::string id = killers[i].need("law").text("a law");
     const auto law = laws.find(id);
     if (law == laws.end()) {
-      killers[i].complain("'" + id + "' is not among the laws");
+      killers[i].complain("'" + printable_line(id) + "' is not among the laws");
       continue;
     }
     row.killed.push_back({law->second, killers[i].need("cases").unsigned64("a number of cases")});

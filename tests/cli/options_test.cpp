@@ -135,5 +135,16 @@ TEST(OptionTable, WrapsLongHelpWithinAHundredColumns) {
   EXPECT_EQ(lines, 4U);
 }
 
+TEST(Options, AreRefusedInOneLine) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--quiet=\n"}, {"-o", "--x\n"}, {"--\n"}}) {
+    EXPECT_THAT(refused(arguments).message, testing::Not(HasSubstr("\n")));
+    EXPECT_NE(refused(arguments).message, "accepted");
+  }
+  const Result<void> operands = parsed({"a", "b\nc"}).expect_operands("a file", 1, 1);
+  ASSERT_FALSE(operands);
+  EXPECT_EQ(operands.error().message, "unexpected argument 'b\\x0ac'");
+}
+
 }  // namespace
 }  // namespace kv::cli

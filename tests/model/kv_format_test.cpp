@@ -84,6 +84,14 @@ std::string refusal_under(std::string_view spec, std::string_view words) {
   return checked ? "fine" : checked.error().message;
 }
 
+TEST(KvFormat, IsRefusedInOneLine) {
+  for (const char* text : {"int4:recent\n", "f16:a\nb", "in\nt4", "int4:recent=\n"}) {
+    const auto format = parse_kv_format(text);
+    ASSERT_FALSE(format) << text;
+    EXPECT_THAT(format.error().message, testing::Not(testing::HasSubstr("\n"))) << text;
+  }
+}
+
 TEST(KvFormat, IsRefusedUnderSpecsThatItCannotServe) {
   constexpr std::string_view shifted = "streaming;positions=shifted";
   EXPECT_EQ(refusal_under(shifted, "int4:recent=4"), "fine");

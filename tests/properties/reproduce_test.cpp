@@ -22,6 +22,15 @@ TEST(Reproduce, TriesOneLawOnOneCase) {
   EXPECT_TRUE(report->holds());
 }
 
+TEST(Reproduce, RefusesInOneLine) {
+  for (const char* text : {"survives/sinks=1\n2;a;b", "survives/a\nb;stream=ties;calls=f3",
+                           "survives/sinks=1;stream=ties;calls=x\ny",
+                           "survives/sinks=1,layers=0;stream=ties\n;calls=f1"}) {
+    EXPECT_THAT(error_of(text), testing::Not(testing::HasSubstr("\n"))) << text;
+    EXPECT_NE(error_of(text), "") << text;
+  }
+}
+
 TEST(Reproduce, RefusesWhatTriesNothing) {
   EXPECT_THAT(error_of(""), testing::HasSubstr("unknown law ''"));
   EXPECT_THAT(error_of("survives"), testing::HasSubstr("names no case"));

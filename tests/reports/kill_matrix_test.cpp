@@ -82,6 +82,8 @@ TEST(KillMatrix, ComplainsOfOtherFiles) {
   EXPECT_THAT(complaint("{}"), HasSubstr("\"passed\" is missing"));
   EXPECT_THAT(complaint(replaced(json, "{\"law\":\"rows.unique\",\"statistical\":false},", "")),
               HasSubstr("'rows.unique' is not among the laws"));
+  EXPECT_THAT(complaint(replaced(json, R"("law":"size.full","cases")", R"("law":"a\nb","cases")")),
+              HasSubstr(R"('a\x0ab' is not among the laws)"));
   EXPECT_THAT(complaint(replaced(json, "\"cases\":7", "\"cases\":-7")), HasSubstr("cases"));
   const TemporaryFolder folder;
   const auto absent = read_kill_matrix(folder.path("m.json"));
