@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kvcheck/base/text/text.h"
+
 namespace kv::model {
 namespace {
 
@@ -37,6 +39,11 @@ Result<void> check_config(const ModelConfig& config) {
   if (config.heads % config.kv_heads != 0) {
     return contradiction("kv_heads", config.kv_heads,
                          "a divisor of the " + std::to_string(config.heads) + " heads");
+  }
+  // As an f32, to which a double far from 1 rounds to 0 or infinity: all norms would give nonsense.
+  if (!(config.epsilon > 0 && config.epsilon <= 1)) {
+    return malformed("the epsilon of the norms is " + shortest(double{config.epsilon}) +
+                     "; expected a number above 0, at most 1");
   }
   if (config.rope.layout != RopeLayout::none &&
       (config.rope.dims == 0 || config.rope.dims % 2 != 0 || config.rope.dims > config.head_dim)) {

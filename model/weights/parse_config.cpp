@@ -2,109 +2,20 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
-#include <limits>
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/model/weights/config.h"
+#include "kvcheck/model/weights/config_reader.h"
 
 namespace kv::model {
 namespace {
 
 namespace json = boost::json;
 
-// Reads entries one by one and keeps the first error.
-class Reader {
- public:
-  Reader(const json::object& object, std::string path) : object_(object), path_(std::move(path)) {}
-
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
-  // An entry that is null counts as missing: exporters write null for a default.
-  [[nodiscard]] const json::value* find(std::string_view name) const {
-    const json::value* value = object_.if_contains(name);
-    return value == nullptr || value->is_null() ? nullptr : value;
-  }
-
-  std::size_t count(std::string_view name) {
-    if (find(name) == nullptr) keep("has no '" + path_ + std::string(name) + "'");
-    return count(name, 0);
-  }
-
-  std::size_t count(std::string_view name, std::size_t otherwise) {
-    const json::value* value = find(name);
-    if (value == nullptr) return otherwise;
-    if (value->is_int64() && value->get_int64() >= 0) {
-      return static_cast<std::size_t>(value->get_int64());
-    }
-    keep_wrong(name, *value, "a count");
-    return otherwise;
-  }
-
-  double real(std::string_view name, double otherwise) {
-    const json::value* value = find(name);
-    if (value == nullptr) return otherwise;
-    const double number = value->is_double()  ? value->get_double()
-                          : value->is_int64() ? static_cast<double>(value->get_int64())
-                                              : std::numeric_limits<double>::quiet_NaN();
-    if (number > 0 && std::isfinite(number)) return number;
-    keep_wrong(name, *value, "a positive number");
-    return otherwise;
-  }
-
-  bool flag(std::string_view name, bool otherwise) {
-    const json::value* value = find(name);
-    if (value == nullptr) return otherwise;
-    if (value->is_bool()) return value->get_bool();
-    keep_wrong(name, *value, "true or false");
-    return otherwise;
-  }
-
-  std::string word(std::string_view name, std::string_view otherwise) {
-    const json::value* value = find(name);
-    if (value == nullptr) return std::string(otherwise);
-    if (value->is_string()) return std::string(value->get_string());
-    keep_wrong(name, *value, "a text");
-    return std::string(otherwise);
-  }
-
-  // A token's number, or a list of some.
-  std::vector<std::int32_t> tokens(std::string_view name) {
-    const json::value* value = find(name);
-    if (value == nullptr) return {};
-    std::vector<std::int32_t> numbers;
-    const auto add = [&](const json::value& one) {
-      if (one.is_int64() && one.get_int64() >= 0 &&
-          one.get_int64() <= std::numeric_limits<std::int32_t>::max()) {
-        numbers.push_back(static_cast<std::int32_t>(one.get_int64()));
-      } else {
-        keep_wrong(name, one, "a token's number");
-      }
-    };
-    if (!value->is_array()) add(*value);
-    if (value->is_array()) std::ranges::for_each(value->get_array(), add);
-    return numbers;
-  }
-
-  void keep(std::string problem) {
-    if (problem_.empty()) problem_ = std::move(problem);
-  }
-
-  void keep_wrong(std::string_view name, const json::value& value, std::string_view expected) {
-    const std::string found = value.is_string()
-                                  ? "the text " + shown(std::string(value.get_string()))
-                                  : shown(json::serialize(value));
-    keep("has '" + path_ + std::string(name) + "' = " + found + "; expected " +
-         std::string(expected));
-  }
-
- private:
-  const json::object& object_;
-  std::string path_;
-  std::string problem_;
-};
-
-Activation read_activation(Reader& reader, std::string_view name, std::string_view otherwise) {
+Activation read_activation(ConfigReader& reader,
+                           std::string_view name,
+                           std::string_view otherwise) {
   constexpr std::array<std::string_view, 7> words = {
       "silu", "swish", "gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu"};
   constexpr std::array<Activation, 7> meanings = {
@@ -118,14 +29,14 @@ Activation read_activation(Reader& reader, std::string_view name, std::string_vi
   return Activation::silu;
 }
 
-RopeScaling read_scaling(Reader& reader, std::string_view name) {
+RopeScaling read_scaling(ConfigReader& reader, std::string_view name) {
   const json::value* value = reader.find(name);
   if (value == nullptr) return {};
   if (!value->is_object()) {
     reader.keep_wrong(name, *value, "an object");
     return {};
   }
-  Reader inner(value->get_object(), std::string(name) + ".");
+  ConfigReader inner(value->get_object(), std::string(name) + ".");
   // Older exports call it "type".
   const std::string word = inner.word("rope_type", inner.word("type", "default"));
   RopeScaling scaling;
@@ -152,7 +63,7 @@ RopeScaling read_scaling(Reader& reader, std::string_view name) {
   return scaling;
 }
 
-void read_common(Reader& reader, ModelConfig& config) {
+void read_common(ConfigReader& reader, ModelConfig& config) {
   config.width = reader.count("hidden_size");
   config.layers = reader.count("num_hidden_layers");
   config.heads = reader.count("num_attention_heads");
@@ -160,25 +71,43 @@ void read_common(Reader& reader, ModelConfig& config) {
   config.context = reader.count("max_position_embeddings");
 }
 
+// The size of a head, of configurations that do not state it.
+std::size_t even_share(ConfigReader& reader, const ModelConfig& config) {
+  if (config.heads == 0) return 0;
+  if (config.width % config.heads != 0) {
+    reader.keep("has a width of " + std::to_string(config.width) + " and " +
+                std::to_string(config.heads) + " heads; expected a multiple of the heads");
+  }
+  return config.width / config.heads;
+}
+
+// The leading dimensions of a head that rotate, as a share of all.
+std::size_t rotating(ConfigReader& reader, double share, const ModelConfig& config) {
+  if (share > 1) {
+    reader.keep("rotates " + shortest(share) + " of each head; expected a share of at most 1");
+    return 0;
+  }
+  return static_cast<std::size_t>(share * static_cast<double>(config.head_dim));
+}
+
 // Newer configurations have the base beside the scaling, in one object.
-void read_rope(Reader& reader, ModelConfig& config) {
+void read_rope(ConfigReader& reader, ModelConfig& config) {
   constexpr std::string_view together = "rope_parameters";
   const json::value* value = reader.find(together);
   config.scaling = read_scaling(reader, value == nullptr ? "rope_scaling" : together);
   if (value == nullptr || !value->is_object()) return;
-  Reader inner(value->get_object(), std::string(together) + ".");
+  ConfigReader inner(value->get_object(), std::string(together) + ".");
   config.rope.theta = inner.real("rope_theta", config.rope.theta);
   const double share = inner.real("partial_rotary_factor", 0);
-  if (share > 0) {
-    config.rope.dims = static_cast<std::size_t>(share * static_cast<double>(config.head_dim));
-  }
+  if (share > 0) config.rope.dims = rotating(inner, share, config);
   if (!inner.problem().empty()) reader.keep(inner.problem());
 }
 
-void read_llama(Reader& reader, ModelConfig& config) {
+void read_llama(ConfigReader& reader, ModelConfig& config) {
   read_common(reader, config);
   config.kv_heads = reader.count("num_key_value_heads", config.heads);
-  config.head_dim = reader.count("head_dim", config.heads > 0 ? config.width / config.heads : 0);
+  config.head_dim =
+      reader.find("head_dim") != nullptr ? reader.count("head_dim") : even_share(reader, config);
   config.epsilon = static_cast<float>(reader.real("rms_norm_eps", 1e-6));
   config.activation = read_activation(reader, "hidden_act", "silu");
   config.rope = {RopeLayout::half, config.head_dim, reader.real("rope_theta", 10000)};
@@ -192,16 +121,15 @@ void read_llama(Reader& reader, ModelConfig& config) {
   }
 }
 
-void read_gpt_neox(Reader& reader, ModelConfig& config) {
+void read_gpt_neox(ConfigReader& reader, ModelConfig& config) {
   read_common(reader, config);
   config.kv_heads = config.heads;
-  config.head_dim = config.heads > 0 ? config.width / config.heads : 0;
+  config.head_dim = even_share(reader, config);
   config.epsilon = static_cast<float>(reader.real("layer_norm_eps", 1e-5));
   config.activation = read_activation(reader, "hidden_act", "gelu");
   // Exports of newer transformers rename rotary_pct and rotary_emb_base.
   const double share = reader.real("rotary_pct", reader.real("partial_rotary_factor", 0.25));
-  config.rope = {RopeLayout::half,
-                 static_cast<std::size_t>(share * static_cast<double>(config.head_dim)),
+  config.rope = {RopeLayout::half, rotating(reader, share, config),
                  reader.real("rotary_emb_base", reader.real("rope_theta", 10000))};
   read_rope(reader, config);
   config.tied = reader.flag("tie_word_embeddings", false);
@@ -210,12 +138,12 @@ void read_gpt_neox(Reader& reader, ModelConfig& config) {
   config.mlp_bias = true;
 }
 
-void read_gpt2(Reader& reader, ModelConfig& config) {
+void read_gpt2(ConfigReader& reader, ModelConfig& config) {
   config.width = reader.count("n_embd");
   config.layers = reader.count("n_layer");
   config.heads = reader.count("n_head");
   config.kv_heads = config.heads;
-  config.head_dim = config.heads > 0 ? config.width / config.heads : 0;
+  config.head_dim = even_share(reader, config);
   // The published configurations leave n_inner out or null.
   config.inner = reader.count("n_inner", 4 * config.width);
   config.context = reader.count("n_positions", reader.count("n_ctx", 0));
@@ -230,7 +158,7 @@ void read_gpt2(Reader& reader, ModelConfig& config) {
   }
 }
 
-void read_ends(Reader& reader, ModelConfig& config) {
+void read_ends(ConfigReader& reader, ModelConfig& config) {
   const auto read = [&](std::string_view name) {
     std::vector<std::int32_t> tokens = reader.tokens(name);
     for (const std::int32_t token : tokens) {
@@ -248,7 +176,7 @@ void read_ends(Reader& reader, ModelConfig& config) {
 struct Family {
   std::string_view name;
   Architecture architecture;
-  void (*read)(Reader&, ModelConfig&);
+  void (*read)(ConfigReader&, ModelConfig&);
 };
 
 constexpr std::array<Family, 4> families = {{{"llama", Architecture::llama, read_llama},
@@ -263,7 +191,7 @@ Result<ModelConfig> parse_config(std::string_view text) {
   const json::value parsed = json::parse(json::string_view(text.data(), text.size()), failed);
   if (failed) return malformed("is no JSON: " + failed.message());
   if (!parsed.is_object()) return malformed("holds no object; expected a model's configuration");
-  Reader reader(parsed.get_object(), "");
+  ConfigReader reader(parsed.get_object(), "");
   ModelConfig config;
   config.name = reader.word("model_type", "");
   if (!reader.problem().empty()) return malformed(reader.problem());

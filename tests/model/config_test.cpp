@@ -42,6 +42,18 @@ TEST(Config, SayWhatWasFound) {
             "has 'vocab_size' = the text 'many'; expected a count");
 }
 
+TEST(Config, RefuseSizesThatDoNotAgree) {
+  EXPECT_THAT(config_error("\"num_attention_heads\":4", "\"num_attention_heads\":6"),
+              HasSubstr("has a width of 16 and 6 heads; expected a multiple of the heads"));
+  EXPECT_THAT(config_error("\"rope_theta\":10000.0",
+                           R"("rope_parameters":{"partial_rotary_factor":1e300})"),
+              HasSubstr("rotates 1e+300 of each head; expected a share of at most 1"));
+  for (const char* epsilon : {"1e105", "1e-60", "2"}) {
+    EXPECT_THAT(config_error("1e-05", epsilon), HasSubstr("the epsilon of the norms is"))
+        << epsilon;
+  }
+}
+
 TEST(Config, RefuseWhatWouldBeReadWrongly) {
   EXPECT_THAT(config_error("\"bos_token_id\":1", "\"bos_token_id\":32"),
               HasSubstr("has 'bos_token_id' = 32; expected less than its 'vocab_size' of 32"));
