@@ -32,6 +32,7 @@ Result<ClosedLoopResult> select_about(Database& database, std::int64_t evaluatio
   // Tables divide by both, and a segment must be a whole number of points.
   doubts.require(steps && result.segment % result.series_width == 0, "evaluations.segment");
   if (doubts.any()) return doubts.error();
+  if (const Result<void> right = row.right_types(); !right) return right.error();
   return result;
 }
 

@@ -83,6 +83,7 @@ Result<ReplayResult> select_header(Database& database, std::int64_t trace) {
   result.series_width = row.count(18);
   result.map = map_of(row, doubts);
   if (doubts.any()) return doubts.error();
+  if (const Result<void> right = row.right_types(); !right) return right.error();
   return result;
 }
 

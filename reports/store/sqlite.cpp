@@ -133,10 +133,23 @@ void Statement::bind(int index, std::span<const std::byte> value) {
 
 Result<bool> Statement::next() {
   if (code_ != SQLITE_OK) return database_.error(code_);
+  if (const Result<void> right = right_types(); !right) return right.error();
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   return database_.error(code);
+}
+
+Result<void> Statement::right_types() const {
+  if (mistyped_.empty()) return {};
+  return malformed("'" + database_.path() + "' is damaged: column " + mistyped_ +
+                   " does not hold what kvcheck writes there");
+}
+
+void Statement::expect_type(int column, int type) const {
+  const int found = sqlite3_column_type(handle_, column);
+  if (found == type || found == SQLITE_NULL || !mistyped_.empty()) return;
+  mistyped_ = sqlite3_column_name(handle_, column);
 }
 
 Result<void> Statement::finish() {
@@ -150,6 +163,7 @@ Result<void> Statement::finish() {
 }
 
 std::int64_t Statement::integer(int column) const {
+  expect_type(column, SQLITE_INTEGER);
   return sqlite3_column_int64(handle_, column);
 }
 
@@ -158,6 +172,7 @@ std::uint64_t Statement::count(int column) const {
 }
 
 double Statement::real(int column) const {
+  expect_type(column, SQLITE_FLOAT);
   if (sqlite3_column_type(handle_, column) == SQLITE_NULL) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -165,13 +180,19 @@ double Statement::real(int column) const {
 }
 
 std::string Statement::text(int column) const {
-  const std::span<const std::byte> bytes = blob(column);
+  expect_type(column, SQLITE_TEXT);
+  const std::span<const std::byte> bytes = bytes_at(column);
   std::string out(bytes.size(), '\0');
   if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
 }
 
 std::span<const std::byte> Statement::blob(int column) const {
+  expect_type(column, SQLITE_BLOB);
+  return bytes_at(column);
+}
+
+std::span<const std::byte> Statement::bytes_at(int column) const {
   const void* bytes = sqlite3_column_blob(handle_, column);
   const int size = sqlite3_column_bytes(handle_, column);
   if (bytes == nullptr || size <= 0) return {};

@@ -58,8 +58,12 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  // Steps to the next row; false if there is none.
+  // Steps to the next row; false if there is none. Also returns the error of right_types().
   Result<bool> next();
+
+  // An error if a column was read as another type than it holds: SQLite keeps a text in a column of
+  // numbers, and would read it as 0. It names the column.
+  [[nodiscard]] Result<void> right_types() const;
 
   // Binds the values to all parameters, runs the statement and resets it for the next call. Text
   // and blobs must live until the call returns. NaN is stored as NULL.
@@ -94,9 +98,14 @@ class Statement {
   void check(int code);
   Result<void> finish();
 
+  // Remembers the first column that holds neither this type nor NULL.
+  void expect_type(int column, int type) const;
+  [[nodiscard]] std::span<const std::byte> bytes_at(int column) const;
+
   Database& database_;
   sqlite3_stmt* handle_ = nullptr;
   int code_ = 0;  // of the first call that failed
+  mutable std::string mistyped_;  // the name of that column; empty: none
 };
 
 // A transaction. The destructor rolls it back unless it was committed.

@@ -65,6 +65,7 @@ Result<TimingResult> select_timing(Database& database, std::int64_t timing) {
                       .weight_bytes = about.count(2),
                       .storage = about.text(3),
                       .tokens = about.count(4)};
+  if (const Result<void> right = about.right_types(); !right) return right.error();
   Statement rows(database,
                  "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes,"
                  " peak_bytes FROM timed_cells WHERE timing = ? ORDER BY ordinal");

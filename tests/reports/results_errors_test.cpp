@@ -114,6 +114,29 @@ TEST_F(ResultsErrors, NamesTheColumnThatCannotBeRight) {
   }
 }
 
+// SQLite keeps a value of another type than its column's, and reads a text as the number 0.
+TEST_F(ResultsErrors, NamesTheColumnThatHoldsAnotherType) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"UPDATE heads SET retained_mass = 'none'", "retained_mass"},
+      {"UPDATE heads SET layer = 0.5", "layer"},
+      {"UPDATE units SET stored_mean = x'00'", "stored_mean"},
+      {"UPDATE series SET first_step = '3x'", "first_step"},
+      {"UPDATE traces SET top_k = 'x'", "top_k"},
+      {"UPDATE traces SET name = x'41'", "name"},
+      {"UPDATE cells SET kept = ''", "kept"},
+      {"UPDATE runs SET command = x'41'", "command"},
+  };
+  const std::string bytes = read_text(good_);
+  for (const auto& [sql, column] : cases) {
+    ASSERT_TRUE(write_file(good_, bytes));
+    tamper(sql);
+    const auto run = read_run(good_);
+    ASSERT_FALSE(run) << sql;
+    EXPECT_EQ(run.error().message, "'" + good_ + "' is damaged: column " + column +
+                                       " does not hold what kvcheck writes there");
+  }
+}
+
 TEST_F(ResultsErrors, SaysWhatIsInTheWay) {
   const std::string folder = folder_.path("");
   EXPECT_EQ(read_run(folder).error().message, "cannot read '" + folder + "': it is a directory");
