@@ -1,5 +1,6 @@
 #include "kvcheck/properties/remote/facts_json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -29,6 +30,15 @@ bool is_plain(const Row& row) {
          std::isnan(row.key_error) && row.full_precision && !row.apart && std::isnan(row.steps_off);
 }
 
+// The places of all rows; nothing if some row does not report its own.
+void add_places(std::string_view name,
+                const std::vector<Row>& rows,
+                Place Row::*place,
+                JsonObject& object) {
+  if (std::ranges::count(rows, place_not_reported, place) > 0) return;
+  object.add_raw(name, json_list(rows, [&](const Row& row) { return place_text(row.*place); }));
+}
+
 std::string rows_json(const std::vector<Row>& rows) {
   const auto value = [](const Row& row) { return std::to_string(id_of(row.value)); };
   bool plain = true;
@@ -40,13 +50,8 @@ std::string rows_json(const std::vector<Row>& rows) {
     object.add_raw("keys",
                    json_list(rows, [](const Row& r) { return std::to_string(id_of(r.key)); }));
   }
-  if (std::ranges::all_of(rows, reports_places)) {
-    object
-        .add_raw("value_places",
-                 json_list(rows, [](const Row& r) { return place_text(r.value_place); }))
-        .add_raw("key_places",
-                 json_list(rows, [](const Row& r) { return place_text(r.key_place); }));
-  }
+  add_places("value_places", rows, &Row::value_place, object);
+  add_places("key_places", rows, &Row::key_place, object);
   object.add_raw("positions", json_list(rows, [](const Row& r) { return shortest(r.position); }));
   if (std::ranges::any_of(rows, [](const Row& r) { return !std::isnan(r.key_error); })) {
     object.add_raw("key_errors",

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/properties/remote/facts_json.h"
 
 namespace kv::properties {
 namespace {
@@ -84,6 +85,19 @@ TEST(ContractJson, WrongSizesAreNamed) {
   }
   EXPECT_THAT(complaints_of(R"({"full_precision_sink": 1})"),
               testing::ElementsAre(testing::HasSubstr("full_precision_sinks")));
+}
+
+// A reader would take the numbers that stand for "not reported" for places.
+TEST(FactsJson, LeavesOutPlacesThatAreNotReported) {
+  UnitFacts unit;
+  unit.stored = {row_of({.position = 3})};
+  unit.stored[0].key_place = {.sequence = 0, .layer = 1, .head = 2};
+  const boost::json::value value = boost::json::parse(unit_json(unit, 0));
+  Complaints complaints{.strict = true, .lines = {}};
+  const UnitFacts read = read_unit(JsonAt(value, "unit", complaints), 0);
+  EXPECT_THAT(complaints.lines, testing::IsEmpty());
+  EXPECT_EQ(read.stored[0].key_place, unit.stored[0].key_place);
+  EXPECT_EQ(read.stored[0].value_place, place_not_reported);
 }
 
 }  // namespace
