@@ -29,7 +29,7 @@ Findings folders_without_room(const std::vector<SourceFile>& files, const Rooms&
 
 // A room uses only rooms that exist and belong to its own layer or a lower one. No room uses itself
 // through others. The layers, lowest first: base; traces and policies; sim; model and properties;
-// reports; cli.
+// reports; cli; fuzz.
 Findings room_arrows(const Rooms& rooms);
 
 inline constexpr std::size_t most_files = 30;

@@ -35,7 +35,7 @@ const std::array<Ban, 10> bans = {{
      "clocks belong to cli/ and bench/"},
     {{"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "perror(",
       "putchar(", "putc(", "stdout", "stderr"},
-     {"cli/main.cpp", "base/check.cpp", "tests/", "bench/"},
+     {"cli/main.cpp", "base/check.cpp", "tests/", "bench/", "fuzz/main.cpp"},
      {},
      "return text; cli/main.cpp prints"},
     {{"STDOUT_FILENO", "STDERR_FILENO", "write(1,", "write(2,"},
@@ -47,7 +47,7 @@ const std::array<Ban, 10> bans = {{
      {},
      "return text; cli/main.cpp prints"},
     {{"exit(", "_exit(", "_Exit(", "quick_exit(", "abort(", "raise(", "kill(", "std::terminate"},
-     {"cli/", "base/check.cpp", "tests/", "bench/", "examples/",
+     {"cli/", "base/check.cpp", "tests/", "bench/", "examples/", "fuzz/main.cpp",
       // They run child processes: these end without a return, and may have to be ended.
       "properties/remote/", "properties/cases/child.cpp"},
      {},

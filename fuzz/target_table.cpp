@@ -1,0 +1,47 @@
+#include "kvcheck/fuzz/target_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kv::fuzz {
+namespace {
+
+constexpr std::array<Target, 24> table = {{
+    {"safetensors", 4096, safetensors},
+    {"trace", 4096, trace},
+    {"npy", 2048, npy},
+    {"npz", 4096, npz},
+    {"synthetic_spec", 256, synthetic_spec},
+    {"spec", 256, spec},
+    {"storage", 256, storage},
+    {"numbers", 64, numbers},
+    {"config", 2048, config},
+    {"model", 16384, model},
+    {"llama2c", 8192, llama2c},
+    {"tokenizer_json", 4096, tokenizer_json},
+    {"gpt2_tokenizer", 4096, gpt2_tokenizer},
+    {"llama2c_tokenizer", 2048, llama2c_tokenizer},
+    {"results_file", 65536, results_file},
+    {"results_rows", 512, results_rows},
+    {"loss_log", 2048, loss_log},
+    {"kill_matrix", 4096, kill_matrix},
+    {"conversation", 4096, conversation},
+    {"requests", 4096, requests},
+    {"declarations", 2048, declarations},
+    {"history", 4096, history},
+    {"test_case", 512, test_case},
+    {"arguments", 512, arguments},
+}};
+
+}  // namespace
+
+std::span<const Target> targets() {
+  return table;
+}
+
+const Target* find_target(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Target::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace kv::fuzz

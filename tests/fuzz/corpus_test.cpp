@@ -1,0 +1,61 @@
+// The corpora of the fuzz targets, as ordinary tests. They need no clang.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "kvcheck/fuzz/target_table.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/traces/files.h"
+
+namespace kv::fuzz {
+namespace {
+
+// The files of a corpus, by name.
+std::vector<std::string> inputs_of(const Target& target) {
+  std::vector<std::string> paths;
+  const std::string folder = KVCHECK_SOURCE_DIR "/fuzz/corpus/" + std::string(target.name);
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+class Corpus : public testing::TestWithParam<Target> {};
+
+// A target that finds a fault ends its process, so each corpus runs in a child process, which names
+// the input on its standard error.
+TEST_P(Corpus, HoldsNoInputThatBreaksItsTarget) {
+  const auto run_all = [this] {
+    for (const std::string& path : inputs_of(GetParam())) {
+      std::fprintf(stderr, "%s\n", path.c_str());
+      const std::string bytes = test::bytes_of_file(path);
+      static_cast<void>(GetParam().run(std::as_bytes(std::span(bytes))));
+    }
+    ::_exit(0);
+  };
+  EXPECT_EXIT(run_all(), testing::ExitedWithCode(0), "");
+}
+
+// Otherwise fuzzing would try one side only.
+TEST_P(Corpus, HoldsInputsThatAreAcceptedAndThatAreRefused) {
+  std::size_t accepted = 0;
+  std::size_t refused = 0;
+  for (const std::string& path : inputs_of(GetParam())) {
+    const std::string bytes = test::bytes_of_file(path);
+    EXPECT_LE(bytes.size(), GetParam().longest) << path;
+    ++(GetParam().run(std::as_bytes(std::span(bytes))) ? accepted : refused);
+  }
+  EXPECT_GE(accepted, 1U);
+  EXPECT_GE(refused, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz,
+                         Corpus,
+                         testing::ValuesIn(targets().begin(), targets().end()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+}  // namespace
+}  // namespace kv::fuzz
