@@ -90,7 +90,7 @@ TimingResult small_timing() {
 }
 
 std::string made_results() {
-  const std::string path = scratch_path("right-results");
+  std::string path = scratch_path("right-results");
   auto writer = reports::ResultsWriter::begin(path, "kvcheck replay").value();
   KV_CHECK(writer.add(small_replay()).has_value());
   KV_CHECK(writer.add(small_evaluation()).has_value());
