@@ -81,12 +81,11 @@ class AskedDraws final : public Draws {
   [[nodiscard]] JsonObject question(std::string_view kind,
                                     Position position,
                                     std::uint32_t index) const {
-    JsonObject object;
-    object.add("draw", kind)
+    return JsonObject()
+        .add("draw", kind)
         .add("unit", std::uint64_t{unit_})
         .add("position", static_cast<std::int64_t>(position))
         .add("index", std::uint64_t{index});
-    return object;
   }
 
   boost::json::value ask(const JsonObject& question) {
@@ -120,7 +119,7 @@ class Server {
       const Setup setup = read_setup(at.need("setup"), {});
       return begin(setup, at.need("draws").text("draws") == "ask", at);
     }
-    if (ask == "more" && !draws_) return error_line("\"more\" continues a run; none has begun");
+    if (ask == "more" && !draws_) return error_line("\"more\" continues a run, and there is none");
     if (ask == "more") return perform(at);
     return error_line("unknown request \"" + ask + "\"");
   }
@@ -174,6 +173,7 @@ class Server {
     } catch (const std::exception& thrown) {
       failure = thrown.what();
       if (failure.empty()) failure = "it threw an exception without words";
+      draws_ = nullptr;  // a cache that failed takes no further calls
     }
     JsonObject object;
     object.add_raw("events", "[" + events + "]");

@@ -52,10 +52,18 @@ std::vector<std::string> answers_to(const std::vector<std::string>& requests) {
 
 TEST(Serve, RefusesToContinueARunThatNeverBegan) {
   const std::string more = request(R"("ask":"more")", "");
-  const std::string none = R"({"error":"\"more\" continues a run; none has begun"})";
+  const std::string none = R"({"error":"\"more\" continues a run, and there is none"})";
   EXPECT_THAT(answers_to({more}), ElementsAre(none));
   EXPECT_THAT(answers_to({run_of_nine_tokens("seed"), more}),
               ElementsAre(HasSubstr("\"stored\""), R"({"events":[]})"));
+}
+
+TEST(Serve, ContinuesNoRunThatFailed) {
+  const std::vector<std::string> answers =
+      answers_to({run_of_nine_tokens("ask"), "{}", request(R"("ask":"more")", "")});
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_THAT(answers[1], HasSubstr("\"failure\""));
+  EXPECT_THAT(answers[2], HasSubstr("continues a run, and there is none"));
 }
 
 TEST(Serve, TakesNoDrawThatItDidNotAskFor) {
