@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "kvcheck/reports/store/result_rows.h"
@@ -65,6 +66,13 @@ Result<void> select_recall(Database& database, std::int64_t cell, ClosedLoopCell
   return {};
 }
 
+// Tables have the same bins for all cells, since every policy is asked the same questions.
+bool same_bins(const ClosedLoopCell& a, const ClosedLoopCell& b) {
+  return std::ranges::equal(a.recall, b.recall, [](const RecallBin& one, const RecallBin& other) {
+    return one.first == other.first && one.last == other.last;
+  });
+}
+
 Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
   Doubts doubts(database.path());
   const auto spec = parse_spec(row.text(1));
@@ -103,6 +111,10 @@ Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t eval
     if (!*there) return result;
     auto cell = select_cell(database, rows);
     if (!cell) return cell.error();
+    Doubts doubts(database.path());
+    doubts.require(result->cells.empty() || same_bins(result->cells.front(), *cell),
+                   "eval_recall.first_distance");
+    if (doubts.any()) return doubts.error();
     result->cells.push_back(*std::move(cell));
   }
 }

@@ -75,6 +75,19 @@ class ClosedLoopReport : public ::testing::Test {
   std::string out_ = folder_.path("out");
 };
 
+// A table has a column for each bin of the first cell.
+TEST_F(ClosedLoopReport, RefusesCellsThatWereAskedOtherQuestions) {
+  store({fake_evaluation(64, true)}, "kvcheck eval");
+  for (const char* change : {"UPDATE eval_recall SET first_distance = 7 WHERE cell = 3",
+                             "DELETE FROM eval_recall WHERE cell = 2"}) {
+    auto database = taken(Database::open(db_));
+    ASSERT_TRUE(database.execute(change));
+    const auto run = read_run(db_);
+    ASSERT_FALSE(run) << change;
+    EXPECT_THAT(run.error().message, HasSubstr("column eval_recall.first_distance does not hold"));
+  }
+}
+
 TEST_F(ClosedLoopReport, TheResultsFileGivesBackWhatItGot) {
   const std::vector<ClosedLoopResult> results = {fake_evaluation(512, true),
                                                  fake_evaluation(64, false)};
