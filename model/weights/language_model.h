@@ -72,9 +72,10 @@ struct LanguageModel {
   Norm last;
   Matrix head;  // [vocabulary, width]
 
-  // What keeps the bytes alive that the matrices point to: mapped files; and what was made of them
-  // for the layers alone, split, transposed or quantised.
+  // What keeps the bytes alive that the matrices point to: mapped files, or memory of models that
+  // were made; and what was made for the layers alone, split, transposed or quantised.
   std::vector<std::shared_ptr<const MappedFile>> files;
+  std::vector<std::shared_ptr<const void>> owners;
   std::vector<std::shared_ptr<const void>> layer_owners;
 
   // Bytes of all matrices with their scales, the embedding once.
