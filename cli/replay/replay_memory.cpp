@@ -75,8 +75,10 @@ Bytes bytes_of(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
     bytes.caches += over_tokens + groups.kv_heads * points * of_point +
                     groups.heads * bytes_of_cache(cell.spec, tokens, info.head_dim);
   }
-  // Of each task that runs, and of as many that wait to be joined.
-  bytes.caches = std::min(2 * running, tasks) * bytes.caches / shares;
+  // Of each task that runs, and of three times as many that wait to be joined, which happens where
+  // other programs delay a thread. Allocators keep memory of their own for each thread.
+  constexpr std::uint64_t of_thread = std::uint64_t{4} << 20;
+  bytes.caches = std::min(4 * running, tasks) * bytes.caches / shares + running * of_thread;
   const std::uint64_t vectors = 4 * tokens * info.head_dim;
   bytes.rows = running * (groups.heads * (24 * tokens + vectors) + groups.kv_heads * 3 * vectors);
   if (info.kind == TraceKind::qkv) bytes.rows += 8 * tokens * info.rope.dims;
