@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "kvcheck/base/text/printable.h"
+
 namespace kv::reports {
 namespace {
 
@@ -59,16 +61,18 @@ Result<void> Database::execute(const char* sql) {
 Error Database::error(int code) const {
   const std::string file = "'" + path_ + "'";
   // SQLite calls a file corrupt whose bytes the disk does not give. It may be whole.
-  int reason = 0;
-  sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_LAST_ERRNO, &reason);
-  if ((code & 0xff) == SQLITE_CORRUPT && reason != 0) {
-    return io_error("cannot read " + file + ": " + std::strerror(reason));
+  int failure = 0;
+  sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_LAST_ERRNO, &failure);
+  if ((code & 0xff) == SQLITE_CORRUPT && failure != 0) {
+    return io_error("cannot read " + file + ": " + std::strerror(failure));
   }
+  // SQLite shows parts of the file.
+  const std::string reason = printable_line(sqlite3_errmsg(handle_));
   switch (code & 0xff) {  // without the extended code
     case SQLITE_NOTADB:
       return malformed(file + " is not a kvcheck results file");
     case SQLITE_CORRUPT:
-      return malformed(file + " is damaged: " + sqlite3_errmsg(handle_));
+      return malformed(file + " is damaged: " + reason);
     case SQLITE_FULL:
       return io_error("cannot write " + file + ": the disk is full");
     case SQLITE_READONLY:
@@ -77,13 +81,13 @@ Error Database::error(int code) const {
     case SQLITE_LOCKED:
       return {Error::Kind::busy, file + " is in use by another process; try again when it is done"};
     case SQLITE_IOERR:
-      return io_error("cannot read or write " + file + ": " + sqlite3_errmsg(handle_));
+      return io_error("cannot read or write " + file + ": " + reason);
     case SQLITE_NOMEM:
       return io_error("cannot use " + file + ": out of memory");
     default:
       break;
   }
-  return io_error("cannot use " + file + ": " + sqlite3_errmsg(handle_));
+  return io_error("cannot use " + file + ": " + reason);
 }
 
 std::int64_t Database::last_id() const {

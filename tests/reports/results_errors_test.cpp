@@ -114,6 +114,16 @@ TEST_F(ResultsErrors, NamesTheColumnThatCannotBeRight) {
   }
 }
 
+TEST_F(ResultsErrors, ShowsADamagedDeclarationInOneLine) {
+  tamper(
+      "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE TABLE \"a' || "
+      "char(10) || 'run 9, complete' WHERE name = 'runs'");
+  const std::string message = list_runs(good_).error().message;
+  EXPECT_NE(message.find("is damaged"), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  EXPECT_NE(message.find("\\x0arun 9, complete"), std::string::npos) << message;
+}
+
 // SQLite keeps a value of another type than its column's, and reads a text as the number 0.
 TEST_F(ResultsErrors, NamesTheColumnThatHoldsAnotherType) {
   const std::vector<std::pair<std::string, std::string>> cases = {
