@@ -12,8 +12,8 @@
 namespace kv::cli {
 
 // Upper bounds of what `threads` decoders hold at one time, each of which reads a stream of up to
-// `tokens` tokens under one of the cells. At most about three times what they use. The weights are in
-// memory already when this can be asked.
+// `tokens` tokens under one of the cells. At most about three times what they use. The weights are
+// in memory already when this can be asked.
 std::vector<MemoryNeed> decoder_needs(const model::LanguageModel& model,
                                       std::span<const Cell> cells,
                                       std::size_t tokens,

@@ -11,8 +11,8 @@
 namespace kv::cli {
 
 // Upper bounds of what the replays of these traces, one after another, hold at one time beside the
-// traces themselves. At most about three times what they use; tests compare them with the peaks of real
-// runs.
+// traces themselves. At most about three times what they use; tests compare them with the peaks of
+// real runs.
 std::vector<MemoryNeed> replay_needs(std::span<const Trace> traces,
                                      std::span<const Cell> cells,
                                      const ReplayOptions& options);
