@@ -148,11 +148,11 @@ Result<void> MappedFile::unchanged() const {
   const FileStamp now = stamp_now().value_or(before);
   const std::string changed = "'" + mapping_->path + "' changed while it was read: ";
   if (now.size != before.size) {
-    return io_error(changed + "it had " + std::to_string(before.size) + " bytes and now has " +
-                    std::to_string(now.size) + "; expected it to remain as it was");
+    return malformed(changed + "it had " + std::to_string(before.size) + " bytes and now has " +
+                     std::to_string(now.size) + "; expected it to remain as it was");
   }
   if (now.modified != before.modified) {
-    return io_error(changed + "it was written to; expected it to remain as it was");
+    return malformed(changed + "it was written to; expected it to remain as it was");
   }
   return {};
 }

@@ -46,9 +46,9 @@ class MappedFile {
   [[nodiscard]] const FileStamp& stamp() const;
   [[nodiscard]] std::optional<FileStamp> stamp_now() const;
 
-  // Error if the file was written to or has another size since it was opened, so that what was read
-  // may be partly old and partly new. What others write through a mapping of theirs changes the
-  // time late, so only a checksum finds that for certain.
+  // An error of kind malformed if the file was written to or has another size since it was opened,
+  // so that what was read may be partly old and partly new. What others write through a mapping of
+  // theirs changes the time late, so only a checksum finds that for certain.
   [[nodiscard]] Result<void> unchanged() const;
 
  private:

@@ -104,7 +104,7 @@ class Statement {
 
   Database& database_;
   sqlite3_stmt* handle_ = nullptr;
-  int code_ = 0;  // of the first call that failed
+  int code_ = 0;                  // of the first call that failed
   mutable std::string mistyped_;  // the name of that column; empty: none
 };
 

@@ -35,9 +35,9 @@ Result<void> check_unchanged(const MappedFile& file, const std::string& path, st
   // The time alone proves nothing: a file can be touched, or written through a mapping.
   const std::uint64_t now = checksum_of(file);
   if (now == known) return {};
-  return io_error("'" + path + "' changed while it was read: its checksum was " +
-                  hexadecimal(known) + " and is now " + hexadecimal(now) +
-                  "; expected it to remain as it was");
+  return malformed("'" + path + "' changed while it was read: its checksum was " +
+                   hexadecimal(known) + " and is now " + hexadecimal(now) +
+                   "; expected it to remain as it was");
 }
 
 }  // namespace
