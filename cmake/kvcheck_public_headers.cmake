@@ -5,6 +5,7 @@ set(KVCHECK_PUBLIC_HEADERS
   base/check.h
   base/error.h
   base/file.h
+  base/kept_parts.h
   base/position.h
   base/rotation.h
   base/token_class.h
