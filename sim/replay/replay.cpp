@@ -38,10 +38,11 @@ std::vector<Task> make_tasks(const Plan& plan, std::size_t threads) {
   // With fewer groups than threads the cells are divided too. Rows are then loaded once per share.
   const std::size_t shares = std::clamp<std::size_t>(threads / groups.size(), 1, plan.cells.size());
   std::vector<Task> tasks;
-  for (const UnitShape& group : groups) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
     for (std::size_t share = 0; share < shares; ++share) {
       Task task;
-      for (const std::size_t lane : group.lanes) task.lanes.push_back(all[lane]);
+      for (const std::size_t lane : groups[group].lanes) task.lanes.push_back(all[lane]);
+      task.group = group;
       task.first_cell = plan.cells.size() * share / shares;
       task.last_cell = plan.cells.size() * (share + 1) / shares;
       task.first_of_group = share == 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/kept_parts.h"
 #include "kvcheck/sim/replay/metrics.h"
 #include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/traces/trace.h"
@@ -66,6 +67,11 @@ struct ReplayOptions {
   // Called repeatedly with the share that is done, from any thread but never from two at once. If
   // it returns false, the replay stops and returns an Error. May be empty.
   std::function<bool(double done)> progress;
+
+  // Receives each finished part (a cell of a group of heads, a group's dense attention, the bounds
+  // of a unit), and is asked for it first; the results are the same. What is in it must be from a
+  // replay of the same trace, cells and options, except threads and progress. May be null.
+  PartStore* parts = nullptr;
 };
 
 // Errors name the trace, layer, head and row that are wrong (a row that does not sum to one, a

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "kvcheck/base/packed_bytes.h"
 #include "kvcheck/sim/cache/visible_limits.h"
 #include "kvcheck/sim/oracle/future_mass.h"
 #include "kvcheck/sim/oracle/oracle.h"
@@ -75,6 +76,7 @@ Result<void> bound_by_rows(UnitRows& rows,
   std::vector<GreedyCache> caches;
   for (OracleTask::Limited& limited : task.limited) {
     caches.emplace_back(future, *limited.limits);
+    if (limited.kept) continue;
     limited.bounds.per_step = 0;
     if (!limited.selects) limited.bounds.greedy = 0;
   }
@@ -83,6 +85,7 @@ Result<void> bound_by_rows(UnitRows& rows,
     if (!row) return row.error();
     for (std::size_t i = 0; i < caches.size(); ++i) {
       OracleTask::Limited& limited = task.limited[i];
+      if (limited.kept) continue;
       limited.bounds.per_step += top.retained(*row, (*limited.limits)[query]);
       if (!limited.selects) limited.bounds.greedy += caches[i].next(*row);
     }
@@ -152,6 +155,38 @@ std::vector<OracleTask::Limited> limited_cells(const Plan& plan,
   return limited;
 }
 
+std::string bounds_key(const OracleTask& task, std::size_t limited) {
+  return "unit " + std::to_string(task.index) + " bounds " + std::to_string(limited);
+}
+
+// Keeps the bounds of one unit under some limits; these take seconds.
+void keep_bounds(const Plan& plan, const OracleTask& task, std::size_t limited) {
+  if (plan.options.parts == nullptr) return;
+  PackedWriter writer;
+  const UnitBounds& bounds = task.limited[limited].bounds;
+  for (const double bound : {bounds.optimum, bounds.per_step, bounds.greedy}) writer.real(bound);
+  plan.options.parts->keep({{bounds_key(task, limited), writer.take()}});
+}
+
+// Fills in the bounds that the plan's store has. Returns whether these are all.
+bool load_bounds(const Plan& plan, OracleTask& task) {
+  if (plan.options.parts == nullptr) return false;
+  bool all = true;
+  for (std::size_t i = 0; i < task.limited.size(); ++i) {
+    OracleTask::Limited& limited = task.limited[i];
+    const auto bytes = plan.options.parts->find(bounds_key(task, i));
+    PackedReader reader(bytes.value_or(std::span<const std::byte>()));
+    UnitBounds bounds = limited.bounds;
+    for (double* const bound : {&bounds.optimum, &bounds.per_step, &bounds.greedy}) {
+      *bound = reader.real();
+    }
+    limited.kept = reader.whole();
+    if (limited.kept) limited.bounds = bounds;
+    all = all && limited.kept;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<OracleTask> make_oracle_tasks(const Plan& plan) {
@@ -175,6 +210,7 @@ std::vector<OracleTask> make_oracle_tasks(const Plan& plan) {
         group.bounds.head = first.head;
         group.bounds.heads = task.lanes.size();
       }
+      task.index = tasks.size();
       tasks.push_back(std::move(task));
     }
   }
@@ -194,6 +230,11 @@ std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks
 Result<void> run_oracle_task(const Plan& plan, OracleTask& task, TaskProgress& progress) {
   const std::size_t tokens = plan.trace.info().tokens;
   const bool exact = tokens <= plan.options.oracle_tokens;
+  const std::uint64_t work_of_optimum = passes_per_optimum * tokens;
+  if (load_bounds(plan, task)) {
+    progress.advance(tokens * 2 + (exact ? work_of_optimum * task.limited.size() : 0));
+    return {};
+  }
   UnitRows rows(plan, task.lanes);
   std::optional<FutureMass> masses;
   if (exact) masses.emplace(tokens);
@@ -201,15 +242,19 @@ Result<void> run_oracle_task(const Plan& plan, OracleTask& task, TaskProgress& p
   if (!future) return future.error();
   if (Result<void> done = bound_by_rows(rows, *future, task, progress); !done) return done;
   if (progress.stopped()) return {};
-  for (OracleTask::Limited& limited : task.limited) {
-    if (exact && !limited.selects) {
-      const auto optimum =
-          irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
-      if (!optimum) return {};
-      limited.bounds.optimum = optimum->bound;
-      if (!progress.advance(passes_per_optimum * tokens)) return {};
+  for (std::size_t i = 0; i < task.limited.size(); ++i) {
+    OracleTask::Limited& limited = task.limited[i];
+    if (!limited.kept) {
+      if (exact && !limited.selects) {
+        const auto optimum =
+            irrevocable_optimum(*masses, *limited.limits, [&] { return !progress.stopped(); });
+        if (!optimum) return {};
+        limited.bounds.optimum = optimum->bound;
+      }
+      divide(limited.bounds, tokens);
+      keep_bounds(plan, task, i);
     }
-    divide(limited.bounds, tokens);
+    if (exact && !limited.selects && !progress.advance(work_of_optimum)) return {};
   }
   return {};
 }

@@ -20,10 +20,12 @@ struct OracleTask {
     std::vector<std::size_t> cells;                            // the cells with these limits
     bool selects = false;  // queries select tokens: only the per-step bound holds
     UnitBounds bounds;
+    bool kept = false;  // the bounds are from the plan's store
   };
 
   std::vector<Lane> lanes;
   std::vector<Limited> limited;
+  std::size_t index = 0;  // among the tasks
 };
 
 // One task per unit, for each way in which cells divide the heads into units; none if the plan's
@@ -33,7 +35,7 @@ std::vector<OracleTask> make_oracle_tasks(const Plan& plan);
 // The total by which the tasks will advance the progress.
 std::uint64_t oracle_work(const Plan& plan, const std::vector<OracleTask>& tasks);
 
-// Computes the task's bounds; not all of them if it is stopped.
+// Computes the task's bounds that the plan's store does not have; not all of them if it is stopped.
 Result<void> run_oracle_task(const Plan& plan, OracleTask& task, TaskProgress& progress);
 
 // Gives each cell the bounds of its units.

@@ -1,6 +1,7 @@
 #include "kvcheck/sim/replay/replay_task.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kvcheck/sim/replay/dense_facts.h"
 
@@ -58,45 +59,116 @@ Result<void> check_promises(const std::vector<CellState>& cells) {
   return {};
 }
 
+// The cells of a task that are replayed, and what the others have from an earlier run.
+struct Missing {
+  std::vector<std::size_t> cells;  // indices in the plan, increasing
+  bool facts = false;
+
+  [[nodiscard]] bool any() const { return facts || !cells.empty(); }
+};
+
+// Fills in the parts of the task that the plan's store has.
+Missing load_kept(const Plan& plan, Task& task, std::vector<CellPart>& parts) {
+  Missing missing;
+  for (std::size_t cell = task.first_cell; cell < task.last_cell; ++cell) {
+    if (auto part = kept_part(plan, task, cell)) {
+      parts[cell - task.first_cell] = std::move(*part);
+    } else {
+      missing.cells.push_back(cell);
+    }
+  }
+  if (!task.first_of_group) return missing;
+  if (auto facts = kept_facts(plan, task)) {
+    task.facts = std::move(*facts);
+  } else {
+    missing.facts = true;
+  }
+  return missing;
+}
+
+std::vector<CellState> states_of(const Plan& plan,
+                                 const Task& task,
+                                 std::span<const std::size_t> cells) {
+  const Lane last_layer = {plan.trace.info().layers.size() - 1, 0};
+  const bool has_last_layer = std::ranges::find(task.lanes, last_layer) != task.lanes.end();
+  const std::size_t residencies =
+      plan.all_residency ? task.lanes.size() : static_cast<std::size_t>(has_last_layer);
+  std::vector<CellState> states;
+  states.reserve(cells.size());
+  for (const std::size_t cell : cells) {
+    states.emplace_back(CellInputs{.trace = plan.trace,
+                                   .lanes = task.lanes,
+                                   .cell = plan.cells[cell],
+                                   .classes = plan.classes,
+                                   .rotation = plan.rotation,
+                                   .series_width = plan.series_width,
+                                   .residencies = plan.keep_residency[cell] ? residencies : 0});
+  }
+  return states;
+}
+
+// Passes every query to the cells. Returns false if the task was stopped.
+Result<bool> replay_all(const Plan& plan,
+                        const Task& task,
+                        std::vector<CellState>& cells,
+                        std::vector<DenseFactsSums>& facts,
+                        TaskProgress& progress) {
+  const std::size_t tokens = plan.trace.info().tokens;
+  std::vector<DenseRows> rows = open_lanes(plan, task.lanes);
+  SeenRows seen(plan.options.top_k);
+  constexpr std::size_t report_every = 64;
+  for (std::size_t query = 0; query < tokens; ++query) {
+    // Every 64 queries only: reports take a lock, and checks visit every unit.
+    const bool reports = (query + 1) % report_every == 0;
+    Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
+    if (done && (reports || query + 1 == tokens)) done = check_promises(cells);
+    if (!done) return done.error();
+    if (reports && !progress.advance(report_every)) return false;
+  }
+  progress.advance(tokens % report_every);
+  return true;
+}
+
+// Hands the parts that were computed to the plan's store, all at once: a write for each would cost
+// more than small parts take to compute.
+void keep_parts(const Plan& plan,
+                const Task& task,
+                const std::vector<CellPart>& parts,
+                const Missing& missing) {
+  if (plan.options.parts == nullptr) return;
+  std::vector<KeptPart> kept;
+  for (const std::size_t cell : missing.cells) {
+    kept.push_back({part_key(task, cell), bytes_of(parts[cell - task.first_cell])});
+  }
+  if (missing.facts) kept.push_back({facts_key(task), bytes_of(task.facts)});
+  plan.options.parts->keep(std::move(kept));
+}
+
 }  // namespace
 
 Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
   const TraceInfo& info = plan.trace.info();
-  std::vector<DenseRows> rows = open_lanes(plan, task.lanes);
-  std::vector<CellState> cells;
-  cells.reserve(task.last_cell - task.first_cell);
-  const Lane last_layer = {info.layers.size() - 1, 0};
-  const bool has_last_layer = std::ranges::find(task.lanes, last_layer) != task.lanes.end();
-  const std::size_t residencies =
-      plan.all_residency ? task.lanes.size() : static_cast<std::size_t>(has_last_layer);
-  for (std::size_t i = task.first_cell; i < task.last_cell; ++i) {
-    cells.emplace_back(CellInputs{.trace = plan.trace,
-                                  .lanes = task.lanes,
-                                  .cell = plan.cells[i],
-                                  .classes = plan.classes,
-                                  .rotation = plan.rotation,
-                                  .series_width = plan.series_width,
-                                  .residencies = plan.keep_residency[i] ? residencies : 0});
+  std::vector<CellPart> parts(task.last_cell - task.first_cell);
+  const Missing missing = load_kept(plan, task, parts);
+  if (missing.any()) {
+    std::vector<CellState> cells = states_of(plan, task, missing.cells);
+    std::vector<DenseFactsSums> facts;
+    if (missing.facts) facts.assign(task.lanes.size(), DenseFactsSums(info.tokens));
+    const Result<bool> whole = replay_all(plan, task, cells, facts, progress);
+    if (!whole) return whole.error();
+    if (!*whole) return {};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      parts[missing.cells[i] - task.first_cell] = cells[i].finish();
+    }
+    for (std::size_t lane = 0; lane < facts.size(); ++lane) {
+      const Lane& at = task.lanes[lane];
+      task.facts.push_back(facts[lane].mean(info.layers[at.layer], at.head));
+    }
+    keep_parts(plan, task, parts, missing);
+  } else {
+    progress.advance(info.tokens);
   }
-  std::vector<DenseFactsSums> facts;
-  if (task.first_of_group) facts.assign(task.lanes.size(), DenseFactsSums(info.tokens));
-  SeenRows seen(plan.options.top_k);
-
-  constexpr std::size_t report_every = 64;
-  for (std::size_t query = 0; query < info.tokens; ++query) {
-    // Every 64 queries only: reports take a lock, and checks visit every unit.
-    const bool reports = (query + 1) % report_every == 0;
-    Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
-    if (done && (reports || query + 1 == info.tokens)) done = check_promises(cells);
-    if (!done) return done;
-    if (reports && !progress.advance(report_every)) return {};
-  }
-  progress.advance(info.tokens % report_every);
-  for (CellState& cell : cells) task.parts.push_back(cell.finish());
-  for (std::size_t lane = 0; lane < facts.size(); ++lane) {
-    const Lane& at = task.lanes[lane];
-    task.facts.push_back(facts[lane].mean(info.layers[at.layer], at.head));
-  }
+  task.parts = std::move(parts);
   return {};
 }
 

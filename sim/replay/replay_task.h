@@ -6,7 +6,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -35,6 +37,7 @@ struct Plan {
 // Some heads and some cells, and the results.
 struct Task {
   std::vector<Lane> lanes;
+  std::size_t group = 0;  // the number of these heads among the groups
   std::size_t first_cell = 0;
   std::size_t last_cell = 0;
   bool first_of_group = false;  // whether the task gathers the dense facts
@@ -95,7 +98,19 @@ DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const Ke
 // The rows of every lane; lanes of one kv-head share its keys and values.
 std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes);
 
-// Replays the task; it has no parts yet if it is stopped.
+// The name under which the part of that cell, by its index in the plan, and the dense facts are
+// kept. It does not depend on how groups were divided into tasks.
+std::string part_key(const Task& task, std::size_t cell);
+std::string facts_key(const Task& task);
+
+// Parts as bytes, and what the plan's store keeps; nothing if that has none, or none that fits.
+std::vector<std::byte> bytes_of(const CellPart& part);
+std::vector<std::byte> bytes_of(const std::vector<DenseFacts>& facts);
+std::optional<CellPart> kept_part(const Plan& plan, const Task& task, std::size_t cell);
+std::optional<std::vector<DenseFacts>> kept_facts(const Plan& plan, const Task& task);
+
+// Replays the cells of the task that the plan's store does not have; it has no parts yet if it is
+// stopped.
 Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress);
 
 }  // namespace kv

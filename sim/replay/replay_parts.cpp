@@ -1,0 +1,177 @@
+// The parts of a replay as bytes, and back. Every bit is kept, because a replay that continues from
+// kept parts must have the same results as one that was never cut short.
+#include <type_traits>
+#include <utility>
+
+#include "kvcheck/base/kept_parts.h"
+#include "kvcheck/base/packed_bytes.h"
+#include "kvcheck/sim/replay/replay_task.h"
+
+namespace kv {
+namespace {
+
+// Calls field(x) on every number of a struct. Writer and reader share these lists, so that they
+// cannot differ.
+template <typename Head, typename Field>
+void each_field_of_head(Head& head, const Field& field) {
+  field(head.layer);
+  field(head.head);
+  field(head.metrics.retained_mass);
+  field(head.metrics.kl_to_dense);
+  field(head.metrics.topk_overlap);
+  field(head.metrics.output_error);
+}
+
+template <typename Unit, typename Field>
+void each_field_of_unit(Unit& unit, const Field& field) {
+  field(unit.layer);
+  field(unit.head);
+  field(unit.stored_mean);
+  field(unit.stored_peak);
+  field(unit.visible_mean);
+  field(unit.visible_peak);
+  field(unit.kept_at_end);
+  field(unit.evictions);
+  field(unit.trims);
+  field(unit.moved);
+  field(unit.lifetime_mean);
+}
+
+template <typename Sums, typename Field>
+void each_field_of_sums(Sums& sums, const Field& field) {
+  field(sums.retained_mass);
+  field(sums.kl_to_dense);
+  field(sums.topk_overlap);
+  field(sums.output_error);
+  field(sums.stored);
+  field(sums.kept);
+  field(sums.visible);
+  field(sums.rows);
+  field(sums.steps);
+}
+
+template <typename Facts, typename Field>
+void each_field_of_facts(Facts& facts, const Field& field) {
+  field(facts.layer);
+  field(facts.head);
+  field(facts.first_mass);
+  field(facts.sinks_mass);
+  field(facts.recent_mass);
+  field(facts.entropy);
+}
+
+// A part of another size than this task's cannot be joined with the others.
+bool fits(const CellPart& part, const Plan& plan, const Task& task) {
+  const std::size_t tokens = plan.trace.info().tokens;
+  const std::size_t points = (tokens + plan.series_width - 1) / plan.series_width;
+  for (const auto& series : part.series) {
+    if (series.size() != points) return false;
+  }
+  for (const Residency& unit : part.residency) {
+    if (unit.evicted_at.size() != tokens) return false;
+  }
+  return part.heads.size() == task.lanes.size() && !part.units.empty() && !part.series.empty() &&
+         part.kept.size() == tokens && part.lifetimes.size() == tokens + 1;
+}
+
+auto writing(PackedWriter& writer) {
+  return [&writer](const auto& value) {
+    if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(value)>>) {
+      writer.real(value);
+    } else {
+      writer.number(value);
+    }
+  };
+}
+
+auto reading(PackedReader& reader) {
+  return [&reader](auto& value) {
+    if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(value)>>) {
+      value = reader.real();
+    } else {
+      value = reader.number();
+    }
+  };
+}
+
+}  // namespace
+
+std::vector<std::byte> bytes_of(const CellPart& part) {
+  PackedWriter writer;
+  const auto field = writing(writer);
+  writer.number(part.heads.size());
+  for (const HeadResult& head : part.heads) each_field_of_head(head, field);
+  writer.number(part.units.size());
+  for (const UnitResult& unit : part.units) each_field_of_unit(unit, field);
+  writer.number(part.series.size());
+  for (const auto& series : part.series) {
+    writer.number(series.size());
+    for (const SeriesSums& sums : series) each_field_of_sums(sums, field);
+  }
+  writer.numbers(part.kept);
+  writer.numbers(part.lifetimes);
+  writer.number(part.residency.size());
+  for (const Residency& unit : part.residency) {
+    writer.number(unit.layer);
+    writer.number(unit.head);
+    writer.numbers(unit.evicted_at);
+  }
+  return writer.take();
+}
+
+std::optional<CellPart> kept_part(const Plan& plan, const Task& task, std::size_t cell) {
+  if (plan.options.parts == nullptr) return std::nullopt;
+  const auto bytes = plan.options.parts->find(part_key(task, cell));
+  if (!bytes) return std::nullopt;
+  PackedReader reader(*bytes);
+  const auto field = reading(reader);
+  CellPart part;
+  part.heads.resize(reader.count());
+  for (HeadResult& head : part.heads) each_field_of_head(head, field);
+  part.units.resize(reader.count());
+  for (UnitResult& unit : part.units) each_field_of_unit(unit, field);
+  part.series.resize(reader.count());
+  for (auto& series : part.series) {
+    series.resize(reader.count());
+    for (SeriesSums& sums : series) each_field_of_sums(sums, field);
+  }
+  reader.numbers(part.kept);
+  reader.numbers(part.lifetimes);
+  part.residency.resize(reader.count());
+  for (Residency& unit : part.residency) {
+    unit.layer = reader.number();
+    unit.head = reader.number();
+    reader.numbers(unit.evicted_at);
+  }
+  // A part that cannot be used is computed again.
+  if (!reader.whole() || !fits(part, plan, task)) return std::nullopt;
+  return part;
+}
+
+std::vector<std::byte> bytes_of(const std::vector<DenseFacts>& facts) {
+  PackedWriter writer;
+  writer.number(facts.size());
+  for (const DenseFacts& head : facts) each_field_of_facts(head, writing(writer));
+  return writer.take();
+}
+
+std::optional<std::vector<DenseFacts>> kept_facts(const Plan& plan, const Task& task) {
+  if (plan.options.parts == nullptr) return std::nullopt;
+  const auto bytes = plan.options.parts->find(facts_key(task));
+  if (!bytes) return std::nullopt;
+  PackedReader reader(*bytes);
+  std::vector<DenseFacts> facts(reader.count());
+  for (DenseFacts& head : facts) each_field_of_facts(head, reading(reader));
+  if (!reader.whole() || facts.size() != task.lanes.size()) return std::nullopt;
+  return facts;
+}
+
+std::string part_key(const Task& task, std::size_t cell) {
+  return "group " + std::to_string(task.group) + " cell " + std::to_string(cell);
+}
+
+std::string facts_key(const Task& task) {
+  return "group " + std::to_string(task.group) + " dense";
+}
+
+}  // namespace kv
