@@ -78,6 +78,7 @@ Result<void> add_cells(const PolicyWord& word,
   for (const Spec& spec : *specs) {
     const auto [before, is_new] = known.emplace(spec.canonical(), word);
     if (!is_new) return given_twice(before->second, word, before->first);
+    if (Result<void> made = check_maker(*spec.policy, spec.options); !made) return made;
     const std::size_t seeds = draws(*spec.policy) ? sweep.seeds.size() : 1;
     if (cells.size() + seeds > max_cells) {
       return usage_error("policies, budgets and seeds make more than " + std::to_string(max_cells) +

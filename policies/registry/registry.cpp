@@ -21,6 +21,7 @@
 #include "kvcheck/policies/content/lagkv.h"
 #include "kvcheck/policies/content/semantic_blocks.h"
 #include "kvcheck/policies/content/token_classes.h"
+#include "kvcheck/policies/guarded.h"
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/position/fifo.h"
 #include "kvcheck/policies/position/keep_recent.h"
@@ -138,16 +139,22 @@ Result<void> register_policies(std::span<const PolicyEntry> more) {
     }
     if (Result<void> legal = check_parameters(entry); !legal) return legal;
     if (Result<void> reported = check_words(entry); !reported) return reported;
-    const std::unique_ptr<Policy> policy = entry.make(Options(entry.parameters));
-    if (policy == nullptr) {
-      return usage_error("the maker of '" + name + "' returns no policy at its defaults");
-    }
-    if (policy->clone() == nullptr) {
-      return usage_error("clone() of '" + name + "' returns no policy");
-    }
+    if (Result<void> made = check_maker(entry, Options(entry.parameters)); !made) return made;
     table.push_back(entry);
   }
   entries() = std::move(table);
+  return {};
+}
+
+Result<void> check_maker(const PolicyEntry& entry, const Options& options) {
+  const std::string name(entry.name);
+  std::unique_ptr<Policy> policy;
+  std::string thrown = thrown_by([&] { policy = entry.make(options); });
+  if (!thrown.empty()) return usage_error("the maker of '" + name + "' " + thrown);
+  if (policy == nullptr) return usage_error("the maker of '" + name + "' returns no policy");
+  thrown = thrown_by([&] { policy = policy->clone(); });
+  if (!thrown.empty()) return usage_error("clone() of '" + name + "' " + thrown);
+  if (policy == nullptr) return usage_error("clone() of '" + name + "' returns no policy");
   return {};
 }
 

@@ -21,6 +21,10 @@ std::span<const PolicyEntry> policy_registry();
 // point into the registry. Not thread-safe.
 Result<void> register_policies(std::span<const PolicyEntry> more);
 
+// Makes a policy with these options and a copy of it. The code may be a user's: an error if it
+// returns null or throws anything but std::bad_alloc.
+Result<void> check_maker(const PolicyEntry& entry, const Options& options);
+
 // The entry of that name, or null.
 const PolicyEntry* find_policy(std::string_view name);
 

@@ -7,12 +7,30 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/policies/guarded.h"
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv {
 namespace {
 constexpr std::size_t no_gap = std::numeric_limits<std::size_t>::max();
+
+// Replaces a policy that threw: its state may be anything. It evicts the oldest.
+class Replacement final : public Policy {
+ public:
+  void evict(const Candidates& candidates,
+             Draws& /*draws*/,
+             std::vector<std::size_t>& victims) override {
+    victims.resize(candidates.positions.size() - candidates.capacity);
+    std::iota(victims.begin(), victims.end(), std::size_t{0});
+  }
+
+  [[nodiscard]] std::unique_ptr<Policy> clone() const override {
+    return std::make_unique<Replacement>();
+  }
+
+  [[nodiscard]] bool scores_compare() const override { return true; }
+};
 
 std::unique_ptr<Policy> policy_of(const Spec& spec) {
   // The layer is set before needs() and masked_below() are called.
@@ -51,13 +69,26 @@ UnitCache::UnitCache(const Spec& spec, std::unique_ptr<Draws> draws)
 }
 
 UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
-    : policy_(other.policy_->clone()),
-      draws_(std::move(draws)),
-      rules_(other.rules_),
-      state_(other.state_) {}
+    : draws_(std::move(draws)), rules_(other.rules_), state_(other.state_) {
+  ask([&] { policy_ = other.policy_->clone(); });
+}
+
+template <typename Call>
+void UnitCache::ask(const Call& call) {
+  const std::string thrown = thrown_by(call);
+  if (thrown.empty()) return;
+  break_promise(thrown);
+  policy_ = std::make_unique<Replacement>();
+}
+
+// Only the first error is recorded, because later ones may follow from it.
+void UnitCache::break_promise(const std::string& what) {
+  if (!state_.broken_promise.empty()) return;
+  state_.broken_promise = "policy '" + std::string(rules_.policy_name) + "' " + what;
+}
 
 void UnitCache::rotate_by(const Rotation* rotation) {
-  policy_->rotate_by(rotation, rules_.at_ranks);
+  ask([&] { policy_->rotate_by(rotation, rules_.at_ranks); });
 }
 
 void UnitCache::begin_chunk(std::size_t tokens) {
@@ -111,7 +142,7 @@ void UnitCache::observe(Observation shown) {
   // The cache numbers queries itself, so that no caller can attribute draws to another position.
   shown.query = state_.query - 1;
   shown.draws = draws_.get();
-  policy_->observe(shown);
+  ask([&] { policy_->observe(shown); });
 }
 
 void UnitCache::release_for_query() {
@@ -167,7 +198,7 @@ void UnitCache::release_next() {
 
 void UnitCache::evict_next() {
   const std::size_t rank = sinks_held();
-  policy_->forget({&rank, 1});
+  ask([&] { policy_->forget({&rank, 1}); });
   const bool masked = state_.tail < rules_.masked_below;
   state_.evicted.push_back(state_.tail++);
   masked ? state_.slots.mask_tail() : state_.slots.evict_tail();
@@ -188,19 +219,19 @@ std::string UnitCache::wrong_victims() const {
   }
   if (found.empty() && victims.back() >= candidates) found = std::to_string(victims.back());
   if (found.empty()) return {};
-  return "policy '" + std::string(rules_.policy_name) + "' names victims that are none: found " +
-         found + "; expected at least " + std::to_string(least) +
-         " in increasing order, below the " + std::to_string(candidates) + " candidates";
+  return "names victims that are none: found " + found + "; expected at least " +
+         std::to_string(least) + " in increasing order, below the " + std::to_string(candidates) +
+         " candidates";
 }
 
 void UnitCache::decide(std::size_t newcomers) {
   std::vector<std::size_t>& victims = scratch_.victims;
   victims.clear();
-  policy_->evict({state_.middle, newcomers, rules_.capacity, sinks_held(), state_.entered}, *draws_,
-                 victims);
-  // Only the first error is recorded, because later ones may follow from it.
-  if (std::string wrong = wrong_victims(); !wrong.empty()) {
-    if (state_.broken_promise.empty()) state_.broken_promise = std::move(wrong);
+  const Candidates candidates = {state_.middle, newcomers, rules_.capacity, sinks_held(),
+                                 state_.entered};
+  ask([&] { policy_->evict(candidates, *draws_, victims); });
+  if (const std::string wrong = wrong_victims(); !wrong.empty()) {
+    break_promise(wrong);
     victims.resize(state_.middle.size() - rules_.capacity);
     std::iota(victims.begin(), victims.end(), std::size_t{0});
   }
@@ -208,13 +239,11 @@ void UnitCache::decide(std::size_t newcomers) {
 }
 
 std::span<const double> UnitCache::scores_of_middle() {
-  const auto scores = policy_->scores({state_.middle, scratch_.newcomers, sinks_held()});
+  std::span<const double> scores;
+  ask([&] { scores = policy_->scores({state_.middle, scratch_.newcomers, sinks_held()}); });
   if (scores.size() == state_.middle.size()) return scores;
-  if (state_.broken_promise.empty()) {
-    state_.broken_promise = "policy '" + std::string(rules_.policy_name) + "' gives " +
-                            std::to_string(scores.size()) + " scores of " +
-                            std::to_string(state_.middle.size()) + " candidates";
-  }
+  break_promise("gives " + std::to_string(scores.size()) + " scores of " +
+                std::to_string(state_.middle.size()) + " candidates");
   scratch_.no_scores.assign(state_.middle.size(), 0);
   return scratch_.no_scores;
 }
@@ -225,7 +254,7 @@ void UnitCache::drop_victims() {
   scratch_.ranks.clear();
   for (const std::size_t victim : scratch_.victims) scratch_.ranks.push_back(first_rank + victim);
   // Before the middle changes: ranks are those before the eviction.
-  policy_->forget(scratch_.ranks);
+  ask([&] { policy_->forget(scratch_.ranks); });
   for (const std::size_t victim : scratch_.victims) {
     const Position position = state_.middle[victim];
     state_.evicted.push_back(position);
@@ -248,53 +277,6 @@ void UnitCache::free_rows() {
   state_.counts.moved += residents() - std::min(state_.first_gap, residents());
   state_.slots.free_evicted();
   state_.first_gap = no_gap;
-}
-
-UnitCache UnitCache::fork(std::unique_ptr<Draws> draws) const {
-  KV_CHECK(state_.query == state_.seen);
-  return {*this, std::move(draws)};
-}
-
-void UnitCache::save(ByteWriter& writer) const {
-  KV_CHECK(state_.query == state_.seen);
-  writer.put(state_.seen);
-  writer.put(state_.tail);
-  writer.put(state_.middle);
-  writer.put(state_.entered);
-  state_.slots.save(writer);
-  writer.put(state_.first_gap);
-  writer.put(state_.evicted);
-  writer.put(state_.counts.trims);
-  writer.put(state_.counts.evicted);
-  writer.put(state_.counts.moved);
-  policy_->save(writer);
-}
-
-void UnitCache::load(ByteReader& reader) {
-  state_.seen = state_.query = reader.get<Position>();
-  state_.tail = reader.get<Position>();
-  reader.get(state_.middle);
-  state_.entered = reader.get<std::uint64_t>();
-  state_.slots.load(reader);
-  state_.first_gap = reader.get<std::size_t>();
-  reader.get(state_.evicted);
-  state_.counts.trims = reader.get<std::uint64_t>();
-  state_.counts.evicted = reader.get<std::uint64_t>();
-  state_.counts.moved = reader.get<std::uint64_t>();
-  policy_->load(reader);
-}
-
-UnitCache::Trim::Trim(UnitCache& cache) : cache_(&cache) {
-  KV_CHECK(cache.shares());
-}
-
-void UnitCache::Trim::release_at_end() {
-  cache_->release_all_but(cache_->rules_.recent, cache_->state_.seen);
-}
-
-void UnitCache::Trim::drop(std::vector<std::size_t> victims) {
-  cache_->scratch_.victims = std::move(victims);
-  cache_->drop_victims();
 }
 
 }  // namespace kv

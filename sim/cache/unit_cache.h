@@ -20,9 +20,10 @@
 // A policy may require that evicted rows below a position are masked instead of freed. Their tokens
 // are no longer residents, but the rows remain stored beside the budget (Policy::masked_below).
 //
-// Users may add policies, so an answer that breaks the interface is not a bug of this program. The
-// cache records the error (broken_promise()) and evicts the oldest candidates instead, so that its
-// own rules still hold. The caller has to discard the results.
+// Users may add policies, so an answer that breaks the interface, or an exception, is not a bug of
+// this program. The cache records the error (broken_promise()) and evicts the oldest candidates
+// instead, so that its own rules still hold. The caller has to discard the results. Only
+// std::bad_alloc passes through the cache.
 //
 // The calls for a chunk are begin_chunk, then for each token next_query and (if the policy needs
 // it) observe, then end_chunk. Cost per token: O(1) without a middle, plus the policy's own cost.
@@ -77,8 +78,8 @@ class UnitCache {
   // ends its chunks and must be called before each next_query.
   [[nodiscard]] bool shares() const { return rules_.shares; }
 
-  // The first answer of the policy that its interface forbids, as one sentence that names the
-  // policy; empty if there was none. After such an answer the residents are not those that the
+  // The first answer of the policy that its interface forbids, or its exception, as one sentence
+  // that names the policy; empty if there was none. After it the residents are not those that the
   // policy selected.
   [[nodiscard]] const std::string& broken_promise() const { return state_.broken_promise; }
 
@@ -225,10 +226,15 @@ class UnitCache {
   // The policy's scores of the middle, for a shared decision.
   std::span<const double> scores_of_middle();
 
+  // Calls the policy; if it throws, records the error and replaces the policy.
+  template <typename Call>
+  void ask(const Call& call);
+  void break_promise(const std::string& what);
+
   // Evicts the victims from the middle.
   void drop_victims();
 
-  // The error in the policy's victims, as one sentence; empty if there is none.
+  // The error in the policy's victims, as the end of a sentence; empty if there is none.
   [[nodiscard]] std::string wrong_victims() const;
 
   // Frees the rows of evicted residents and counts the cost.

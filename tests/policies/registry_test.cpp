@@ -42,7 +42,7 @@ TEST(Registry, RefusesPoliciesThatCannotBe) {
   mine.name = "mine";
   const auto error = [&] { return register_policies({&mine, 1}).error().message; };
   mine.make = [](const Options&) { return std::unique_ptr<Policy>(); };
-  EXPECT_EQ(error(), "the maker of 'mine' returns no policy at its defaults");
+  EXPECT_EQ(error(), "the maker of 'mine' returns no policy");
   mine.make = find_policy("window")->make;
   constexpr std::array<std::string_view, 1> misspelt = {"chunk-invarient"};
   mine.claims = misspelt;
