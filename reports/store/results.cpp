@@ -1,13 +1,16 @@
 #include "kvcheck/reports/store/results.h"
 
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/store/write_lock.h"
 
 namespace kv::reports {
@@ -24,8 +27,21 @@ Result<void> check_whole(Database& database) {
   return malformed("'" + database.path() + "' is damaged: " + verdict);
 }
 
+// A writer that was killed while it created the file leaves pages that the first reader undoes.
+Result<bool> has_no_pages(Database& database) {
+  Statement statement(database, "SELECT count(*) FROM sqlite_master");
+  if (const auto row = statement.next(); !row) return row.error();
+  Statement pages(database, "PRAGMA page_count");
+  const auto row = pages.next();
+  if (!row) return row.error();
+  return *row && pages.integer(0) == 0;
+}
+
 Result<void> prepare(Database& database, bool empty) {
   if (empty) return create_schema(database);
+  const Result<bool> undone = has_no_pages(database);
+  if (!undone) return undone.error();
+  if (*undone) return create_schema(database);
   if (const auto known = check_schema(database); !known) return known.error();
   return check_whole(database);
 }
@@ -39,6 +55,37 @@ Result<std::int64_t> insert_run(Database& database, const std::string& command) 
   const std::int64_t id = database.last_id();
   if (const auto done = transaction.commit(); !done) return done.error();
   return id;
+}
+
+// The newest run of this version and command that is not complete; 0 if there is none.
+Result<std::int64_t> unfinished_run(Database& database, const std::string& command) {
+  Statement select(database,
+                   "SELECT max(id) FROM runs WHERE version = ? AND command = ?"
+                   " AND status = 'running'");
+  select.bind_all(version, std::string_view(command));
+  const auto row = select.next();
+  if (!row) return row.error();
+  return *row ? select.integer(0) : 0;
+}
+
+// The names and checksums of what a run holds in one of its tables, in order.
+struct StoredInput {
+  std::string name;
+  std::string checksum;
+};
+
+Result<std::vector<StoredInput>> stored_inputs(Database& database,
+                                               std::int64_t run,
+                                               const char* select_of_run) {
+  Statement select(database, select_of_run);
+  select.bind_all(run);
+  std::vector<StoredInput> inputs;
+  while (true) {
+    const auto row = select.next();
+    if (!row) return row.error();
+    if (!*row) return inputs;
+    inputs.push_back({select.text(0), select.text(1)});
+  }
 }
 
 // Deletes all rows of the run. Rows that refer to others are deleted before those that they refer
@@ -89,6 +136,42 @@ struct ResultsWriter::State {
   std::int64_t evaluations = 0;
   std::int64_t timings = 0;
   bool finished = false;
+  bool resumed = false;
+  // What a run that is continued holds already.
+  std::vector<StoredInput> stored_traces{};
+  std::vector<StoredInput> stored_evaluations{};
+  std::size_t stored_timings = 0;
+
+  // Whether the run holds, as number `ordinal`, what is being added. An error if it holds something
+  // else there.
+  [[nodiscard]] Result<bool> holds(const std::vector<StoredInput>& stored,
+                                   std::int64_t ordinal,
+                                   const std::string& name,
+                                   std::uint64_t checksum) const {
+    const auto at = static_cast<std::size_t>(ordinal);
+    if (at >= stored.size()) return false;
+    if (stored[at].name == name && stored[at].checksum == hexadecimal(checksum)) return true;
+    return malformed("run " + std::to_string(run) + " of '" + database.path() + "' holds '" +
+                     stored[at].name + "' with the checksum " + stored[at].checksum +
+                     ", expected '" + name + "' with " + hexadecimal(checksum) +
+                     "; run without --resume to begin anew");
+  }
+
+  // Reads what the run holds.
+  Result<void> read_stored() {
+    auto found = stored_inputs(database, run,
+                               "SELECT name, checksum FROM traces WHERE run = ? ORDER BY ordinal");
+    if (!found) return found.error();
+    stored_traces = *std::move(found);
+    found = stored_inputs(database, run,
+                          "SELECT text, checksum FROM evaluations WHERE run = ? ORDER BY ordinal");
+    if (!found) return found.error();
+    stored_evaluations = *std::move(found);
+    found = stored_inputs(database, run, "SELECT model, '' FROM timings WHERE run = ?");
+    if (!found) return found.error();
+    stored_timings = found->size();
+    return {};
+  }
 };
 
 ResultsWriter::ResultsWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -98,6 +181,16 @@ ResultsWriter::ResultsWriter(ResultsWriter&& other) noexcept = default;
 ResultsWriter::~ResultsWriter() = default;
 
 Result<ResultsWriter> ResultsWriter::begin(const std::string& path, const std::string& command) {
+  return open(path, command, false);
+}
+
+Result<ResultsWriter> ResultsWriter::resume(const std::string& path, const std::string& command) {
+  return open(path, command, true);
+}
+
+Result<ResultsWriter> ResultsWriter::open(const std::string& path,
+                                          const std::string& command,
+                                          bool resumes) {
   auto taken = WriteLock::take(path);
   if (!taken) return taken.error();
   WriteLock lock = std::move(*taken);
@@ -105,17 +198,35 @@ Result<ResultsWriter> ResultsWriter::begin(const std::string& path, const std::s
   if (!opened) return opened.error();
   Database database = std::move(*opened);
   Result<void> ready = prepare(database, lock.empty());
-  Result<std::int64_t> run = ready ? insert_run(database, command) : ready.error();
-  if (!run) {
+  Result<std::int64_t> run = std::int64_t{0};
+  if (ready && resumes) run = unfinished_run(database, command);
+  const bool resumed = run && *run > 0;
+  if (ready && run && !resumed) run = insert_run(database, command);
+  if (!ready || !run) {
     lock.abandon();
-    return run.error();
+    return ready ? run.error() : ready.error();
   }
-  return ResultsWriter(std::make_unique<State>(
-      State{.lock = std::move(lock), .database = std::move(database), .run = *run}));
+  auto state = std::make_unique<State>(State{
+      .lock = std::move(lock), .database = std::move(database), .run = *run, .resumed = resumed});
+  if (resumed) {
+    if (const auto read = state->read_stored(); !read) return read.error();
+  }
+  return ResultsWriter(std::move(state));
+}
+
+bool ResultsWriter::resumed() const {
+  return state_->resumed;
 }
 
 Result<void> ResultsWriter::add(const ReplayResult& result) {
   KV_CHECK(!state_->finished);
+  const Result<bool> held = state_->holds(state_->stored_traces, state_->traces, result.trace.name,
+                                          result.trace.checksum);
+  if (!held) return held.error();
+  if (*held) {
+    ++state_->traces;
+    return {};
+  }
   Transaction transaction(state_->database);
   if (!transaction.begun()) return transaction.begun();
   const RunPlace place{.run = state_->run, .ordinal = state_->traces};
@@ -127,6 +238,13 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
 
 Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
   KV_CHECK(!state_->finished);
+  const Result<bool> held =
+      state_->holds(state_->stored_evaluations, state_->evaluations, result.text, result.checksum);
+  if (!held) return held.error();
+  if (*held) {
+    ++state_->evaluations;
+    return {};
+  }
   Transaction transaction(state_->database);
   if (!transaction.begun()) return transaction.begun();
   const RunPlace place{.run = state_->run, .ordinal = state_->evaluations};
@@ -140,6 +258,10 @@ Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
 
 Result<void> ResultsWriter::add(const TimingResult& result) {
   KV_CHECK(!state_->finished);
+  if (static_cast<std::size_t>(state_->timings) < state_->stored_timings) {
+    ++state_->timings;
+    return {};
+  }
   Transaction transaction(state_->database);
   if (!transaction.begun()) return transaction.begun();
   const RunPlace place{.run = state_->run, .ordinal = state_->timings};

@@ -26,13 +26,22 @@ class ResultsWriter {
   // version, being written by another process, no permission, disk full.
   static Result<ResultsWriter> begin(const std::string& path, const std::string& command);
 
+  // The same, but continues the newest incomplete run of this version and command, if there is one.
+  // Everything is then added again in the same order; what the run has already is not stored twice.
+  // The file becomes the one that an uninterrupted run would have written.
+  static Result<ResultsWriter> resume(const std::string& path, const std::string& command);
+
+  // Whether resume() found a run to continue.
+  [[nodiscard]] bool resumed() const;
+
   ResultsWriter(ResultsWriter&& other) noexcept;
   ResultsWriter& operator=(ResultsWriter&&) = delete;
   ResultsWriter(const ResultsWriter&) = delete;
   ResultsWriter& operator=(const ResultsWriter&) = delete;
   ~ResultsWriter();
 
-  // Adds one trace's results, in one transaction.
+  // Adds one trace's results, in one transaction. Errors of add() besides those of the disk: a run
+  // that is continued has something else in this place.
   Result<void> add(const ReplayResult& result);
 
   // Adds the results of a text that a model read, in one transaction.
@@ -54,6 +63,9 @@ class ResultsWriter {
 
  private:
   struct State;
+  static Result<ResultsWriter> open(const std::string& path,
+                                    const std::string& command,
+                                    bool resumes);
   explicit ResultsWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
