@@ -1,7 +1,7 @@
 // Finished parts of a long computation, kept as bytes so that a later run can use them.
 //
-// A computation that may be cut short asks for each of its parts first, and hands over those that it
-// had to compute. A part must not depend on the number of threads, because a later run may have
+// A computation that may be cut short asks for each of its parts first, and hands over those that
+// it had to compute. A part must not depend on the number of threads, because a later run may have
 // another one. reports/unfinished keeps parts in a file.
 #pragma once
 

@@ -1,7 +1,7 @@
 #include "kvcheck/cli/evaluate/eval.h"
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <ostream>
 #include <utility>
 
@@ -13,7 +13,8 @@
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/replay_plan.h"
-#include "kvcheck/reports/store/results.h"
+#include "kvcheck/cli/resume/resumable_run.h"
+#include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/loops_table.h"
 
@@ -57,6 +58,7 @@ constexpr std::array<Option, 25> table = {{
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    resume_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
     {.name = "markdown", .value = "FILE", .help = "write the tables there; - is standard output"},
@@ -89,6 +91,13 @@ constexpr std::string_view help =
     "      --split '<|endoftext|>' --policy window --budget 64,128 --json -\n"
     "  kvcheck eval --model model/data --text model/data/held-out.txt --windows 256 --chunk 64 \\\n"
     "      --policy dense --storage int4:recent=32,sinks=4\n"
+    "  kvcheck eval --model pythia-70m --text book.txt --windows 256,1024 --policy @streaming-llm "
+    "\\\n"
+    "      --budget 64,128,256 -o run.db --resume\n"
+    "\n"
+    "With -o, each policy, budget and window size that is done is kept beside the results file as\n"
+    "soon as it ends, even if the program is killed. The same command with --resume computes only\n"
+    "the rest, and all outputs are those of an uninterrupted run.\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
@@ -100,40 +109,74 @@ class EvalCommand {
 
   Result<void> all() {
     if (!plan_.outputs.results.empty()) {
-      Result<reports::ResultsWriter> writer =
-          reports::ResultsWriter::begin(plan_.outputs.results, plan_.command);
-      if (!writer) return writer.error();
-      writer_.emplace(*std::move(writer));
+      Result<RunToKeep> run = run_to_keep();
+      if (!run) return run.error();
+      auto begun = ResumableRun::begin(*run, streams_.err);
+      if (!begun) return begun.error();
+      run_ = *std::move(begun);
     }
-    auto results = evaluated();
+    auto results = guarded();
     progress_.clear();
-    if (!results) {
-      if (writer_) static_cast<void>(writer_->discard());
-      return interrupted() ? io_error("interrupted; nothing was kept") : results.error();
-    }
+    if (!results) return failed(results.error());
     return write(*results);
   }
 
  private:
+  // The checksums of the weights and of the tokens that were made of the text. Hashing reads all
+  // weights once, as the evaluation does anyway.
+  [[nodiscard]] Result<RunToKeep> run_to_keep() const {
+    auto items = items_of_path("model", plan_.about.model);
+    if (!items) return items.error();
+    items->push_back(input_item("text", plan_.about.text, plan_.about.checksum));
+    items->push_back(input_item("tokens", plan_.about.text, checksum_of_tokens(plan_)));
+    return RunToKeep{.results = plan_.outputs.results,
+                     .command = plan_.command,
+                     .items = *std::move(items),
+                     .resume = plan_.resume,
+                     .quiet = plan_.quiet};
+  }
+
+  // Calls evaluated() and leaves no empty run behind if it throws, for example for lack of memory.
+  Result<std::vector<ClosedLoopResult>> guarded() {
+    try {
+      return evaluated();
+    } catch (...) {
+      if (run_ == nullptr) throw;
+      if (run_->parts() == 0) run_->discard();
+      run_->note_kept();
+      throw;
+    }
+  }
+
   Result<std::vector<ClosedLoopResult>> evaluated() {
     const InterruptGuard guard;
-    auto results = run_eval(plan_, [this](double share, const std::string& what) {
+    const auto report = [this](double share, const std::string& what) {
       progress_.update(share, what);
       return !interrupted();
-    });
+    };
+    auto results = run_eval(plan_, report, run_.get());
     if (!results || !plan_.open_loop) return results;
     progress_.update(1, "open loop");
-    if (auto added = add_open_loop(plan_, *results); !added) return added.error();
+    if (auto added = add_open_loop(plan_, *results, run_.get()); !added) return added.error();
     return results;
+  }
+
+  Error failed(Error error) {
+    if (interrupted()) error = io_error("interrupted");
+    const bool final = run_ != nullptr && run_->forget_if_final(error);
+    if (run_ != nullptr && (final || run_->parts() == 0)) run_->discard();
+    const std::string kept = run_ == nullptr ? "" : run_->kept_words();
+    error.message += interrupted() && kept.empty() ? "; nothing was kept" : kept;
+    return error;
   }
 
   Result<void> write(const std::vector<ClosedLoopResult>& results) {
     for (const ClosedLoopResult& result : results) {
-      if (!writer_) break;
-      if (auto added = writer_->add(result); !added) return added;
+      if (run_ == nullptr) break;
+      if (auto added = run_->writer().add(result); !added) return added;
     }
-    if (writer_) {
-      if (auto done = writer_->finish(); !done) return done;
+    if (run_ != nullptr) {
+      if (auto done = run_->finish(); !done) return done;
     }
     std::string json;
     std::string markdown;
@@ -190,7 +233,7 @@ class EvalCommand {
   const EvalPlan& plan_;
   Streams& streams_;
   Progress progress_;
-  std::optional<reports::ResultsWriter> writer_;
+  std::unique_ptr<ResumableRun> run_;  // null without -o
 };
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {

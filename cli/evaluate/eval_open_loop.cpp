@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/model/run/record.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/replay/replay.h"
@@ -30,22 +33,42 @@ Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> 
   return trace;
 }
 
-Result<void> replay_text(const EvalPlan& plan, const EvalText& text, ClosedLoopResult& result) {
+// The mean retained mass of each cell over the heads.
+Result<std::vector<double>> masses_of(const EvalPlan& plan,
+                                      std::span<const model::TokenId> stream) {
+  const Result<Trace> trace = dense_trace(plan, stream);
+  if (!trace) return trace.error();
+  ReplayOptions options;
+  options.threads = plan.threads;
+  options.series_points = 1;
+  options.residency_entries = 0;
+  options.progress = [](double) { return !interrupted(); };
+  const Result<ReplayResult> replayed = replay(*trace, plan.cells, options);
+  if (!replayed) return replayed.error();
+  std::vector<double> masses;
+  for (const CellResult& cell : replayed->cells) {
+    masses.push_back(reports::means_of(cell).retained_mass);
+  }
+  return masses;
+}
+
+Result<void> replay_text(const EvalPlan& plan,
+                         const EvalText& text,
+                         PartStore& parts,
+                         ClosedLoopResult& result) {
   std::vector<double> mass(plan.cells.size(), 0);
-  for (const auto& stream : text.streams) {
-    const Result<Trace> trace = dense_trace(plan, stream);
-    if (!trace) return trace.error();
-    ReplayOptions options;
-    options.threads = plan.threads;
-    options.series_points = 1;
-    options.residency_entries = 0;
-    options.progress = [](double) { return !interrupted(); };
-    const Result<ReplayResult> replayed = replay(*trace, plan.cells, options);
-    if (!replayed) return replayed.error();
-    const double share = static_cast<double>(stream.size()) / static_cast<double>(result.tokens);
-    for (std::size_t i = 0; i < mass.size(); ++i) {
-      mass[i] += share * reports::means_of(replayed->cells[i]).retained_mass;
+  for (std::size_t stream = 0; stream < text.streams.size(); ++stream) {
+    const std::string key = "stream " + std::to_string(stream);
+    std::optional<std::vector<double>> masses = kept_masses(parts, key, plan.cells.size());
+    if (!masses) {
+      Result<std::vector<double>> computed = masses_of(plan, text.streams[stream]);
+      if (!computed) return computed.error();
+      masses = *std::move(computed);
+      parts.keep({{key, bytes_of(*masses)}});
     }
+    const double share =
+        static_cast<double>(text.streams[stream].size()) / static_cast<double>(result.tokens);
+    for (std::size_t i = 0; i < mass.size(); ++i) mass[i] += share * (*masses)[i];
   }
   for (std::size_t i = 0; i < mass.size(); ++i) result.cells[i].retained_mass = mass[i];
   return {};
@@ -53,13 +76,16 @@ Result<void> replay_text(const EvalPlan& plan, const EvalText& text, ClosedLoopR
 
 }  // namespace
 
-Result<void> add_open_loop(const EvalPlan& plan, std::vector<ClosedLoopResult>& results) {
+Result<void> add_open_loop(const EvalPlan& plan,
+                           std::vector<ClosedLoopResult>& results,
+                           PartStore* parts) {
   const std::size_t context = plan.opened.model.config.context;
   bool any = false;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].longest > context) continue;
     any = true;
-    if (auto done = replay_text(plan, plan.texts[i], results[i]); !done) return done;
+    PartsUnder of_text(parts, "open loop " + std::to_string(i));
+    if (auto done = replay_text(plan, plan.texts[i], of_text, results[i]); !done) return done;
   }
   if (any) return {};
   return usage_error("--open-loop replays dense runs, and every text is longer than the " +

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/kept_parts.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
@@ -15,6 +16,9 @@ namespace kv::cli {
 // fits in the context that the model was trained on, because attention beyond it is meaningless.
 // Errors: no text is that short; those of recording and replaying; an interruption. Requires the
 // results of the plan, in its order.
-Result<void> add_open_loop(const EvalPlan& plan, std::vector<ClosedLoopResult>& results);
+// `parts`, if not null, receives the masses of each stream and is asked for them first.
+Result<void> add_open_loop(const EvalPlan& plan,
+                           std::vector<ClosedLoopResult>& results,
+                           PartStore* parts = nullptr);
 
 }  // namespace kv::cli

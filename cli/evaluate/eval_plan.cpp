@@ -11,6 +11,7 @@
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/spec_notes.h"
+#include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/model/run/text_streams.h"
 #include "kvcheck/sim/spec/spec_names.h"
 
@@ -173,6 +174,25 @@ void note_storage(const Arguments& arguments, EvalPlan& plan) {
 
 }  // namespace
 
+std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
+  std::uint64_t sum = 0;
+  for (const EvalText& text : plan.texts) {
+    for (const auto& stream : text.streams) {
+      sum = XXH3_64bits_withSeed(stream.data(), stream.size() * sizeof(model::TokenId), sum);
+    }
+    // Questions depend on the words of the tokens.
+    for (const auto& questions : text.questions) {
+      for (const model::RecallQuestion& question : questions) {
+        const std::array<std::uint64_t, 2> numbers = {question.answer, question.distance};
+        sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
+      }
+    }
+  }
+  if (plan.options.token_classes == nullptr) return sum;
+  const std::vector<TokenClass>& classes = *plan.options.token_classes;
+  return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
+}
+
 Result<EvalPlan> plan_eval(const Arguments& arguments) {
   if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   EvalPlan plan;
@@ -187,6 +207,8 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   plan.threads = static_cast<unsigned>(threads->value_or(0));
   plan.open_loop = arguments.given("open-loop");
   plan.quiet = arguments.given("quiet");
+  plan.resume = arguments.given("resume");
+  if (const auto fine = check_resume(arguments); !fine) return fine.error();
   plan.command = command_of(arguments);
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
     if (const auto done = step(arguments, plan); !done) return done.error();

@@ -1,6 +1,7 @@
 // The plan of `kvcheck eval`: its arguments, parsed and checked.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,14 @@ struct EvalPlan {
   unsigned threads = 0;    // 0: as many as the machine has
   bool open_loop = false;  // replay the dense runs, too
   bool quiet = false;
+  bool resume = false;
   std::string command;             // the arguments that decide the numbers, for the results file
   std::vector<std::string> notes;  // about effects that the user may not have meant
 };
+
+// XXH3-64 of the tokens of all texts and of the table of their classes, which the tokenizer
+// decides.
+std::uint64_t checksum_of_tokens(const EvalPlan& plan);
 
 // Reports every error in arguments and files before the model runs. Requires arguments that were
 // parsed with the table of `eval`.

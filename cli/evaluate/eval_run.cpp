@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/base/threads/run_tasks.h"
+#include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/model/run/evaluate.h"
 
 namespace kv::cli {
@@ -17,6 +18,7 @@ struct EvalJob {
   const Cell* cell = nullptr;
   double share = 0;  // of all tokens to be read
   double done = 0;   // of this job
+  std::string key{};
   std::optional<ClosedLoopCell> result{};
 };
 
@@ -28,14 +30,18 @@ std::size_t tokens_of(const EvalText& text) {
 
 class EvalRun {
  public:
-  EvalRun(const EvalPlan& plan, const EvalProgress& progress) : plan_(plan), progress_(progress) {
+  EvalRun(const EvalPlan& plan, const EvalProgress& progress, PartStore* parts)
+      : plan_(plan), progress_(progress), parts_(parts) {
     double all = 0;
     for (const EvalText& text : plan.texts) all += static_cast<double>(tokens_of(text));
     all *= static_cast<double>(plan.cells.size());
     for (const EvalText& text : plan.texts) {
       const double share = static_cast<double>(tokens_of(text)) / all;
       for (const Cell& cell : plan.cells) {
-        jobs_.push_back({.text = &text, .cell = &cell, .share = share});
+        jobs_.push_back({.text = &text,
+                         .cell = &cell,
+                         .share = share,
+                         .key = "evaluation " + std::to_string(jobs_.size())});
       }
     }
   }
@@ -53,6 +59,13 @@ class EvalRun {
 
  private:
   Result<void> run(EvalJob& job, const RunningTask& running) {
+    if (parts_ != nullptr) {
+      job.result = kept_cell(*parts_, job.key, *job.cell);
+      if (job.result) {
+        reported(job, 1, running);
+        return {};
+      }
+    }
     model::DecoderOptions options = plan_.options;
     options.seed = job.cell->seed;
     const Spec& spec = job.cell->spec;
@@ -61,6 +74,7 @@ class EvalRun {
     if (!done) return Error{done.error().kind, spec.label() + ": " + done.error().message};
     job.result =
         model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
+    if (parts_ != nullptr) parts_->keep({{job.key, bytes_of(*job.result)}});
     return {};
   }
 
@@ -92,6 +106,7 @@ class EvalRun {
 
   const EvalPlan& plan_;
   const EvalProgress& progress_;
+  PartStore* parts_;
   std::vector<EvalJob> jobs_;
   std::stop_source stop_;
   std::mutex mutex_;
@@ -100,8 +115,10 @@ class EvalRun {
 
 }  // namespace
 
-Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress) {
-  return EvalRun(plan, progress).all();
+Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan,
+                                               const EvalProgress& progress,
+                                               PartStore* parts) {
+  return EvalRun(plan, progress, parts).all();
 }
 
 }  // namespace kv::cli

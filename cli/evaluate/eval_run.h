@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/kept_parts.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
@@ -16,9 +17,11 @@ namespace kv::cli {
 using EvalProgress = std::function<bool(double share, const std::string& what)>;
 
 // Returns one result per text, with its cells in the order of the plan. Threads share nothing but
-// the model, so the
-// numbers do not depend on how many there are. The error is that of the first cell, in the same
-// order, that failed.
-Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan, const EvalProgress& progress);
+// the model, so the numbers do not depend on how many there are. The error is that of the first
+// cell, in the same order, that failed.
+// `parts`, if not null, receives each finished cell of a text and is asked for it first.
+Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan,
+                                               const EvalProgress& progress,
+                                               PartStore* parts = nullptr);
 
 }  // namespace kv::cli

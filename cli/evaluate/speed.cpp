@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/evaluate/model_memory.h"
 #include "kvcheck/cli/evaluate/model_options.h"
 #include "kvcheck/cli/evaluate/speed_run.h"
@@ -16,13 +17,14 @@
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/cli/replay/replay_plan.h"
-#include "kvcheck/reports/store/results.h"
+#include "kvcheck/cli/resume/resumable_run.h"
+#include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/reports/tables/timing_table.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     model_option,
     weights_option,
     policy_option,
@@ -45,6 +47,7 @@ constexpr std::array<Option, 16> table = {{
     keys_option,
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    resume_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write the table as CSV there; - is standard output"},
     {.name = "quiet", .letter = 'q', .help = "no progress"},
@@ -68,6 +71,12 @@ constexpr std::string_view help =
     "  kvcheck speed --model pythia-70m --policy dense \\\n"
     "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256 --length 256,1024,2048\n"
     "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db\n"
+    "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db --resume\n"
+    "\n"
+    "With -o, each row is kept beside the results file as soon as it is timed, even if the "
+    "program\n"
+    "is killed. The same command with --resume times only the rest; rows that were kept have the\n"
+    "load of their own time.\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
@@ -83,6 +92,7 @@ struct SpeedPlan {
   std::string command;  // for the results file
   Outputs outputs;
   bool quiet = false;
+  bool resume = false;
 };
 
 // The command without its outputs, which do not change what is measured.
@@ -118,6 +128,8 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
                   .csv = arguments.value("csv"),
                   .markdown = {}};
   plan.quiet = arguments.given("quiet");
+  plan.resume = arguments.given("resume");
+  if (const auto fine = check_resume(arguments); !fine) return fine.error();
   if (arguments.given("output") && plan.outputs.results.empty()) {
     return usage_error("--output needs the name of a file");
   }
@@ -136,7 +148,8 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
   return plan;
 }
 
-Result<TimingResult> time_all(const SpeedPlan& plan, Streams& streams) {
+// `run` is null if nothing is stored.
+Result<TimingResult> time_all(const SpeedPlan& plan, ResumableRun* run, Streams& streams) {
   const InterruptGuard guard;
   Progress progress(streams.err, streams.terminal && !plan.quiet);
   TimingResult result{.model = plan.path,
@@ -149,6 +162,13 @@ Result<TimingResult> time_all(const SpeedPlan& plan, Streams& streams) {
     for (const std::uint64_t length : plan.lengths) {
       const std::size_t done = result.cells.size();
       progress.update(static_cast<double>(done) / static_cast<double>(all), cell.spec.label());
+      const std::string key = "row " + std::to_string(done);
+      if (run != nullptr) {
+        if (auto kept = kept_row(*run, key, cell, length)) {
+          result.cells.push_back(*std::move(kept));
+          continue;
+        }
+      }
       Result<TimedCell> timed = time_decoder(plan.model, cell, plan.options, length, plan.tokens);
       if (interrupted()) {
         return io_error("interrupted after " + std::to_string(done) + " of " + std::to_string(all) +
@@ -157,6 +177,7 @@ Result<TimingResult> time_all(const SpeedPlan& plan, Streams& streams) {
       if (!timed) {
         return Error{timed.error().kind, cell.spec.label() + ": " + timed.error().message};
       }
+      if (run != nullptr) run->keep({{key, bytes_of(*timed)}});
       result.cells.push_back(*std::move(timed));
     }
   }
@@ -184,17 +205,26 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
 
 // The run is begun before anything is timed, so that errors of the file are reported at once.
 Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
-  if (plan.outputs.results.empty()) return time_all(plan, streams);
-  Result<reports::ResultsWriter> writer =
-      reports::ResultsWriter::begin(plan.outputs.results, plan.command);
-  if (!writer) return writer.error();
-  Result<TimingResult> result = time_all(plan, streams);
+  if (plan.outputs.results.empty()) return time_all(plan, nullptr, streams);
+  auto items = items_of_path("model", plan.path);
+  if (!items) return items.error();
+  auto run = ResumableRun::begin({.results = plan.outputs.results,
+                                  .command = plan.command,
+                                  .items = *std::move(items),
+                                  .resume = plan.resume,
+                                  .quiet = plan.quiet},
+                                 streams.err);
+  if (!run) return run.error();
+  const Result<TimingResult> result = time_all(plan, run->get(), streams);
   if (!result) {
-    static_cast<void>(writer->discard());
-    return result;
+    Error error = result.error();
+    const bool final = !interrupted() && (*run)->forget_if_final(error);
+    if (final || (*run)->parts() == 0) (*run)->discard();
+    error.message += (*run)->kept_words();
+    return error;
   }
-  if (auto added = writer->add(*result); !added) return added.error();
-  if (auto done = writer->finish(); !done) return done.error();
+  if (auto added = (*run)->writer().add(*result); !added) return added.error();
+  if (auto done = (*run)->finish(); !done) return done.error();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/policies/library.h"
@@ -22,6 +23,11 @@ namespace {
 template <typename Function>
 Function* exported(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+std::vector<std::string>& library_files() {
+  static std::vector<std::string> files;
+  return files;
 }
 
 std::string last_error() {
@@ -105,7 +111,10 @@ Result<void> load(const std::string& path) {
   const PolicyEntry* const entries = library->policies(&count);
   if (count == 0) return malformed("--load: '" + path + "' has no policy");
   const Result<void> added = register_policies({entries, count});
-  if (added) return {};
+  if (added) {
+    library_files().push_back(file);
+    return {};
+  }
   return malformed("--load: '" + path + "': " + added.error().message);
 }
 
@@ -126,6 +135,10 @@ Result<std::size_t> load_policies(std::span<const std::string> arguments) {
     if (const Result<void> loaded = load(path); !loaded) return loaded.error();
   }
   return at;
+}
+
+std::span<const std::string> loaded_libraries() {
+  return library_files();
 }
 
 }  // namespace kv::cli

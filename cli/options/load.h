@@ -16,4 +16,7 @@ namespace kv::cli {
 // or declares an invalid policy.
 Result<std::size_t> load_policies(std::span<const std::string> arguments);
 
+// The files of the libraries that were loaded, in order.
+std::span<const std::string> loaded_libraries();
+
 }  // namespace kv::cli

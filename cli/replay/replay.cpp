@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
+#include <memory>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -17,7 +17,8 @@
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
 #include "kvcheck/cli/replay/spec_notes.h"
-#include "kvcheck/reports/store/results.h"
+#include "kvcheck/cli/resume/resumable_run.h"
+#include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/sim/replay/replay.h"
@@ -57,6 +58,7 @@ constexpr std::array<Option, 16> table = {{
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
+    resume_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
     {.name = "per-head", .help = "in JSON and CSV, also write each layer and head"},
@@ -96,9 +98,14 @@ constexpr std::string_view help =
     "      --json -\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
+    "  kvcheck replay a.safetensors b.safetensors --policy all --budget 64 -o run.db --resume\n"
     "\n"
     "If interrupted (Ctrl-C or SIGTERM), it keeps the finished traces in the results file as an\n"
-    "incomplete run, writes no JSON or CSV, and exits with status 130.\n";
+    "incomplete run, writes no JSON or CSV, and exits with status 130. With -o, each finished "
+    "part\n"
+    "(a policy with its budget and seed on a group of heads, or an optimum of --oracle) is kept\n"
+    "beside the results file as soon as it ends, even if the program is killed. The same command\n"
+    "with --resume computes only the rest, and all outputs are those of an uninterrupted run.\n";
 
 // Rows times their length, over all heads: the time of a replay is proportional to it.
 double work_of(const Trace& trace) {
@@ -131,10 +138,17 @@ class Run {
  private:
   Result<void> begin() {
     if (plan_.outputs.results.empty()) return {};
-    Result<reports::ResultsWriter> writer =
-        reports::ResultsWriter::begin(plan_.outputs.results, plan_.command);
-    if (!writer) return writer.error();
-    writer_.emplace(*std::move(writer));
+    RunToKeep run{.results = plan_.outputs.results,
+                  .command = plan_.command,
+                  .items = {},
+                  .resume = plan_.resume,
+                  .quiet = plan_.quiet};
+    for (const Trace& trace : plan_.traces) {
+      run.items.push_back(input_item("trace", trace.info().name, trace.info().checksum));
+    }
+    auto begun = ResumableRun::begin(run, streams_.err);
+    if (!begun) return begun.error();
+    run_ = *std::move(begun);
     return {};
   }
 
@@ -143,7 +157,9 @@ class Run {
     try {
       return one(trace);
     } catch (...) {
-      if (writer_ && writer_->traces() == 0) static_cast<void>(writer_->discard());
+      if (run_ == nullptr) throw;
+      if (run_->writer().traces() == 0 && run_->parts() == 0) run_->discard();
+      run_->note_kept();
       throw;
     }
   }
@@ -155,6 +171,8 @@ class Run {
       progress_.update(before_ + share * done, printable_line(trace.info().name));
       return !interrupted();
     };
+    PartsUnder parts(run_.get(), "trace " + std::to_string(finished_));
+    options.parts = run_ == nullptr ? nullptr : &parts;
     std::vector<Cell> cells;
     std::ranges::copy_if(plan_.cells, std::back_inserter(cells), [&](const Cell& cell) {
       return check_serves(trace, cell.spec).has_value();
@@ -168,8 +186,8 @@ class Run {
   }
 
   Result<void> keep(const ReplayResult& result) {
-    if (writer_) {
-      if (Result<void> added = writer_->add(result); !added) return added;
+    if (run_ != nullptr) {
+      if (Result<void> added = run_->writer().add(result); !added) return added;
     }
     if (!plan_.outputs.json.empty()) json_ += reports::json_lines(result, plan_.per_head);
     if (!plan_.outputs.csv.empty()) csv_ += csv_text(result, plan_.per_head, csv_.empty());
@@ -182,8 +200,8 @@ class Run {
   // The results file is written first: it holds everything, and the other outputs can be made from
   // it.
   Result<void> finish() {
-    if (writer_) {
-      if (Result<void> done = writer_->finish(); !done) return done;
+    if (run_ != nullptr) {
+      if (Result<void> done = run_->finish(); !done) return done;
     }
     if (Result<void> written = write(plan_.outputs.json, json_); !written) return written;
     if (Result<void> written = write(plan_.outputs.csv, csv_); !written) return written;
@@ -199,30 +217,29 @@ class Run {
   }
 
   void say_where() {
-    const Outputs& outputs = plan_.outputs;
-    std::ostream& to = outputs.on_standard_output() ? streams_.err : streams_.out;
-    std::string arguments;
-    if (!outputs.json.empty() && outputs.json != "-")
-      arguments += "JSON lines: " + outputs.json + "\n";
-    if (!outputs.csv.empty() && outputs.csv != "-") arguments += "CSV: " + outputs.csv + "\n";
-    if (!outputs.results.empty()) {
-      arguments += "Results: " + outputs.results + "\nNext: kvcheck report " +
-                   shell_word(outputs.results) + " -o report\n";
+    const std::string where = where_lines(plan_.outputs);
+    if (where.empty()) return;
+    if (plan_.outputs.on_standard_output()) {
+      streams_.err << where;
+    } else {
+      streams_.out << '\n' << where;
     }
-    if (arguments.empty()) return;
-    to << (outputs.on_standard_output() ? "" : "\n") << arguments;
   }
 
   // A run without a whole trace is discarded; finished traces are kept, because they took long to
   // compute.
   Error failed(Error error) {
-    if (!writer_) return error;
-    if (writer_->traces() == 0) {
-      static_cast<void>(writer_->discard());
+    if (run_ == nullptr) return error;
+    const bool final = run_->forget_if_final(error);
+    if (run_->writer().traces() == 0 && (final || run_->parts() == 0)) {
+      run_->discard();
       return error;
     }
-    error.message +=
-        "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";
+    if (run_->writer().traces() > 0) {
+      error.message +=
+          "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";
+    }
+    error.message += run_->kept_words();
     return error;
   }
 
@@ -230,18 +247,19 @@ class Run {
     progress_.clear();
     std::string arguments = "interrupted after " + std::to_string(finished_) + " of " +
                             std::to_string(plan_.traces.size()) + " traces";
-    if (writer_ && finished_ > 0) {
+    if (run_ != nullptr && finished_ > 0) {
       arguments += "; '" + plan_.outputs.results + "' holds them as an incomplete run";
-    } else if (writer_) {
+    } else if (run_ != nullptr) {
       arguments += "; '" + plan_.outputs.results + "' holds an empty, incomplete run";
     }
+    if (run_ != nullptr) arguments += run_->kept_words();
     return io_error(arguments);
   }
 
   const ReplayPlan& plan_;
   Streams& streams_;
   Progress progress_;
-  std::optional<reports::ResultsWriter> writer_;
+  std::unique_ptr<ResumableRun> run_;  // null without -o
   std::string json_;
   std::string csv_;
   double total_ = 0;

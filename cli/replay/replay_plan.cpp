@@ -7,6 +7,7 @@
 #include "kvcheck/cli/replay/replay_memory.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/cli/replay/sweep.h"
+#include "kvcheck/cli/resume/resumable_run.h"
 
 namespace kv::cli {
 namespace {
@@ -129,6 +130,8 @@ Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress
   }
   plan.per_head = arguments.given("per-head");
   plan.quiet = arguments.given("quiet");
+  plan.resume = arguments.given("resume");
+  if (const auto fine = check_resume(arguments); !fine) return fine.error();
   plan.command = command_of(arguments);
 
   const Result<std::vector<PlannedCell>> cells = cells_of(arguments);

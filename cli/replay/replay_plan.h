@@ -22,6 +22,7 @@ struct ReplayPlan {
                                                    // has no facts for
   bool per_head = false;
   bool quiet = false;
+  bool resume = false;
   std::string command;  // the arguments that decide the numbers, for the results file
 };
 

@@ -2,6 +2,7 @@
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/printable.h"
+#include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -32,6 +33,15 @@ std::string head_line(const TraceInfo& trace) {
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {
   const std::string csv = per_head ? reports::heads_csv(result) : reports::cells_csv(result);
   return with_header ? csv : csv.substr(csv.find('\n') + 1);
+}
+
+std::string where_lines(const Outputs& outputs) {
+  std::string lines;
+  if (!outputs.json.empty() && outputs.json != "-") lines += "JSON lines: " + outputs.json + "\n";
+  if (!outputs.csv.empty() && outputs.csv != "-") lines += "CSV: " + outputs.csv + "\n";
+  if (outputs.results.empty()) return lines;
+  return lines + "Results: " + outputs.results + "\nNext: kvcheck report " +
+         shell_word(outputs.results) + " -o report\n";
 }
 
 }  // namespace kv::cli

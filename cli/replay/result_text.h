@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::cli {
@@ -14,5 +15,8 @@ std::string head_line(const TraceInfo& trace);
 
 // A line per cell or, if `per_head`, per query head of each cell.
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header);
+
+// A line for each file that was written, and the command that makes a report of the results.
+std::string where_lines(const Outputs& outputs);
 
 }  // namespace kv::cli

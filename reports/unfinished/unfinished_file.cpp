@@ -58,7 +58,7 @@ std::string unfinished_path(const std::string& results, std::string_view command
   return results + ".unfinished-" + digits.data();
 }
 
-UnfinishedFile::UnfinishedFile(std::string path, int descriptor)
+UnfinishedFile::UnfinishedFile(Key /*key*/, std::string path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor) {}
 
 UnfinishedFile::~UnfinishedFile() {
@@ -71,7 +71,7 @@ Result<std::unique_ptr<UnfinishedFile>> UnfinishedFile::open(const std::string& 
   // Non-blocking, so that a named pipe is refused below instead of waited for.
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0) return system_error("write", path);
-  std::unique_ptr<UnfinishedFile> file(new UnfinishedFile(path, descriptor));
+  auto file = std::make_unique<UnfinishedFile>(Key(), path, descriptor);
   if (auto read = file->read(identity, earlier); !read) return read.error();
   return file;
 }

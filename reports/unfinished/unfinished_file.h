@@ -32,6 +32,12 @@ enum class EarlierParts {
 };
 
 class UnfinishedFile final : public PartStore {
+  // Only open() can make one.
+  class Key {
+    friend class UnfinishedFile;
+    Key() = default;
+  };
+
  public:
   // Opens the file, or creates it. `identity` is everything that decides the numbers of the run,
   // one item a line. What an interrupted write left at the end is removed. The file of another
@@ -42,6 +48,7 @@ class UnfinishedFile final : public PartStore {
                                                       std::string_view identity,
                                                       EarlierParts earlier);
 
+  UnfinishedFile(Key, std::string path, int descriptor);
   ~UnfinishedFile() override;
 
   [[nodiscard]] std::optional<std::span<const std::byte>> find(
@@ -70,8 +77,6 @@ class UnfinishedFile final : public PartStore {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  UnfinishedFile(std::string path, int descriptor);
-
   Result<void> read(std::string_view identity, EarlierParts earlier);
   Result<void> begin(std::string_view identity);
   void stop(const Error& error);
