@@ -1,5 +1,5 @@
-// Calls of code that may be a user's: a policy from a shared library may throw, though its interface
-// does not allow it.
+// Calls of code that may be a user's: a policy from a shared library may throw, though its
+// interface does not allow it.
 #pragma once
 
 #include <exception>

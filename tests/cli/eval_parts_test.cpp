@@ -1,0 +1,71 @@
+// An evaluation that stops anywhere is continued from its finished parts.
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "kvcheck/cli/evaluate/eval.h"
+#include "kvcheck/cli/evaluate/eval_plan.h"
+#include "kvcheck/cli/evaluate/eval_run.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/tests/cli/killed_run.h"
+
+namespace kv {
+namespace {
+
+// Parts in memory.
+class MemoryStore final : public PartStore {
+ public:
+  [[nodiscard]] std::optional<std::span<const std::byte>> find(
+      const std::string& key) const override {
+    const auto at = parts.find(key);
+    if (at == parts.end()) return std::nullopt;
+    return at->second;
+  }
+
+  void keep(std::vector<KeptPart> more) override {
+    const std::lock_guard lock(mutex_);
+    for (KeptPart& part : more) kept += parts.emplace(part.key, std::move(part.bytes)).second;
+  }
+
+  std::map<std::string, std::vector<std::byte>> parts;
+  std::size_t kept = 0;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(Resume, OfAnEvaluationIsTheSameWhereverItStopped) {
+  const auto arguments = cli::Arguments::parse(
+      cli::eval_command.options,
+      test::Words{"--model", test::a_model(), "--text", test::a_text(), "--tokens", "90",
+                  "--policy", "dense", "--policy", "h2o", "--budget", "16,24", "--chunk", "8",
+                  "--windows", "0,48", "--threads", "2"});
+  const auto plan = cli::plan_eval(*arguments);
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::size_t calls = 0;
+  const auto evaluated = [&](std::size_t stop, PartStore* parts) {
+    calls = 0;
+    return cli::run_eval(
+        *plan, [&](double, const std::string&) { return ++calls != stop; }, parts);
+  };
+  const auto csv = [](const auto& results) { return reports::closed_loop_csv(*results); };
+  const std::string expected = csv(evaluated(0, nullptr));
+  const std::size_t all = calls;
+  std::size_t most = 0;
+  std::set<std::string> met;
+  for (std::size_t stop = 1; stop <= all; ++stop) {
+    MemoryStore store;
+    static_cast<void>(evaluated(stop, &store));
+    most = std::max(most, store.kept);
+    const std::size_t kept = store.kept;
+    std::string names;
+    for (const auto& [name, bytes] : store.parts) names += name + ";";
+    if (!met.insert(names).second) continue;  // an earlier stop left the same parts
+    EXPECT_EQ(csv(evaluated(0, &store)), expected) << stop;
+    EXPECT_EQ(store.kept, 6U) << "the plan has six parts, of which " << kept << " were kept";
+  }
+  EXPECT_GT(most, 3U);
+}
+
+}  // namespace
+}  // namespace kv
