@@ -1,6 +1,5 @@
 #include "kvcheck/base/packed_bytes.h"
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -13,14 +12,6 @@ constexpr double too_large = 9007199254740992.0;  // 2^53
 
 }  // namespace
 
-void PackedWriter::number(std::uint64_t value) {
-  while (value >= 0x80) {
-    bytes_.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
-  }
-  bytes_.push_back(static_cast<std::byte>(value));
-}
-
 void PackedWriter::real(double value) {
   // The comparison of bits excludes -0, and that of values NaN.
   if (value >= 0 && value < too_large) {
@@ -31,12 +22,18 @@ void PackedWriter::real(double value) {
     }
   }
   number(0);
-  std::array<std::byte, sizeof value> bits{};
-  std::memcpy(bits.data(), &value, sizeof value);
-  bytes_.insert(bytes_.end(), bits.begin(), bits.end());
+  bits(value);
+}
+
+void PackedWriter::bits(double value) {
+  room(sizeof value);
+  std::memcpy(bytes_.data() + used_, &value, sizeof value);
+  used_ += sizeof value;
 }
 
 std::vector<std::byte> PackedWriter::take() {
+  bytes_.resize(used_);
+  used_ = 0;
   return std::exchange(bytes_, {});
 }
 
@@ -56,7 +53,10 @@ std::uint64_t PackedReader::number() {
 
 double PackedReader::real() {
   const std::uint64_t whole = number();
-  if (whole > 0) return static_cast<double>(whole - 1);
+  return whole > 0 ? static_cast<double>(whole - 1) : bits();
+}
+
+double PackedReader::bits() {
   double value = 0;
   if (rest_.size() < sizeof value) {
     fail();

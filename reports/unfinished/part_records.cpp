@@ -37,7 +37,6 @@ void append_record(std::vector<std::byte>& bytes,
                    std::span<const std::byte> content) {
   KV_CHECK(key.size() <= longest_key);
   const std::size_t begin = bytes.size();
-  bytes.reserve(begin + key_at + key.size() + content.size());
   put(bytes, std::uint64_t{0});  // the checksum's place
   put(bytes, static_cast<std::uint32_t>(key.size()));
   put(bytes, static_cast<std::uint64_t>(content.size()));
@@ -122,6 +121,10 @@ std::vector<std::byte> begin_parts(std::string_view identity) {
   std::vector<std::byte> bytes(mark.begin(), mark.end());
   append_record(bytes, identity_key, std::as_bytes(std::span(identity)));
   return bytes;
+}
+
+std::size_t size_of_record(const KeptPart& part) {
+  return key_at + part.key.size() + part.bytes.size();
 }
 
 void append_part(std::vector<std::byte>& bytes, const KeptPart& part) {

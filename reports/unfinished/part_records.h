@@ -48,6 +48,9 @@ Result<ParsedParts> parse_parts(std::string_view bytes, const std::string& path)
 // The mark and the first record.
 std::vector<std::byte> begin_parts(std::string_view identity);
 
+// How many bytes append_part appends.
+std::size_t size_of_record(const KeptPart& part);
+
 // Appends the part as a record. Requires a key of at most longest_key bytes.
 void append_part(std::vector<std::byte>& bytes, const KeptPart& part);
 

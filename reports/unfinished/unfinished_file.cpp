@@ -124,7 +124,10 @@ std::optional<std::span<const std::byte>> UnfinishedFile::find(const std::string
 
 void UnfinishedFile::keep(std::vector<KeptPart> parts) {
   // Composed without the lock, so that threads wait for the write only.
+  std::size_t size = 0;
+  for (const KeptPart& part : parts) size += size_of_record(part);
   std::vector<std::byte> bytes;
+  bytes.reserve(size);
   for (const KeptPart& part : parts) append_part(bytes, part);
   const std::lock_guard lock(mutex_);
   if (ended_) return;

@@ -1,5 +1,6 @@
 // The parts of a replay as bytes, and back. Every bit is kept, because a replay that continues from
 // kept parts must have the same results as one that was never cut short.
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -37,12 +38,17 @@ void each_field_of_unit(Unit& unit, const Field& field) {
   field(unit.lifetime_mean);
 }
 
+// What differs from one point of a series to the next: often only the shares, and often nothing.
 template <typename Sums, typename Field>
-void each_field_of_sums(Sums& sums, const Field& field) {
+void each_share(Sums& sums, const Field& field) {
   field(sums.retained_mass);
   field(sums.kl_to_dense);
   field(sums.topk_overlap);
   field(sums.output_error);
+}
+
+template <typename Sums, typename Field>
+void each_size(Sums& sums, const Field& field) {
   field(sums.stored);
   field(sums.kept);
   field(sums.visible);
@@ -94,6 +100,50 @@ auto reading(PackedReader& reader) {
   };
 }
 
+constexpr std::uint64_t same_shares = 1;
+constexpr std::uint64_t same_sizes = 2;
+
+bool equal_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+// Which of the two groups are those of the point before, bit by bit.
+std::uint64_t same_as(const SeriesSums& a, const SeriesSums& b) {
+  const bool shares =
+      equal_bits(a.retained_mass, b.retained_mass) && equal_bits(a.kl_to_dense, b.kl_to_dense) &&
+      equal_bits(a.topk_overlap, b.topk_overlap) && equal_bits(a.output_error, b.output_error);
+  const bool sizes = equal_bits(a.stored, b.stored) && equal_bits(a.kept, b.kept) &&
+                     equal_bits(a.visible, b.visible) && a.rows == b.rows && a.steps == b.steps;
+  return (shares ? same_shares : 0) + (sizes ? same_sizes : 0);
+}
+
+// Series are most of a part, and writing them must cost little beside a replay of short streams.
+void write_series(const std::vector<SeriesSums>& series, PackedWriter& writer) {
+  writer.number(series.size());
+  SeriesSums before;
+  for (const SeriesSums& sums : series) {
+    const std::uint64_t same = same_as(sums, before);
+    writer.number(same);
+    if ((same & same_shares) == 0) {
+      each_share(sums, [&](double share) { writer.bits(share); });
+    }
+    if ((same & same_sizes) == 0) each_size(sums, writing(writer));
+    before = sums;
+  }
+}
+
+void read_series(PackedReader& reader, std::vector<SeriesSums>& series) {
+  series.resize(reader.count());
+  SeriesSums before;
+  for (SeriesSums& sums : series) {
+    sums = before;
+    const std::uint64_t same = reader.number();
+    if ((same & same_shares) == 0) each_share(sums, [&](double& share) { share = reader.bits(); });
+    if ((same & same_sizes) == 0) each_size(sums, reading(reader));
+    before = sums;
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> bytes_of(const CellPart& part) {
@@ -104,10 +154,7 @@ std::vector<std::byte> bytes_of(const CellPart& part) {
   writer.number(part.units.size());
   for (const UnitResult& unit : part.units) each_field_of_unit(unit, field);
   writer.number(part.series.size());
-  for (const auto& series : part.series) {
-    writer.number(series.size());
-    for (const SeriesSums& sums : series) each_field_of_sums(sums, field);
-  }
+  for (const auto& series : part.series) write_series(series, writer);
   writer.numbers(part.kept);
   writer.numbers(part.lifetimes);
   writer.number(part.residency.size());
@@ -131,10 +178,7 @@ std::optional<CellPart> kept_part(const Plan& plan, const Task& task, std::size_
   part.units.resize(reader.count());
   for (UnitResult& unit : part.units) each_field_of_unit(unit, field);
   part.series.resize(reader.count());
-  for (auto& series : part.series) {
-    series.resize(reader.count());
-    for (SeriesSums& sums : series) each_field_of_sums(sums, field);
-  }
+  for (auto& series : part.series) read_series(reader, series);
   reader.numbers(part.kept);
   reader.numbers(part.lifetimes);
   part.residency.resize(reader.count());
