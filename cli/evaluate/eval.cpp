@@ -142,7 +142,7 @@ class EvalCommand {
       return evaluated();
     } catch (...) {
       if (run_ == nullptr) throw;
-      if (run_->parts() == 0) run_->discard();
+      run_->end();
       run_->note_kept();
       throw;
     }
@@ -163,8 +163,7 @@ class EvalCommand {
 
   Error failed(Error error) {
     if (interrupted()) error = io_error("interrupted");
-    const bool final = run_ != nullptr && run_->forget_if_final(error);
-    if (run_ != nullptr && (final || run_->parts() == 0)) run_->discard();
+    if (run_ != nullptr) run_->end(error);
     const std::string kept = run_ == nullptr ? "" : run_->kept_words();
     error.message += interrupted() && kept.empty() ? "; nothing was kept" : kept;
     return error;

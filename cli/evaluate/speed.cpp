@@ -218,8 +218,7 @@ Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
   const Result<TimingResult> result = time_all(plan, run->get(), streams);
   if (!result) {
     Error error = result.error();
-    const bool final = !interrupted() && (*run)->forget_if_final(error);
-    if (final || (*run)->parts() == 0) (*run)->discard();
+    interrupted() ? (*run)->end() : (*run)->end(error);
     error.message += (*run)->kept_words();
     return error;
   }

@@ -158,7 +158,7 @@ class Run {
       return one(trace);
     } catch (...) {
       if (run_ == nullptr) throw;
-      if (run_->writer().traces() == 0 && run_->parts() == 0) run_->discard();
+      run_->end();
       run_->note_kept();
       throw;
     }
@@ -230,11 +230,7 @@ class Run {
   // compute.
   Error failed(Error error) {
     if (run_ == nullptr) return error;
-    const bool final = run_->forget_if_final(error);
-    if (run_->writer().traces() == 0 && (final || run_->parts() == 0)) {
-      run_->discard();
-      return error;
-    }
+    run_->end(error);
     if (run_->writer().traces() > 0) {
       error.message +=
           "; '" + plan_.outputs.results + "' holds what was done before as an " + "incomplete run";

@@ -129,11 +129,17 @@ void ResumableRun::note_kept() const {
   if (parts() > 0) note(kept_words().substr(std::string_view("; ").size()));
 }
 
-bool ResumableRun::forget_if_final(const Error& error) {
+void ResumableRun::end(const Error& error) {
   // A full disk or a file that another program holds may be different next time.
-  const bool final = error.kind != Error::Kind::io && error.kind != Error::Kind::busy;
-  if (final) forget_parts();
-  return final;
+  if (error.kind == Error::Kind::io || error.kind == Error::Kind::busy) return end();
+  forget_parts();
+  if (writer_.traces() == 0) static_cast<void>(writer_.discard());
+}
+
+void ResumableRun::end() {
+  if (parts() > 0 || writer_.traces() > 0) return;
+  forget_parts();
+  writer_.leave();
 }
 
 Result<void> ResumableRun::finish() {
@@ -143,11 +149,6 @@ Result<void> ResumableRun::finish() {
   }
   forget_parts();
   return {};
-}
-
-void ResumableRun::discard() {
-  static_cast<void>(writer_.discard());
-  forget_parts();
 }
 
 void ResumableRun::forget_parts() {

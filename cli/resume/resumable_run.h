@@ -45,6 +45,8 @@ class ResumableRun final : public PartStore {
   static Result<std::unique_ptr<ResumableRun>> begin(const RunToKeep& run, std::ostream& notes);
 
   ResumableRun(Key, reports::ResultsWriter writer, const RunToKeep& run, std::ostream& notes);
+  ResumableRun(const ResumableRun&) = delete;
+  ResumableRun& operator=(const ResumableRun&) = delete;
   ~ResumableRun() override;
 
   reports::ResultsWriter& writer() { return writer_; }
@@ -63,24 +65,23 @@ class ResumableRun final : public PartStore {
   // Says, for an exception that ends the run, what is kept.
   void note_kept() const;
 
-  // Removes the parts if the error would end every later run too: an input or a policy is wrong.
-  // Returns whether it would.
-  bool forget_if_final(const Error& error);
+  // Ends a run with an error. If that would end every later run too, because an input or a policy
+  // is wrong, the parts are removed, and so is the run unless it holds something. Otherwise a run
+  // without parts leaves the file as it was, or incomplete.
+  void end(const Error& error);
+
+  // Ends a run that was interrupted, or ran out of memory, in the second way.
+  void end();
 
   // Marks the run complete and removes the parts.
   Result<void> finish();
-
-  // Removes the run and its parts, because it can never be complete: an input is wrong.
-  void discard();
-
-  // Removes only the parts.
-  void forget_parts();
 
  private:
   Result<void> open_parts(const RunToKeep& run);
   void note(const std::string& text) const;
   void note_what_was_found(const RunToKeep& run) const;
   void start_syncing();
+  void forget_parts();
 
   reports::ResultsWriter writer_;
   std::ostream& notes_;

@@ -1,16 +1,16 @@
 #include "kvcheck/reports/store/results.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/version.h"
+#include "kvcheck/reports/store/held_inputs.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/sqlite.h"
-#include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/store/write_lock.h"
 
 namespace kv::reports {
@@ -55,37 +55,6 @@ Result<std::int64_t> insert_run(Database& database, const std::string& command) 
   const std::int64_t id = database.last_id();
   if (const auto done = transaction.commit(); !done) return done.error();
   return id;
-}
-
-// The newest run of this version and command that is not complete; 0 if there is none.
-Result<std::int64_t> unfinished_run(Database& database, const std::string& command) {
-  Statement select(database,
-                   "SELECT max(id) FROM runs WHERE version = ? AND command = ?"
-                   " AND status = 'running'");
-  select.bind_all(version, std::string_view(command));
-  const auto row = select.next();
-  if (!row) return row.error();
-  return *row ? select.integer(0) : 0;
-}
-
-// The names and checksums of what a run holds in one of its tables, in order.
-struct StoredInput {
-  std::string name;
-  std::string checksum;
-};
-
-Result<std::vector<StoredInput>> stored_inputs(Database& database,
-                                               std::int64_t run,
-                                               const char* select_of_run) {
-  Statement select(database, select_of_run);
-  select.bind_all(run);
-  std::vector<StoredInput> inputs;
-  while (true) {
-    const auto row = select.next();
-    if (!row) return row.error();
-    if (!*row) return inputs;
-    inputs.push_back({select.text(0), select.text(1)});
-  }
 }
 
 // Deletes all rows of the run. Rows that refer to others are deleted before those that they refer
@@ -137,41 +106,7 @@ struct ResultsWriter::State {
   std::int64_t timings = 0;
   bool finished = false;
   bool resumed = false;
-  // What a run that is continued holds already.
-  std::vector<StoredInput> stored_traces{};
-  std::vector<StoredInput> stored_evaluations{};
-  std::size_t stored_timings = 0;
-
-  // Whether the run holds, as number `ordinal`, what is being added. An error if it holds something
-  // else there.
-  [[nodiscard]] Result<bool> holds(const std::vector<StoredInput>& stored,
-                                   std::int64_t ordinal,
-                                   const std::string& name,
-                                   std::uint64_t checksum) const {
-    const auto at = static_cast<std::size_t>(ordinal);
-    if (at >= stored.size()) return false;
-    if (stored[at].name == name && stored[at].checksum == hexadecimal(checksum)) return true;
-    return malformed("run " + std::to_string(run) + " of '" + database.path() + "' holds '" +
-                     stored[at].name + "' with the checksum " + stored[at].checksum +
-                     ", expected '" + name + "' with " + hexadecimal(checksum) +
-                     "; run without --resume to begin anew");
-  }
-
-  // Reads what the run holds.
-  Result<void> read_stored() {
-    auto found = stored_inputs(database, run,
-                               "SELECT name, checksum FROM traces WHERE run = ? ORDER BY ordinal");
-    if (!found) return found.error();
-    stored_traces = *std::move(found);
-    found = stored_inputs(database, run,
-                          "SELECT text, checksum FROM evaluations WHERE run = ? ORDER BY ordinal");
-    if (!found) return found.error();
-    stored_evaluations = *std::move(found);
-    found = stored_inputs(database, run, "SELECT model, '' FROM timings WHERE run = ?");
-    if (!found) return found.error();
-    stored_timings = found->size();
-    return {};
-  }
+  HeldInputs held{};  // what a run that is continued holds already
 };
 
 ResultsWriter::ResultsWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -199,7 +134,7 @@ Result<ResultsWriter> ResultsWriter::open(const std::string& path,
   Database database = std::move(*opened);
   Result<void> ready = prepare(database, lock.empty());
   Result<std::int64_t> run = std::int64_t{0};
-  if (ready && resumes) run = unfinished_run(database, command);
+  if (ready && resumes) run = newest_unfinished(database, command);
   const bool resumed = run && *run > 0;
   if (ready && run && !resumed) run = insert_run(database, command);
   if (!ready || !run) {
@@ -209,7 +144,9 @@ Result<ResultsWriter> ResultsWriter::open(const std::string& path,
   auto state = std::make_unique<State>(State{
       .lock = std::move(lock), .database = std::move(database), .run = *run, .resumed = resumed});
   if (resumed) {
-    if (const auto read = state->read_stored(); !read) return read.error();
+    Result<HeldInputs> held = HeldInputs::of_run(state->database, *run);
+    if (!held) return held.error();
+    state->held = *std::move(held);
   }
   return ResultsWriter(std::move(state));
 }
@@ -220,8 +157,8 @@ bool ResultsWriter::resumed() const {
 
 Result<void> ResultsWriter::add(const ReplayResult& result) {
   KV_CHECK(!state_->finished);
-  const Result<bool> held = state_->holds(state_->stored_traces, state_->traces, result.trace.name,
-                                          result.trace.checksum);
+  const Result<bool> held =
+      state_->held.has_trace(state_->traces, result.trace.name, result.trace.checksum);
   if (!held) return held.error();
   if (*held) {
     ++state_->traces;
@@ -239,7 +176,7 @@ Result<void> ResultsWriter::add(const ReplayResult& result) {
 Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
   KV_CHECK(!state_->finished);
   const Result<bool> held =
-      state_->holds(state_->stored_evaluations, state_->evaluations, result.text, result.checksum);
+      state_->held.has_evaluation(state_->evaluations, result.text, result.checksum);
   if (!held) return held.error();
   if (*held) {
     ++state_->evaluations;
@@ -258,7 +195,7 @@ Result<void> ResultsWriter::add(const ClosedLoopResult& result) {
 
 Result<void> ResultsWriter::add(const TimingResult& result) {
   KV_CHECK(!state_->finished);
-  if (static_cast<std::size_t>(state_->timings) < state_->stored_timings) {
+  if (static_cast<std::size_t>(state_->timings) < state_->held.timings) {
     ++state_->timings;
     return {};
   }
@@ -272,7 +209,7 @@ Result<void> ResultsWriter::add(const TimingResult& result) {
 }
 
 std::size_t ResultsWriter::traces() const {
-  return static_cast<std::size_t>(state_->traces);
+  return std::max(static_cast<std::size_t>(state_->traces), state_->held.traces.size());
 }
 
 Result<void> ResultsWriter::discard() {
@@ -282,6 +219,12 @@ Result<void> ResultsWriter::discard() {
   if (!state_->lock.empty()) return delete_run(state_->database, state_->run);
   state_->lock.abandon();
   return {};
+}
+
+void ResultsWriter::leave() {
+  KV_CHECK(!state_->finished);
+  state_->finished = true;
+  if (state_->lock.empty()) state_->lock.abandon();
 }
 
 Result<void> ResultsWriter::finish() {

@@ -50,13 +50,17 @@ class ResultsWriter {
   // Adds timings, in one transaction.
   Result<void> add(const TimingResult& result);
 
-  // How many traces have been added.
+  // How many traces the run holds.
   [[nodiscard]] std::size_t traces() const;
 
   // Removes the run with everything that was added, for example because its input is wrong. The
   // file then holds what it held before begin(); if begin() created it, it is removed. No call may
   // follow.
   Result<void> discard();
+
+  // Removes the file if begin() created it, and otherwise leaves the run incomplete: the file of a
+  // run that may be continued must not change. No call may follow.
+  void leave();
 
   // Marks the run complete. Without this call a run is shown as interrupted.
   Result<void> finish();

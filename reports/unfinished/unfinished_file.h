@@ -49,6 +49,8 @@ class UnfinishedFile final : public PartStore {
                                                       EarlierParts earlier);
 
   UnfinishedFile(Key, std::string path, int descriptor);
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
   ~UnfinishedFile() override;
 
   [[nodiscard]] std::optional<std::span<const std::byte>> find(

@@ -65,7 +65,9 @@ TEST(PackedBytes, ReadBackWhatWasWritten) {
     std::vector<std::uint64_t> numbers_back;
     std::vector<std::uint32_t> small_back;
     reader.numbers(numbers_back);
-    for (const double real : reals) RC_ASSERT(same(reader.real(), real));
+    for (const double real : reals) {
+      RC_ASSERT(same(reader.real(), real));
+    }
     reader.numbers(small_back);
     RC_ASSERT(numbers_back == numbers);
     RC_ASSERT(small_back == small);

@@ -44,7 +44,7 @@ class BadPolicy : public testing::Test {
     std::filesystem::remove(out_ / "run.db");
   }
 
-  Ran run_bad(const std::string& command, const std::string& how) const {
+  [[nodiscard]] Ran run_bad(const std::string& command, const std::string& how) const {
     return test::run_shell("BAD=bad:how=" + how + "; cd '" + (out_ / "") +
                            "'; $K --load '" KVCHECK_BINARY_DIR "/tests/libkvcheck_bad_policy.so' " +
                            command);
