@@ -4,6 +4,7 @@
 #include <set>
 
 #include "kvcheck/cli/evaluate/eval.h"
+#include "kvcheck/cli/evaluate/eval_open_loop.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
@@ -65,6 +66,32 @@ TEST(Resume, OfAnEvaluationIsTheSameWhereverItStopped) {
     EXPECT_EQ(store.kept, 6U) << "the plan has six parts, of which " << kept << " were kept";
   }
   EXPECT_GT(most, 3U);
+}
+
+TEST(Resume, OfAnOpenLoopUsesTheStreamsThatAreDone) {
+  const auto arguments = cli::Arguments::parse(
+      cli::eval_command.options,
+      test::Words{"--model", test::a_model(), "--text", test::a_text(), "--tokens", "150",
+                  "--policy", "h2o", "--budget", "16,24", "--windows", "48", "--open-loop"});
+  const auto plan = cli::plan_eval(*arguments);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const std::size_t streams = plan->texts.front().streams.size();
+  ASSERT_GT(streams, 2U);
+  const auto evaluated = cli::run_eval(*plan, [](double, const std::string&) { return true; });
+  const auto csv = [&](PartStore* parts) {
+    auto results = *evaluated;
+    EXPECT_TRUE(cli::add_open_loop(*plan, results, parts));
+    return reports::closed_loop_csv(results);
+  };
+  const std::string expected = csv(nullptr);
+  MemoryStore store;
+  EXPECT_EQ(csv(&store), expected);
+  EXPECT_EQ(store.kept, streams);
+  EXPECT_EQ(csv(&store), expected);
+  EXPECT_EQ(store.kept, streams);
+  store.parts.erase("open loop 0 stream 1");
+  EXPECT_EQ(csv(&store), expected);
+  EXPECT_EQ(store.kept, streams + 1);
 }
 
 }  // namespace

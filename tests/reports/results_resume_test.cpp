@@ -63,6 +63,19 @@ TEST_F(ResumedResults, HaveTheBytesOfAnUninterruptedRunWhereverItEnded) {
   }
 }
 
+TEST_F(ResumedResults, AreNotChangedByARunThatIsLeft) {
+  ResultsWriter::begin(path_, "left at once")->leave();
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "it created the file";
+  for (const std::string& path : {folder_ / "clean.db", path_}) {
+    write_clean(path);
+    if (path == path_) ResultsWriter::begin(path, "second")->leave();
+    auto writer = ResultsWriter::resume(path, "second");
+    EXPECT_EQ(writer->resumed(), path == path_);
+    write(*writer, 3);
+  }
+  EXPECT_TRUE(read_text(path_) == read_text(folder_ / "clean.db"));
+}
+
 TEST_F(ResumedResults, BeginARunIfThereIsNoneToContinue) {
   write_clean(folder_ / "clean.db");
   {

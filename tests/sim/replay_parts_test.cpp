@@ -1,10 +1,13 @@
 // A replay that is cut short keeps its finished parts, and one that uses them has the same results.
+#include <array>
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/replay_task.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/sim/memory_trace.h"
 
@@ -144,6 +147,58 @@ TEST_F(ReplayParts, AreComputedAgainIfTheyAreDamaged) {
     EXPECT_EQ(bytes_of(run(1, 0, &replacing).value()), expected) << key;
     EXPECT_THAT(replacing.names, testing::ElementsAre(key));
   }
+}
+
+// Each point differs from the one before in one number alone.
+std::vector<SeriesSums> points(std::size_t count) {
+  std::vector<SeriesSums> all(count);
+  for (std::size_t i = 1; i < count; ++i) {
+    all[i] = all[i - 1];
+    const double drawn = Rng(7).uniform(static_cast<Position>(i));
+    SeriesSums& sums = all[i];
+    const std::array<double*, 7> reals = {
+        &sums.retained_mass, &sums.kl_to_dense, &sums.topk_overlap, &sums.output_error,
+        &sums.stored,        &sums.kept,        &sums.visible};
+    if (i % 9 < 7) *reals.at(i % 9) += drawn;
+    if (i % 9 == 7) ++sums.rows;
+    if (i % 9 == 8) ++sums.steps;
+  }
+  return all;
+}
+
+TEST_F(ReplayParts, KeepEveryNumberOfASeries) {
+  MemoryStore store;
+  ReplayOptions options;
+  options.parts = &store;
+  const std::size_t tokens = trace_.info().tokens;
+  const Plan plan{.trace = trace_,
+                  .cells = cells_,
+                  .options = options,
+                  .rope = RopeTable(trace_.info().rope, tokens),
+                  .rotation = RopeRotation(trace_.info().rope)};
+  Task task;
+  task.lanes = {{0, 0}};
+  CellPart part{.heads = {{}},
+                .units = {{}},
+                .series = {points(tokens)},
+                .kept = std::vector<std::uint32_t>(tokens, 1),
+                .lifetimes = std::vector<std::uint64_t>(tokens + 1, 300),
+                .residency = {}};
+  store.keep({{part_key(task, 3), bytes_of(part)}});
+  const std::optional<CellPart> back = kept_part(plan, task, 3);
+  ASSERT_TRUE(back);
+  for (std::size_t i = 0; i < tokens; ++i) {
+    const SeriesSums& a = part.series[0][i];
+    const SeriesSums& b = back->series[0][i];
+    EXPECT_EQ(std::tie(a.retained_mass, a.kl_to_dense, a.topk_overlap, a.output_error, a.stored,
+                       a.kept, a.visible, a.rows, a.steps),
+              std::tie(b.retained_mass, b.kl_to_dense, b.topk_overlap, b.output_error, b.stored,
+                       b.kept, b.visible, b.rows, b.steps))
+        << i;
+  }
+  EXPECT_EQ(back->kept, part.kept);
+  EXPECT_EQ(back->lifetimes, part.lifetimes);
+  EXPECT_FALSE(kept_part(plan, task, 2));
 }
 
 }  // namespace
