@@ -21,7 +21,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 25> table = {{
+constexpr std::array<Option, 26> table = {{
     model_option,
     weights_option,
     tokenizer_option,

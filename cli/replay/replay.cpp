@@ -27,7 +27,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
@@ -101,11 +101,10 @@ constexpr std::string_view help =
     "  kvcheck replay a.safetensors b.safetensors --policy all --budget 64 -o run.db --resume\n"
     "\n"
     "If interrupted (Ctrl-C or SIGTERM), it keeps the finished traces in the results file as an\n"
-    "incomplete run, writes no JSON or CSV, and exits with status 130. With -o, each finished "
-    "part\n"
-    "(a policy with its budget and seed on a group of heads, or an optimum of --oracle) is kept\n"
-    "beside the results file as soon as it ends, even if the program is killed. The same command\n"
-    "with --resume computes only the rest, and all outputs are those of an uninterrupted run.\n";
+    "incomplete run, writes no JSON or CSV, and exits with status 130. With -o, what is done (a\n"
+    "policy with budget and seed on a group of heads, an optimum of --oracle) is kept beside the\n"
+    "results file as soon as it ends, even if the program is killed. The same command with\n"
+    "--resume computes only the rest, and all outputs are those of an uninterrupted run.\n";
 
 // Rows times their length, over all heads: the time of a replay is proportional to it.
 double work_of(const Trace& trace) {

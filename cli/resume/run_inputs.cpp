@@ -3,12 +3,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/cli/options/load.h"
 
@@ -26,9 +25,7 @@ bool decides(const std::filesystem::path& file) {
 }  // namespace
 
 std::string input_item(std::string_view kind, std::string_view name, std::uint64_t checksum) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(checksum));
-  return std::string(kind) + " '" + printable_line(name) + "': XXH3-64 " + digits.data();
+  return std::string(kind) + " '" + printable_line(name) + "': XXH3-64 " + hexadecimal(checksum);
 }
 
 Result<std::vector<std::string>> items_of_path(std::string_view kind, const std::string& path) {

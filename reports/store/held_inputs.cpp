@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
-#include "kvcheck/reports/store/stored_names.h"
 
 namespace kv::reports {
 namespace {

@@ -116,16 +116,16 @@ ResultsWriter::ResultsWriter(ResultsWriter&& other) noexcept = default;
 ResultsWriter::~ResultsWriter() = default;
 
 Result<ResultsWriter> ResultsWriter::begin(const std::string& path, const std::string& command) {
-  return open(path, command, false);
+  return start(path, command, false);
 }
 
 Result<ResultsWriter> ResultsWriter::resume(const std::string& path, const std::string& command) {
-  return open(path, command, true);
+  return start(path, command, true);
 }
 
-Result<ResultsWriter> ResultsWriter::open(const std::string& path,
-                                          const std::string& command,
-                                          bool resumes) {
+Result<ResultsWriter> ResultsWriter::start(const std::string& path,
+                                           const std::string& command,
+                                           bool resumes) {
   auto taken = WriteLock::take(path);
   if (!taken) return taken.error();
   WriteLock lock = std::move(*taken);

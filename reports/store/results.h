@@ -67,9 +67,9 @@ class ResultsWriter {
 
  private:
   struct State;
-  static Result<ResultsWriter> open(const std::string& path,
-                                    const std::string& command,
-                                    bool resumes);
+  static Result<ResultsWriter> start(const std::string& path,
+                                     const std::string& command,
+                                     bool resumes);
   explicit ResultsWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

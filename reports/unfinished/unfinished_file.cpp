@@ -6,9 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "kvcheck/base/text/describe.h"
@@ -52,10 +50,8 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::string unfinished_path(const std::string& results, std::string_view command) {
-  std::array<char, 9> digits{};
-  const auto sum = static_cast<std::uint32_t>(XXH3_64bits(command.data(), command.size()));
-  std::snprintf(digits.data(), digits.size(), "%08x", sum);
-  return results + ".unfinished-" + digits.data();
+  const std::string digits = hexadecimal(XXH3_64bits(command.data(), command.size()));
+  return results + ".unfinished-" + digits.substr(digits.size() - 8);
 }
 
 UnfinishedFile::UnfinishedFile(Key /*key*/, std::string path, int descriptor)
