@@ -391,6 +391,14 @@ def reports():
                                        {"law": "chance.uniform", "cases": 1}]}],
               "idle_laws": ["chance.uniform"],
               "accusations": [{"subject": "window", "law": "size.stored", "seed": 3}]}
+    numbers = b"\x02\x81\x01\x05" + b"\x04" + struct.pack("<d", 0.1)
+    write_all("finished_parts", {
+        "whole": ["group 1 cell 2", "abc", ""],
+        "torn": ["group 1 cell 2", "abc", "\x01\x02\x03"],
+        "long-lengths": ["k", "", b"\xff" * 20 + b"rest"],
+        "numbers": ["unit 0 bounds 1", numbers, ""],
+        "mark": ["k", "v", "kvcheck unfinished run, format 1\n"],
+        "other-file": ["k", "v", "SQLite format 3"]})
     write_all("kill_matrix", {
         "killed": json.dumps(matrix),
         "lives": json.dumps(dict(matrix, passed=False, mutants=[

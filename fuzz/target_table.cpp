@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 24> table = {{
+constexpr std::array<Target, 25> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -25,6 +25,7 @@ constexpr std::array<Target, 24> table = {{
     {"results_rows", 512, results_rows},
     {"loss_log", 2048, loss_log},
     {"kill_matrix", 4096, kill_matrix},
+    {"finished_parts", 1024, finished_parts},
     {"conversation", 4096, conversation},
     {"requests", 4096, requests},
     {"declarations", 2048, declarations},

@@ -36,10 +36,11 @@ bool gpt2_tokenizer(Input input);     // a vocab.json, a merges.txt, a text to e
 bool llama2c_tokenizer(Input input);  // a text to encode, then llama2.c's tokenizer
 
 // Reports.
-bool results_file(Input input);  // the bytes of a results file
-bool results_rows(Input input);  // changes to the rows of a right results file
-bool loss_log(Input input);      // a log of losses
-bool kill_matrix(Input input);   // the output of kvcheck selftest --json
+bool results_file(Input input);    // the bytes of a results file
+bool results_rows(Input input);    // changes to the rows of a right results file
+bool loss_log(Input input);        // a log of losses
+bool kill_matrix(Input input);     // the output of kvcheck selftest --json
+bool finished_parts(Input input);  // a key, a part, what follows them in a file of parts
 
 // The battery.
 bool conversation(Input input);  // the lines that a subject's program answers
