@@ -4,19 +4,29 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 namespace kv {
 
+// Thrown by Draws that have no number to give, for example because the host that makes it gave a
+// wrong one. Policies let it pass, and so do the caches that call them.
+class DrawFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Calls `call` and returns what it threw, as the end of a sentence that begins with the name of the
-// policy; empty if it threw nothing. Lack of memory is not the policy's fault, so std::bad_alloc is
-// passed on.
+// policy; empty if it threw nothing. Lack of memory and failed draws are not the policy's fault, so
+// std::bad_alloc and DrawFailed are passed on.
 template <typename Call>
 std::string thrown_by(const Call& call) {
   try {
     call();
     return {};
   } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const DrawFailed&) {
     throw;
   } catch (const std::exception& exception) {
     return std::string("throws an exception: ") + exception.what();

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/policies/guarded.h"
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/remote/contract_json.h"
 #include "kvcheck/properties/remote/facts_json.h"
@@ -63,7 +64,7 @@ class AskedDraws final : public Draws {
     const boost::json::value value = ask(question("below", position, index).add("bound", bound));
     Complaints complaints;
     const std::uint64_t drawn = JsonAt(value, "draw", complaints).unsigned64("a whole number");
-    if (!complaints.lines.empty() || drawn >= bound) throw SubjectFailed(wrong_draw);
+    if (!complaints.lines.empty() || drawn >= bound) throw DrawFailed(wrong_draw);
     return drawn;
   }
 
@@ -71,7 +72,7 @@ class AskedDraws final : public Draws {
     const boost::json::value value = ask(question("uniform", position, index));
     Complaints complaints;
     const double drawn = JsonAt(value, "draw", complaints).number("a number");
-    if (!complaints.lines.empty() || drawn <= 0 || drawn >= 1) throw SubjectFailed(wrong_draw);
+    if (!complaints.lines.empty() || drawn <= 0 || drawn >= 1) throw DrawFailed(wrong_draw);
     return drawn;
   }
 
