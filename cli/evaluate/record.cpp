@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
@@ -153,9 +154,11 @@ Result<void> check_output(const std::string& path, const Arguments& arguments) {
   if (same(arguments.value("text"))) return usage_error("-o '" + path + "' would replace the text");
   const fs::path model = arguments.value("model");
   const fs::path folder = fs::is_directory(model, ignored) ? model : model.parent_path();
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+  const auto entries = entries_of(folder.empty() ? "." : folder.string());
+  if (!entries) return entries.error();
+  for (const FolderEntry& entry : *entries) {
     const bool weights = fs::is_directory(model, ignored) || same(model);
-    if (weights && same(entry.path())) {
+    if (weights && same(folder / entry.name)) {
       return usage_error("-o '" + path + "' would replace a file of the model");
     }
   }

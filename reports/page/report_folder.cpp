@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/folder.h"
 
 namespace kv::reports {
 namespace {
@@ -49,19 +50,18 @@ bool section_folder(std::string_view name) {
 
 // The first entry of the folder that no report has; an empty text if there is none.
 Result<std::string> foreign_entry(const std::string& folder) {
-  std::error_code failure;
-  std::vector<fs::path> entries;
-  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const fs::path relative = at->path().lexically_relative(folder);
-    const std::string first = relative.begin()->string();
-    std::error_code ignored;
-    const bool is_folder = fs::is_directory(at->symlink_status(ignored));
-    const bool known = at.depth() == 0 ? (is_folder ? section_folder(first) : first == "index.html")
-                                       : at.depth() == 1 && !is_folder && report_file(relative);
-    if (!known) return relative.string();
+  const auto entries = entries_of(folder);
+  if (!entries) return entries.error();
+  for (const FolderEntry& entry : *entries) {
+    const bool known = entry.is_folder ? section_folder(entry.name) : entry.name == "index.html";
+    if (!known) return entry.name;
+    if (!entry.is_folder) continue;
+    const auto files = entries_of(folder + "/" + entry.name);
+    if (!files) return files.error();
+    const auto foreign = std::ranges::find_if(
+        *files, [](const FolderEntry& file) { return file.is_folder || !report_file(file.name); });
+    if (foreign != files->end()) return entry.name + "/" + foreign->name;
   }
-  if (failure) return io_error("cannot read '" + folder + "': " + failure.message());
   return std::string();
 }
 
@@ -106,17 +106,17 @@ int lock_folder(const std::string& path) {
 // Removes what killed writers of this report left behind. A folder of less than a minute ago may be
 // one that is not locked yet.
 void remove_stale(const fs::path& parent, const std::string& prefix) {
-  std::error_code ignored;
-  for (fs::directory_iterator at(parent, ignored), end; !ignored && at != end;
-       at.increment(ignored)) {
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with(prefix) || name.size() != prefix.size() + 6) continue;
-    const auto age = fs::file_time_type::clock::now() - at->last_write_time(ignored);
-    if (ignored || age < std::chrono::minutes(1)) continue;
-    const int folder = lock_folder(at->path().string());
-    if (folder < 0) continue;
+  const auto entries = entries_of(parent.string());
+  if (!entries) return;
+  for (const FolderEntry& entry : *entries) {
+    if (!entry.name.starts_with(prefix) || entry.name.size() != prefix.size() + 6) continue;
+    const std::string path = (parent / entry.name).string();
     std::error_code failure;
-    fs::remove_all(at->path(), failure);
+    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(path, failure);
+    if (failure || age < std::chrono::minutes(1)) continue;
+    const int folder = lock_folder(path);
+    if (folder < 0) continue;
+    remove_folder(path.c_str());
     ::close(folder);
   }
 }
@@ -136,8 +136,7 @@ ReportFolder::ReportFolder(ReportFolder&& other) noexcept
       lock_(std::exchange(other.lock_, -1)) {}
 
 ReportFolder::~ReportFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (!temporary_.empty()) remove_folder(temporary_.c_str());
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -170,10 +169,8 @@ Result<void> ReportFolder::commit() {
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
     return {};
   }
-  std::error_code failure;
   // Some file systems cannot exchange two names; then the older report is removed first.
-  fs::remove_all(target_, failure);
-  if (failure) return io_error("cannot replace '" + target_ + "': " + failure.message());
+  remove_folder(target_.c_str());
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("write", target_);
   temporary_.clear();
   return {};
