@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <new>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -43,6 +44,12 @@ int main(int count, char** arguments) {
   std::ostream err(&err_buffer);
   err << std::unitbuf;
   kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
-  return kv::cli::run_main(
-      std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count), streams);
+  try {
+    return kv::cli::run_main(
+        std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count), streams);
+  } catch (const std::bad_alloc&) {
+    // A command reports this itself (command.cpp). It may also happen before and after.
+    err << "kvcheck: out of memory\n";
+    return kv::cli::exit_status::internal;
+  }
 }
