@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <ostream>
+#include <system_error>
 
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/cli/options/interrupt.h"
@@ -23,6 +24,10 @@ int run_guarded(const Command& command,
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
   } catch (const std::bad_alloc&) {
     streams.err << caller << ": out of memory\n";
+  } catch (const std::system_error& error) {
+    // The system refused a process or a thread, which is no fault of the program.
+    streams.err << caller << ": " << printable(error.what()) << '\n';
+    return exit_status::bad_input;
   } catch (const std::exception& exception) {
     streams.err << caller << ": internal error: " << printable(exception.what()) << '\n';
   } catch (...) {
@@ -59,6 +64,8 @@ int flushed(std::string_view caller, int status, Streams& streams) {
   errno = 0;
   if (streams.out.rdbuf()->pubsync() == 0 && streams.out.good()) return status;
   const int code = errno;
+  // A command that failed has said why in one sentence. What it had printed before is not missed.
+  if (status != exit_status::done && status != exit_status::law_broken) return status;
   streams.err << caller << ": cannot write to standard output";
   if (code != 0) streams.err << ": " << std::strerror(code);
   streams.err << '\n';

@@ -17,9 +17,8 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
-
-#include "kvcheck/base/check.h"
 
 namespace kv::properties {
 namespace {
@@ -102,7 +101,7 @@ class Child {
     process_ = ::fork();
     if (process_ == 0) be_child(work, errors_);
     if (process_ < 0) {
-      throw std::runtime_error("no child process: " + std::string(std::strerror(errno)));
+      throw std::system_error(errno, std::generic_category(), "cannot start a child process");
     }
   }
 
@@ -138,7 +137,10 @@ class Child {
 SharedMemory::SharedMemory(std::size_t bytes)
     : bytes_(bytes),
       data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-  KV_CHECK(data_ != MAP_FAILED);
+  if (data_ == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot share memory with child processes");
+  }
 }
 
 SharedMemory::~SharedMemory() {

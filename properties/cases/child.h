@@ -9,7 +9,8 @@
 
 namespace kv::properties {
 
-// Memory that this process and its children share; zero at first.
+// Memory that this process and its children share; zero at first. The constructor throws
+// std::system_error if the system gives none.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes);
@@ -35,7 +36,8 @@ class Interrupted : public std::runtime_error {
 // Runs `work` in a child process and waits. Empty if it came to its end; else how it died, as "it
 // died of signal 11 (Segmentation fault)", with the last line that it wrote on standard error, or
 // "it gave no answer in time". `wait` is called some times a second; may be null. What the
-// child does to memory is lost, but for SharedMemory.
+// child does to memory is lost, but for SharedMemory. Throws std::system_error if the system starts
+// no process.
 std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait);
 
 // Runs work(0), ..., work(count - 1) in a child process each, all at once, and waits. Gives how the
