@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/reports/store/held_inputs.h"
 #include "kvcheck/reports/store/result_rows.h"
@@ -24,7 +25,9 @@ Result<void> check_whole(Database& database) {
   if (!row) return row.error();
   const std::string verdict = *row ? statement.text(0) : "no verdict";
   if (verdict == "ok") return {};
-  return malformed("'" + database.path() + "' is damaged: " + verdict);
+  // The check calls a page damaged that the disk did not give.
+  if (const auto unread = database.read_failure()) return *unread;
+  return malformed("'" + database.path() + "' is damaged: " + printable_line(verdict));
 }
 
 // A writer that was killed while it created the file leaves pages that the first reader undoes.

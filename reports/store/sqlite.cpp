@@ -60,12 +60,8 @@ Result<void> Database::execute(const char* sql) {
 
 Error Database::error(int code) const {
   const std::string file = "'" + path_ + "'";
-  // SQLite calls a file corrupt whose bytes the disk does not give. It may be whole.
-  int failure = 0;
-  sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_LAST_ERRNO, &failure);
-  if ((code & 0xff) == SQLITE_CORRUPT && failure != 0) {
-    return io_error("cannot read " + file + ": " + std::strerror(failure));
-  }
+  const std::optional<Error> unread = read_failure();
+  if ((code & 0xff) == SQLITE_CORRUPT && unread) return *unread;
   // SQLite shows parts of the file.
   const std::string reason = printable_line(sqlite3_errmsg(handle_));
   switch (code & 0xff) {  // without the extended code
@@ -88,6 +84,13 @@ Error Database::error(int code) const {
       break;
   }
   return io_error("cannot use " + file + ": " + reason);
+}
+
+std::optional<Error> Database::read_failure() const {
+  int reason = 0;
+  sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_LAST_ERRNO, &reason);
+  if (reason == 0) return std::nullopt;
+  return io_error("cannot read '" + path_ + "': " + std::strerror(reason));
 }
 
 std::int64_t Database::last_id() const {

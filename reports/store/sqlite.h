@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class Database {
 
   // The error of a call that returned this code, as one sentence about the file.
   [[nodiscard]] Error error(int code) const;
+
+  // That the disk did not give what SQLite last asked for, if so. SQLite calls a file corrupt whose
+  // bytes it cannot read, although it may be whole.
+  [[nodiscard]] std::optional<Error> read_failure() const;
 
   [[nodiscard]] sqlite3* handle() const { return handle_; }
 

@@ -26,6 +26,9 @@ WriteLock::~WriteLock() {
 }
 
 void WriteLock::abandon() {
+  // SQLite leaves its journal if it could not undo what it had begun. Without rows to restore, the
+  // journal is of no use.
+  if (created_ || empty_) ::unlink((path_ + "-journal").c_str());
   if (created_) {
     ::unlink(path_.c_str());
   } else if (empty_) {
