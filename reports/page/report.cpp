@@ -130,14 +130,15 @@ Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
   return text;
 }
 
-// Draws a figure. If it cannot be drawn, the page shows the reason, and the report is written
-// nevertheless.
+// Draws a figure. If gnuplot cannot draw it, the page shows the reason, and the report is written
+// nevertheless. If the disk is full, there is no report.
 Result<DrawnFigure> draw_into(Figure figure, const Target& place, const std::string& folder) {
   if (const auto on = place.check_proceed(); !on) return on.error();
   const std::string base = folder + "/" + figure.name;
   if (const auto done = write_file(base + ".csv", figure.csv); !done) return done.error();
   DrawnFigure drawn{.figure = {}, .svg = {}, .problem = {}};
   if (const auto done = draw(figure, folder); !done) {
+    if (done.error().kind == Error::Kind::io) return done.error();
     drawn.problem = place.folder.about_target(done.error().message);
   } else {
     auto svg = titled_svg(figure, base + ".svg");

@@ -21,8 +21,9 @@ struct Figure {
   std::string csv{};   // the numbers that are drawn
 };
 
-// Writes NAME.svg and NAME.png into `folder`. Errors: gnuplot is not installed (not_found), or the
-// message of gnuplot.
+// Writes NAME.svg and NAME.png into `folder`. Errors: gnuplot is not installed (not_found), cannot
+// run or cannot draw the figure (unsupported, with its message), or nothing can be written in the
+// folder (io).
 Result<void> draw(const Figure& figure, const std::string& folder);
 
 // The numbers of a figure: one gnuplot data block per policy, and all of them as one CSV.

@@ -41,6 +41,10 @@ std::string script_of(const Figure& figure) {
   return common + svg + figure.body + close + png + figure.body + close;
 }
 
+Error not_drawn(std::string message) {
+  return {Error::Kind::unsupported, std::move(message)};
+}
+
 // Runs gnuplot on the script, without a shell and without the user's settings.
 Result<int> run_gnuplot(const std::string& folder) {
   posix_spawn_file_actions_t actions;
@@ -61,10 +65,10 @@ Result<int> run_gnuplot(const std::string& folder) {
   if (failure == ENOENT) {
     return Error{Error::Kind::not_found, "gnuplot is not installed; there are no figures"};
   }
-  if (failure != 0) return io_error(std::string("cannot run gnuplot: ") + std::strerror(failure));
+  if (failure != 0) return not_drawn(std::string("cannot run gnuplot: ") + std::strerror(failure));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return io_error("cannot wait for gnuplot");
+    if (errno != EINTR) return not_drawn("cannot wait for gnuplot");
   }
   return status;
 }
@@ -100,8 +104,8 @@ Result<void> draw(const Figure& figure, const std::string& folder) {
   if (*status != 0 || !written(base + ".svg") || !written(base + ".png")) {
     ::unlink((base + ".svg").c_str());
     ::unlink((base + ".png").c_str());
-    return io_error("gnuplot could not draw " + figure.name + ": " +
-                    (said.empty() ? "it printed no reason" : said));
+    return not_drawn("gnuplot could not draw " + figure.name + ": " +
+                     (said.empty() ? "it printed no reason" : said));
   }
   return {};
 }
