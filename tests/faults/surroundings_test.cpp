@@ -1,0 +1,72 @@
+// The program where the system gives few threads, little memory, or a time that jumps.
+#include <algorithm>
+#include <cerrno>
+
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/faults/fault.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv {
+namespace {
+
+using test::Ran;
+using test::run_shell;
+using test::run_with;
+
+// In the folder of the sources; short, and each on two threads.
+const std::vector<std::string> commands = {
+    "replay synthetic:zipf:tokens=64 --policy h2o --policy random --budget 16 --seeds 3",
+    "eval --model model/data --text model/data/held-out.txt --tokens 96 --windows 0,32 "
+    "--policy h2o --policy window --budget 16",
+    "uniformity reservoir:sinks=2,recent=2,budget=12 --tokens 48 --trials 500",
+};
+
+class Surroundings : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::can_let_calls_fail()) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  }
+
+  static Ran run_in_sources(const std::string& before, const std::string& command) {
+    return run_shell("cd '" KVCHECK_SOURCE_DIR "'; " + before + " $K " + command +
+                     " --quiet --json -");
+  }
+};
+
+// What `ulimit -u`, or a container's limit of processes, does to an ordinary user.
+TEST_F(Surroundings, WithoutThreadsTheResultsAreTheSame) {
+  for (const std::string& command : commands) {
+    const Ran usual = run_in_sources("", command + " --threads 2");
+    ASSERT_EQ(usual.status, 0) << usual.err;
+    const Ran alone = run_with({"pthread_create", 1, EAGAIN, true},
+                               command + " --threads 2 --quiet --json -", KVCHECK_SOURCE_DIR);
+    EXPECT_EQ(alone.status, 0) << command << alone.err;
+    EXPECT_EQ(alone.out, usual.out) << command;
+  }
+}
+
+TEST_F(Surroundings, LittleAddressSpaceIsASentence) {
+  for (const std::string& command : commands) {
+    for (const std::string kib : {"60000", "80000", "120000"}) {
+      const Ran ran = run_in_sources("ulimit -v " + kib + ";", command + " --threads 64");
+      if (ran.status == 0) continue;
+      EXPECT_TRUE(ran.status == 2 || ran.status == 3) << ran.status << ran.err;
+      EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+      EXPECT_TRUE(ran.err.starts_with("kvcheck")) << ran.err;
+    }
+  }
+}
+
+TEST_F(Surroundings, ClocksThatJumpChangeNoResult) {
+  for (const std::string& command : commands) {
+    const Ran usual = run_in_sources("", command + " --threads 2");
+    const Ran jumping =
+        run_in_sources("KV_FAULT_CLOCK=1 " + test::with_library(), command + " --threads 2");
+    EXPECT_EQ(jumping.status, 0) << jumping.err;
+    EXPECT_EQ(jumping.out, usual.out) << command;
+    EXPECT_EQ(jumping.err, "") << command;
+  }
+}
+
+}  // namespace
+}  // namespace kv
