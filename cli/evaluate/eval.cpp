@@ -172,10 +172,10 @@ class EvalCommand {
   Result<void> write(const std::vector<ClosedLoopResult>& results) {
     for (const ClosedLoopResult& result : results) {
       if (run_ == nullptr) break;
-      if (auto added = run_->writer().add(result); !added) return added;
+      if (auto added = run_->writer().add(result); !added) return run_->not_stored(added.error());
     }
     if (run_ != nullptr) {
-      if (auto done = run_->finish(); !done) return done;
+      if (auto done = run_->finish(); !done) return run_->not_stored(done.error());
     }
     std::string json;
     std::string markdown;

@@ -222,8 +222,8 @@ Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
     error.message += (*run)->kept_words();
     return error;
   }
-  if (auto added = (*run)->writer().add(*result); !added) return added.error();
-  if (auto done = (*run)->finish(); !done) return done.error();
+  if (auto added = (*run)->writer().add(*result); !added) return (*run)->not_stored(added.error());
+  if (auto done = (*run)->finish(); !done) return (*run)->not_stored(done.error());
   return result;
 }
 

@@ -200,7 +200,7 @@ class Run {
   // it.
   Result<void> finish() {
     if (run_ != nullptr) {
-      if (Result<void> done = run_->finish(); !done) return done;
+      if (Result<void> done = run_->finish(); !done) return failed(done.error());
     }
     if (Result<void> written = write(plan_.outputs.json, json_); !written) return written;
     if (Result<void> written = write(plan_.outputs.csv, csv_); !written) return written;

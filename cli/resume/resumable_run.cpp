@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <ostream>
 #include <system_error>
@@ -15,6 +16,16 @@ namespace {
 
 std::string counted_parts(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " finished part" : " finished parts");
+}
+
+void sync_until(const std::stop_token& stop, reports::UnfinishedFile& file) {
+  std::mutex mutex;
+  std::condition_variable_any asked_to_stop;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    asked_to_stop.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+    if (!stop.stop_requested()) file.sync();
+  }
 }
 
 }  // namespace
@@ -93,12 +104,10 @@ void ResumableRun::start_syncing() {
   if (file_ == nullptr) return;
   try {
     syncs_ = std::jthread([file = file_.get()](const std::stop_token& stop) {
-      std::mutex mutex;
-      std::condition_variable_any asked_to_stop;
-      std::unique_lock lock(mutex);
-      while (!stop.stop_requested()) {
-        asked_to_stop.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
-        if (!stop.stop_requested()) file->sync();
+      try {
+        sync_until(stop, *file);
+      } catch (const std::exception&) {
+        // No memory even for the wait. It must not end the program from within the thread.
       }
     });
   } catch (const std::system_error&) {
@@ -123,6 +132,11 @@ std::string ResumableRun::kept_words() const {
   if (parts() == 0) return {};
   return "; " + counted_parts(parts()) + (parts() == 1 ? " is" : " are") + " kept in '" +
          file_->path() + "', and the same command with --resume continues from there";
+}
+
+Error ResumableRun::not_stored(Error error) const {
+  error.message += kept_words();
+  return error;
 }
 
 void ResumableRun::note_kept() const {

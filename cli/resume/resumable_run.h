@@ -62,6 +62,9 @@ class ResumableRun final : public PartStore {
   // and the same command with --resume continues from them". Empty if there are none.
   [[nodiscard]] std::string kept_words() const;
 
+  // The error of the results file that could not take what was computed, with kept_words().
+  [[nodiscard]] Error not_stored(Error error) const;
+
   // Says, for an exception that ends the run, what is kept.
   void note_kept() const;
 

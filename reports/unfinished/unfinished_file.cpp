@@ -74,7 +74,11 @@ Result<std::unique_ptr<UnfinishedFile>> UnfinishedFile::open(const std::string& 
 
 Result<void> UnfinishedFile::read(std::string_view identity, EarlierParts earlier) {
   Result<MappedFile> mapped = MappedFile::open(path_);
-  if (!mapped) return mapped.error();
+  if (!mapped) {
+    // One that open() has just made is removed.
+    if (::lseek(descriptor_, 0, SEEK_END) == 0) ::unlink(path_.c_str());
+    return mapped.error();
+  }
   const auto parsed = parse_parts(text_of(mapped->bytes()), path_);
   if (!parsed) return parsed.error();
   if (parsed->identity != identity) {
@@ -104,8 +108,13 @@ Result<void> UnfinishedFile::read(std::string_view identity, EarlierParts earlie
 
 Result<void> UnfinishedFile::begin(std::string_view identity) {
   const std::vector<std::byte> bytes = begin_parts(identity);
-  if (::ftruncate(descriptor_, 0) != 0) return system_error("write", path_);
-  if (auto written = write_all(descriptor_, bytes, 0, path_); !written) return written;
+  Result<void> begun = ::ftruncate(descriptor_, 0) == 0 ? write_all(descriptor_, bytes, 0, path_)
+                                                        : system_error("write", path_);
+  if (!begun) {
+    // No parts will be kept in it.
+    ::unlink(path_.c_str());
+    return begun;
+  }
   end_ = bytes.size();
   return {};
 }

@@ -163,7 +163,9 @@ def files_complaint(setting, command, fault, ran, clean):
         if name not in clean.files and name not in before:
             # What opens no folder cannot empty it; the next report removes it.
             unopened = fault.call == "open" and fault.lasts and ".partial-" in name
-            if fault.call != "unlink" and not unopened:
+            # Finished parts are kept for --resume, and the sentence says so if memory allows.
+            kept = ".db.unfinished-" in name and ("'%s'" % name in ran.err or ran.status == 3)
+            if fault.call != "unlink" and not unopened and not kept:
                 return "left %s" % name
         elif content not in (before.get(name), clean.files.get(name)) and not command.varies:
             return "%s is neither old nor new" % name

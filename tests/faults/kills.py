@@ -62,7 +62,7 @@ COMMANDS = [
     Command("record", "record --model in/model --text in/text.txt --tokens 2500 --kind attention "
             "--quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
     Command("report", "report in/long.db -o page"),
-    Command("check", "check h2o:sinks=2,recent=6,budget=16 --filter size.* --filter survives --filter chunking.* --filter visible.* --filter positions.* "
+    Command("check", "check h2o:sinks=2,recent=6,budget=16 --filter size.* --filter survives --filter chunking.* --filter visible.* --filter position.* "
             "--quiet --json new.json --junit new.xml"),
 ]
 
