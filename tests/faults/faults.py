@@ -55,6 +55,9 @@ FAULTS = {
     "malloc": [("ENOMEM", ONCE), ("ENOMEM", LASTS)],
 }
 
+# How often memory runs out for good, which takes as long as running out once, with less to see.
+MOST_LASTING = 1000
+
 HANG = 60  # seconds, far above what any of the commands takes
 
 Fault = collections.namedtuple("Fault", "call at error lasts")
@@ -227,10 +230,12 @@ def tasks_of(command, counts, options):
     for call, count in zip(CALLS, counts):
         if options.call and call != options.call:
             continue
-        most = options.most or (command.most_malloc if call == "malloc" else 0)
         for error, lasts in FAULTS[call]:
             if options.error and (error, lasts) != (options.error, options.lasts):
                 continue
+            most = options.most or (command.most_malloc if call == "malloc" else 0)
+            if call == "malloc" and lasts:  # its first fault was tried alone
+                most = min(most or MOST_LASTING, MOST_LASTING)
             for at in [options.at] if options.at else spread(count, most):
                 yield command.name, Fault(call, at, error, lasts)
 
