@@ -167,8 +167,7 @@ class Server {
       const JsonAt calls = at.need("calls");
       for (std::size_t i = 0; i < calls.size("a list of calls"); ++i) {
         std::string why;
-        const std::string event = call(calls[i], why);
-        events += (events.empty() ? "" : ",") + event;
+        events += (events.empty() ? "" : ",") + call(calls[i], why);
         if (!why.empty()) break;
       }
     } catch (const std::exception& thrown) {
