@@ -12,8 +12,6 @@ namespace {
 using test::Ran;
 using test::run_shell;
 using test::run_with;
-using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 // In the folder of the sources; short, and each on two threads.
@@ -48,16 +46,30 @@ TEST_F(Surroundings, WithoutThreadsTheResultsAreTheSame) {
   }
 }
 
-TEST_F(Surroundings, LittleAddressSpaceIsASentence) {
+// `ulimit -v 80000` has room for the work, and not for the stacks of 64 threads.
+TEST_F(Surroundings, LittleAddressSpaceIsEnoughOrIsRefused) {
   for (const std::string& command : commands) {
-    for (const std::string kib : {"60000", "80000", "120000"}) {
-      const Ran ran = run_in_sources("ulimit -v " + kib + ";", command + " --threads 64");
-      if (ran.status == 0) continue;
-      EXPECT_TRUE(ran.status == 2 || ran.status == 3) << ran.status << ran.err;
-      EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-      EXPECT_THAT(ran.err, StartsWith("kvcheck"));
-      EXPECT_THAT(ran.err, Not(HasSubstr("internal error")));
+    const Ran usual = run_in_sources("", command + " --threads 1");
+    const Ran little = run_in_sources("ulimit -v 80000;", command + " --threads 64");
+    if (little.status == 0) {
+      EXPECT_EQ(little.out, usual.out) << command;
+      continue;
     }
+    EXPECT_TRUE(command.starts_with("replay")) << command << little.err;
+    EXPECT_EQ(little.status, 2);
+    EXPECT_THAT(little.err, StartsWith("kvcheck replay: this may need "));
+    EXPECT_EQ(std::ranges::count(little.err, '\n'), 1) << little.err;
+  }
+}
+
+TEST_F(Surroundings, MemoryThatRunsOutIsASentenceOnEveryThread) {
+  const std::string command =
+      "replay synthetic:zipf:tokens=512 --policy h2o --policy random --budget 256 --seeds 400 "
+      "--memory 64G --threads ";
+  for (const std::string threads : {"1", "2", "64"}) {
+    const Ran ran = run_in_sources("ulimit -v 70000;", command + threads);
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_EQ(ran.err, "kvcheck replay: out of memory\n");
   }
 }
 
