@@ -247,9 +247,9 @@ bool AtomicFile::name_file() {
   const std::string unnamed = open_files + std::to_string(descriptor_);
   const std::string begin = path_ + temporary_mark + std::to_string(::getpid()) + "-";
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    const std::string name = begin + std::to_string(attempt);
+    std::string name = begin + std::to_string(attempt);
     if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);  // which cannot fail, so that the name is always removed
       return true;
     }
     if (errno != EEXIST) return false;
