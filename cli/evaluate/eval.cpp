@@ -174,9 +174,15 @@ class EvalCommand {
       if (run_ == nullptr) break;
       if (auto added = run_->writer().add(result); !added) return run_->not_stored(added.error());
     }
-    if (run_ != nullptr) {
-      if (auto done = run_->finish(); !done) return run_->not_stored(done.error());
-    }
+    // The run is complete when all outputs are: a kill before that leaves a run that --resume ends.
+    const Result<void> written = write_outputs(results);
+    streams_.out << std::flush;
+    if (run_ == nullptr) return written;
+    if (const Result<void> done = run_->finish(); !done) return run_->not_stored(done.error());
+    return written;
+  }
+
+  Result<void> write_outputs(const std::vector<ClosedLoopResult>& results) {
     std::string json;
     std::string markdown;
     for (const ClosedLoopResult& result : results) {

@@ -203,9 +203,32 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
          "\n";
 }
 
+Result<void> write_outputs(const TimingResult& result, const Outputs& outputs, Streams& streams) {
+  const reports::Table timed = reports::timing_table(result);
+  std::string json;
+  for (const TimedCell& cell : result.cells) json += json_of(result, cell);
+  if (outputs.json == "-") {
+    streams.out << json;
+  } else if (outputs.csv == "-") {
+    streams.out << reports::to_csv(timed);
+  } else {
+    streams.out << reports::timing_line(result) << "\n\n" << reports::to_text(timed, 0);
+  }
+  streams.out << std::flush;
+  if (!outputs.json.empty() && outputs.json != "-") {
+    if (auto written = write_file(outputs.json, json); !written) return written;
+  }
+  if (outputs.csv.empty() || outputs.csv == "-") return {};
+  return write_file(outputs.csv, reports::to_csv(timed));
+}
+
 // The run is begun before anything is timed, so that errors of the file are reported at once.
-Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
-  if (plan.outputs.results.empty()) return time_all(plan, nullptr, streams);
+Result<void> time_and_write(const SpeedPlan& plan, Streams& streams) {
+  if (plan.outputs.results.empty()) {
+    const Result<TimingResult> result = time_all(plan, nullptr, streams);
+    if (!result) return result.error();
+    return write_outputs(*result, plan.outputs, streams);
+  }
   auto items = items_of_path("model", plan.path);
   if (!items) return items.error();
   auto run = ResumableRun::begin({.results = plan.outputs.results,
@@ -223,8 +246,10 @@ Result<TimingResult> time_and_store(const SpeedPlan& plan, Streams& streams) {
     return error;
   }
   if (auto added = (*run)->writer().add(*result); !added) return (*run)->not_stored(added.error());
+  // The run is complete when all outputs are: a kill before that leaves a run that --resume ends.
+  const Result<void> written = write_outputs(*result, plan.outputs, streams);
   if (auto done = (*run)->finish(); !done) return (*run)->not_stored(done.error());
-  return result;
+  return written;
 }
 
 Result<void> run(std::span<const std::string> given, Streams& streams) {
@@ -232,24 +257,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!arguments) return arguments.error();
   const Result<SpeedPlan> plan = plan_speed(*arguments);
   if (!plan) return plan.error();
-  const Result<TimingResult> result = time_and_store(*plan, streams);
-  if (!result) return result.error();
-  const reports::Table timed = reports::timing_table(*result);
-  std::string json;
-  for (const TimedCell& cell : result->cells) json += json_of(*result, cell);
-  const Outputs& outputs = plan->outputs;
-  if (outputs.json == "-") {
-    streams.out << json;
-  } else if (outputs.csv == "-") {
-    streams.out << reports::to_csv(timed);
-  } else {
-    streams.out << reports::timing_line(*result) << "\n\n" << reports::to_text(timed, 0);
-  }
-  if (!outputs.json.empty() && outputs.json != "-") {
-    if (auto written = write_file(outputs.json, json); !written) return written;
-  }
-  if (outputs.csv.empty() || outputs.csv == "-") return {};
-  return write_file(outputs.csv, reports::to_csv(timed));
+  return time_and_write(*plan, streams);
 }
 
 }  // namespace

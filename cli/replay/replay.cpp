@@ -196,16 +196,15 @@ class Run {
     return {};
   }
 
-  // The results file is written first: it holds everything, and the other outputs can be made from
-  // it.
+  // The run is complete when all outputs are: a kill before that leaves a run that --resume ends.
   Result<void> finish() {
-    if (run_ != nullptr) {
-      if (Result<void> done = run_->finish(); !done) return failed(done.error());
-    }
-    if (Result<void> written = write(plan_.outputs.json, json_); !written) return written;
-    if (Result<void> written = write(plan_.outputs.csv, csv_); !written) return written;
-    if (!plan_.quiet) say_where();
-    return {};
+    Result<void> written = write(plan_.outputs.json, json_);
+    if (written) written = write(plan_.outputs.csv, csv_);
+    if (written && !plan_.quiet) say_where();
+    streams_.out << std::flush;
+    if (run_ == nullptr) return written;
+    if (const Result<void> done = run_->finish(); !done) return failed(done.error());
+    return written;
   }
 
   Result<void> write(const std::string& path, const std::string& text) {

@@ -1,9 +1,11 @@
 #include "kvcheck/tests/cli/killed_run.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -65,12 +67,12 @@ std::size_t Place::size_of_parts() const {
 
 namespace {
 
-// Starts the program. Its output is dropped.
-pid_t start(const Words& words) {
+// Starts the program. Its output is dropped, or written to the file if there is one.
+pid_t start(const Words& words, int out = -1) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   const int nothing = ::open("/dev/null", O_WRONLY);
-  ::dup2(nothing, STDOUT_FILENO);
+  ::dup2(out < 0 ? nothing : out, STDOUT_FILENO);
   ::dup2(nothing, STDERR_FILENO);
   std::vector<char*> arguments;
   std::string name = "kvcheck";
@@ -100,6 +102,27 @@ bool interrupt_when_grown(const Place& place, const Words& words, std::size_t mo
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
+}
+
+bool kill_while_it_prints(const Words& words) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+  // One page, so that the program waits for a reader before it has printed all.
+  ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+  const pid_t child = start(words, ends[1]);
+  ::close(ends[1]);
+  int status = 0;
+  int printed = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (::ioctl(ends[0], FIONREAD, &printed) == 0 && printed == 4096) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  ::close(ends[0]);
+  return WIFSIGNALED(status);
 }
 
 Outputs outputs_of(const Place& place, const Ran& ran) {

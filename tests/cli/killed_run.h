@@ -38,6 +38,9 @@ struct Place {
 // whether the signal ended it.
 bool interrupt_when_grown(const Place& place, const Words& words, std::size_t more, int signal);
 
+// Runs the program and kills it after it has printed 4096 bytes. Returns whether it was killed.
+bool kill_while_it_prints(const Words& words);
+
 struct Outputs {
   std::string out;
   std::string results;

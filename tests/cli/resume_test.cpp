@@ -60,6 +60,31 @@ TEST(Resume, OfAnInterruptedEvaluationGivesTheBytesOfAWholeOne) {
   expect_same_after(eval, SIGINT, 100);
 }
 
+// A run is complete when its outputs are, and not when its results are.
+void expect_same_after_a_kill_in_printing(const Words& command) {
+  const auto words = [&](const Place& place, const Words& more) {
+    return with(with(command, {"--quiet", "--json", "-", "-o", place.folder / "run.db"}), more);
+  };
+  const Place clean;
+  const Ran whole = test::run(words(clean, {}));
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const Place place;
+  ASSERT_TRUE(test::kill_while_it_prints(words(place, {})));
+  const Ran last = test::run(words(place, {"--resume"}));
+  EXPECT_EQ(last.status, 0) << last.err;
+  EXPECT_TRUE(last.out == whole.out);
+  EXPECT_TRUE(read_text(place.folder / "run.db") == read_text(clean.folder / "run.db"));
+  EXPECT_THAT(place.folder.names(), ElementsAre("run.db"));
+}
+
+TEST(Resume, OfAReplayKilledWhileItPrints) {
+  expect_same_after_a_kill_in_printing(with(replay, {"--per-head"}));
+}
+
+TEST(Resume, OfAnEvaluationKilledWhileItPrints) {
+  expect_same_after_a_kill_in_printing(eval);
+}
+
 TEST(Resume, AddsToTheRunsThatTheFileHad) {
   const Words earlier = {"replay", "synthetic:zipf:tokens=64", "--policy", "fifo", "--budget", "8"};
   const Place clean;
