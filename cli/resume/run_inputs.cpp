@@ -2,10 +2,10 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
@@ -16,8 +16,7 @@ namespace {
 
 // Whether a file of a model's folder decides what the model computes. The tokenizer is not among
 // them: a run names the tokens that it made.
-bool decides(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
+bool decides(std::string_view name) {
   return name == "config.json" || name.ends_with(".safetensors") ||
          name.ends_with(".safetensors.index.json");
 }
@@ -29,15 +28,14 @@ std::string input_item(std::string_view kind, std::string_view name, std::uint64
 }
 
 Result<std::vector<std::string>> items_of_path(std::string_view kind, const std::string& path) {
-  namespace fs = std::filesystem;
   std::error_code failed;
   std::vector<std::string> files;
-  if (fs::is_directory(path, failed)) {
-    for (fs::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
-      if (decides(at->path())) files.push_back(at->path().string());
+  if (std::filesystem::is_directory(path, failed)) {
+    const auto entries = entries_of(path);
+    if (!entries) return entries.error();
+    for (const FolderEntry& entry : *entries) {
+      if (decides(entry.name)) files.push_back((std::filesystem::path(path) / entry.name).string());
     }
-    if (failed) return io_error("cannot read '" + path + "': " + failed.message());
-    std::ranges::sort(files);  // the order of a folder is the file system's
   } else {
     files.push_back(path);
   }

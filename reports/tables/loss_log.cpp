@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
@@ -61,21 +62,18 @@ Result<LossPoint> point_of(std::string_view line, const LogColumns& columns) {
   return LossPoint{.first = *length - 1, .targets = 1, .nats = *nats};
 }
 
+bool is_log(const FolderEntry& entry) {
+  return fs::path(entry.name).extension() == ".csv";
+}
+
 // "; there are some in 'a/x' and 'a/y'", or nothing.
-std::string folders_with_logs(const std::string& folder) {
-  std::error_code failure;
+std::string folders_with_logs(const std::string& folder, const std::vector<FolderEntry>& entries) {
   std::vector<std::string> found;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    std::error_code unreadable;
-    for (fs::directory_iterator in(at->path(), unreadable); !unreadable && in != end;
-         in.increment(unreadable)) {
-      if (in->path().extension() != ".csv") continue;
-      found.push_back("'" + at->path().string() + "'");
-      break;
-    }
+  for (const FolderEntry& entry : entries) {
+    const std::string inner = (fs::path(folder) / entry.name).string();
+    const auto files = entries_of(inner);
+    if (files && std::ranges::any_of(*files, is_log)) found.push_back("'" + inner + "'");
   }
-  std::ranges::sort(found);
   return found.empty() ? "" : "; there are some in " + join(found, " and ");
 }
 
@@ -109,23 +107,21 @@ Result<std::vector<LossPoint>> parse_loss_log(std::string_view csv) {
 }
 
 Result<LossLogs> read_loss_logs(const std::string& folder) {
-  std::error_code failure;
-  std::vector<fs::path> paths;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    if (at->path().extension() == ".csv") paths.push_back(at->path());
+  const auto entries = entries_of(folder);
+  if (!entries) {
+    return Error{Error::Kind::not_found, "the folder of logs: " + entries.error().message};
   }
-  if (failure) {
-    return Error{Error::Kind::not_found,
-                 "cannot read the folder of logs '" + folder + "': " + failure.message()};
+  std::vector<fs::path> paths;
+  for (const FolderEntry& entry : *entries) {
+    if (is_log(entry)) paths.push_back(fs::path(folder) / entry.name);
   }
   if (paths.empty()) {
     return Error{Error::Kind::not_found, "'" + folder +
                                              "' holds no log; expected files that end "
                                              "in .csv" +
-                                             folders_with_logs(folder)};
+                                             folders_with_logs(folder, *entries)};
   }
-  std::ranges::sort(paths);
+  std::error_code failure;
   const fs::path place = fs::absolute(folder, failure).lexically_normal();
   LossLogs model;
   model.name = (place.has_filename() ? place : place.parent_path()).filename().string();

@@ -23,7 +23,7 @@ struct Ban {
   std::string_view instead;
 };
 
-const std::array<Ban, 10> bans = {{
+const std::array<Ban, 11> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
@@ -58,6 +58,10 @@ const std::array<Ban, 10> bans = {{
       "properties/remote/", "properties/cases/child.cpp"},
      {},
      "libraries do not wait"},
+    {{"directory_iterator", "recursive_directory_iterator", "remove_all"},
+     {"tests/", "bench/", "fuzz/"},
+     {},
+     "they abort if memory runs out; list and remove folders with base/folder.h"},
     {{"throw"},
      {"cli/", "base/check.cpp", "tests/", "bench/", "examples/",
       // Whatever a subject throws is a finding (properties/subject.h): those behind another
