@@ -11,6 +11,7 @@
 #include "kvcheck/cli/commands.h"
 #include "kvcheck/cli/options/output.h"
 #include "kvcheck/cli/options/shortened_file.h"
+#include "kvcheck/model/tokenizer/icu_memory.h"
 
 namespace {
 
@@ -38,6 +39,7 @@ int main(int count, char** arguments) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   std::signal(SIGPIPE, SIG_IGN);  // DescriptorBuffer handles a closed pipe
   kv::cli::name_shortened_files();
+  kv::model::reserve_memory_for_icu();
   kv::cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
   kv::cli::DescriptorBuffer err_buffer(STDERR_FILENO);
   std::ostream out(&out_buffer);

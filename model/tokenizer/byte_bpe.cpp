@@ -148,8 +148,10 @@ class ByteBpe final : public Tokenizer {
     UErrorCode status = U_ZERO_ERROR;
     UParseError where{};
     const Text text = open_text(pattern);
+    if (text == nullptr) return out_of_memory();
     pattern_.reset(uregex_openUText(text.get(), 0, &where, &status));
     if (U_SUCCESS(status) != 0) return {};
+    if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
     return malformed("has a pattern " + shown(pattern) + " that is wrong at character " +
                      std::to_string(where.offset) + ": " + u_errorName(status));
   }
@@ -174,6 +176,7 @@ class ByteBpe final : public Tokenizer {
     uregex_setTimeLimit(regex.get(), match_steps, &status);
     uregex_setStackLimit(regex.get(), match_stack, &status);
     const Text utf8 = open_text(text);
+    if (utf8 == nullptr) return out_of_memory();
     uregex_setUText(regex.get(), utf8.get(), &status);
     std::size_t done = 0;
     while (U_SUCCESS(status) != 0 && uregex_findNext(regex.get(), &status) != 0) {
@@ -195,7 +198,11 @@ class ByteBpe final : public Tokenizer {
     return {};
   }
 
+  // Opening a text for ICU fails for no other reason: any bytes are a text.
+  static Error out_of_memory() { return io_error("out of memory"); }
+
   static Error icu_error(UErrorCode status) {
+    if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
     return malformed(std::string("the text could not be split into words: ") + u_errorName(status));
   }
 

@@ -46,6 +46,17 @@ TEST_F(Faults, EndAsPromisedInASmallSweep) {
   EXPECT_THAT(ran.out, HasSubstr("0 did not end as promised"));
 }
 
+// ICU dies if it gets no memory while it compiles a tokenizer's pattern, and calls lack of memory
+// an error of the text. Which call that is depends on the C library, so all of them are tried.
+TEST_F(Faults, OfMemoryInATokenizerAreLackOfMemory) {
+  if (test::run_shell("python3 --version").status != 0) GTEST_SKIP() << "there is no python3";
+  const Ran ran =
+      test::run_shell("python3 '" KVCHECK_SOURCE_DIR "/tests/faults/faults.py' $K '" KVCHECK_FAULTS
+                      "' generate --call malloc --error ENOMEM");
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("0 did not end as promised"));
+}
+
 TEST_F(Faults, AreJudgedByHowTheProgramEnds) {
   if (test::run_shell("python3 --version").status != 0) GTEST_SKIP() << "there is no python3";
   const Ran ran = test::run_shell("python3 '" KVCHECK_SOURCE_DIR "/tests/faults/judging.py'");
