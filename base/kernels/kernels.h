@@ -72,6 +72,27 @@ struct Kernels {
   // into[i] += from[i], which is widened exactly.
   void (*add_to_double)(double* into, const float* from, std::size_t n);
 
+  // Sums in double, for policies that compare vectors. dot_double returns a . b; dot_weights gives
+  // values . weights; quadratic gives the sum of values[i] * (linear[i] + values[i] * square[i]).
+  double (*dot_double)(const float* a, const float* b, std::size_t n);
+  double (*dot_weights)(const float* values, const double* weights, std::size_t n);
+  double (*quadratic)(const float* values,
+                      const double* linear,
+                      const double* square,
+                      std::size_t n);
+
+  // Replaces each of n values by its logarithm, or by its exponential. log_each requires positive,
+  // normal and finite numbers, exp_each numbers of at most 0; below -708 the exponential is 0. The
+  // error is below 4 units in the last place.
+  void (*log_each)(double* values, std::size_t n);
+  void (*exp_each)(double* values, std::size_t n);
+
+  // into[i] += weight * from[i].
+  void (*add_weighted)(double* into, const float* from, double weight, std::size_t n);
+
+  // least[i] = the smaller of itself and values[i]; most[i] = the larger. Requires no NaN.
+  void (*extend_bounds)(const float* values, std::size_t n, float* least, float* most);
+
   // distance[i] = the smaller of itself and base + (cost[i] - price[i]). Requires no NaN.
   void (*relax)(
       const double* cost, const double* price, double base, std::size_t n, double* distance);

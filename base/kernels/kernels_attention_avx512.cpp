@@ -36,11 +36,11 @@ void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, f
     for (std::size_t i = 0; i < n; ++i) {
       const __m512 weight = _mm512_set1_ps(weights[i]);
       const float* row = row_of(i) + j;
-      for (std::size_t r = 0; r < 4; ++r) {
+      each<4>([&](auto r) {
         total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(weight, _mm512_loadu_ps(row + 16 * r)));
-      }
+      });
     }
-    for (std::size_t r = 0; r < 4; ++r) _mm512_storeu_ps(out + j + 16 * r, total[r]);
+    each<4>([&](auto r) { _mm512_storeu_ps(out + j + 16 * r, total[r]); });
   }
   for (; j < dim; j += 16) {
     const __mmask16 live = first(dim - j);

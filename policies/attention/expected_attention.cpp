@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/rotator.h"
 #include "kvcheck/policies/parts/rows.h"
@@ -149,10 +150,11 @@ class ExpectedAttention final : public Policy {
   void add_head(std::size_t head, std::size_t residents) {
     const std::size_t kv_head = head / (heads_ / kv_heads_);
     expected_.resize(residents);
+    find_coefficients(head);
     double highest = 0;
     for (std::size_t rank = 0; rank < residents; ++rank) {
       const float* const key = rotated_.data() + (rank * kv_heads_ + kv_head) * dim_;
-      expected_[rank] = exponent(head, key);
+      expected_[rank] = exponent(key);
       highest = rank == 0 ? expected_[rank] : std::max(highest, expected_[rank]);
     }
     double sum = 0;
@@ -165,25 +167,36 @@ class ExpectedAttention final : public Policy {
     }
   }
 
-  // k.mu / sqrt(d) + k.S.k / 2d
-  [[nodiscard]] double exponent(std::size_t head, const float* key) const {
+  // The coefficients of k.mu / sqrt(d) + k.S.k / 2d for a query head, the same for all keys. The
+  // covariance E[xy] - E[x]E[y] is from plain sums in double: queries need not be stored.
+  void find_coefficients(std::size_t head) {
     const auto count = static_cast<double>(queries_);
     const auto d = static_cast<double>(dim_);
-    double towards = 0;
-    double spread = 0;
+    linear_.resize(dim_);
+    square_.resize(dim_ * std::max<std::size_t>(partners(), 1));
     for (std::size_t i = 0; i < dim_; ++i) {
       const std::size_t at = head * dim_ + i;
       const double mean = sums_[at] / count;
-      towards += static_cast<double>(key[i]) * mean;
+      linear_[i] = mean / std::sqrt(d);
+      square_[i] = 0;
       for (std::size_t j = 0; j < partners(); ++j) {
-        const std::size_t other = channel_of(i, j);
-        // E[xy] - E[x]E[y], from plain sums in double: queries need not be stored.
-        const double shared =
-            products_[at * partners() + j] / count - mean * sums_[head * dim_ + other] / count;
-        spread += static_cast<double>(key[i]) * shared * static_cast<double>(key[other]);
+        const double other = sums_[head * dim_ + channel_of(i, j)] / count;
+        square_[i * partners() + j] =
+            (products_[at * partners() + j] / count - mean * other) / (2 * d);
       }
     }
-    return towards / std::sqrt(d) + spread / (2 * d);
+  }
+
+  [[nodiscard]] double exponent(const float* key) const {
+    const Kernels& kernel = kernels();
+    if (covariance_ != Covariance::full) {
+      return kernel.quadratic(key, linear_.data(), square_.data(), dim_);
+    }
+    double spread = 0;
+    for (std::size_t i = 0; i < dim_; ++i) {
+      spread += double{key[i]} * kernel.dot_weights(key, square_.data() + i * dim_, dim_);
+    }
+    return kernel.dot_weights(key, linear_.data(), dim_) + spread;
   }
 
   Covariance covariance_;
@@ -198,12 +211,13 @@ class ExpectedAttention final : public Policy {
   std::vector<float> keys_;     // [residents, kv_heads, dim], by rank; rotated by their positions,
                                 // unless positions are ranks, which change
   std::vector<float> rotated_;  // scratch: the same, rotated forwards and back
-  std::vector<PairRotation> ahead_;  // scratch
-  std::vector<double> norms_;        // [residents, kv_heads]: of values, or 1
-  std::vector<double> sums_;         // [heads, dim]: of queries
-  std::vector<double> products_;     // [heads, dim, partners]
-  std::vector<double> expected_;     // scratch
-  std::vector<double> scores_;       // scratch
+  std::vector<PairRotation> ahead_;      // scratch
+  std::vector<double> norms_;            // [residents, kv_heads]: of values, or 1
+  std::vector<double> sums_;             // [heads, dim]: of queries
+  std::vector<double> products_;         // [heads, dim, partners]
+  std::vector<double> linear_, square_;  // scratch: the coefficients of a query head
+  std::vector<double> expected_;         // scratch
+  std::vector<double> scores_;           // scratch
 };
 
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/policy.h"
 
@@ -100,26 +101,40 @@ class Keyformer final : public Policy {
 
   void add_noisy(const Observation& observation, double tau) {
     const std::size_t n = observation.mass.size();
-    noisy_.resize(n);
+    find_logits(observation);
     double highest = 0;
     for (std::size_t rank = 0; rank < n; ++rank) {
-      double logit = std::log(std::max(static_cast<double>(observation.mass[rank]), least_mass));
-      if (options_.noise) {
-        // Keyed by the positions of query and token, so that the noise of a pair does not depend on
-        // evictions or chunks.
-        KV_CHECK(observation.draws != nullptr);
-        logit -=
-            std::log(-std::log(observation.draws->uniform(observation.query, positions_[rank])));
-      }
-      noisy_[rank] = logit / tau;
+      noisy_[rank] /= tau;
       highest = rank == 0 ? noisy_[rank] : std::max(highest, noisy_[rank]);
     }
+    // At most 0, so that no noise overflows.
+    for (double& value : noisy_) value -= highest;
+    kernels().exp_each(noisy_.data(), n);
     double sum = 0;
-    for (double& value : noisy_) {
-      value = std::exp(value - highest);  // at most 1: no overflow for any noise
-      sum += value;
-    }
+    for (const double value : noisy_) sum += value;
     for (std::size_t rank = 0; rank < n; ++rank) gathered_[rank] += noisy_[rank] / sum;
+  }
+
+  // The logarithms of the masses, with Gumbel noise: -log(e) for an exponential number e = -log(u).
+  // So both are one logarithm, of mass / e.
+  void find_logits(const Observation& observation) {
+    const std::size_t n = observation.mass.size();
+    noisy_.resize(n);
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      noisy_[rank] = std::max(static_cast<double>(observation.mass[rank]), least_mass);
+    }
+    if (options_.noise) {
+      // Keyed by the positions of query and token, so that the noise of a pair does not depend on
+      // evictions or chunks.
+      KV_CHECK(observation.draws != nullptr);
+      exponential_.resize(n);
+      for (std::size_t rank = 0; rank < n; ++rank) {
+        exponential_[rank] = observation.draws->uniform(observation.query, positions_[rank]);
+      }
+      kernels().log_each(exponential_.data(), n);
+      for (std::size_t rank = 0; rank < n; ++rank) noisy_[rank] /= -exponential_[rank];
+    }
+    kernels().log_each(noisy_.data(), n);
   }
 
   KeyformerOptions options_;
@@ -128,6 +143,7 @@ class Keyformer final : public Policy {
   std::vector<double> gathered_;     // [residents], by rank
   std::vector<Position> positions_;  // [residents]
   std::vector<double> noisy_;        // scratch
+  std::vector<double> exponential_;  // scratch
 };
 
 // Not deterministic, because the default noise draws.

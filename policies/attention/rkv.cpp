@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/parts/rows.h"
 #include "kvcheck/policies/policy.h"
 
 namespace kv {
@@ -144,32 +146,26 @@ class Rkv final : public Policy {
     const std::size_t n = residents();
     sum_.assign(dim_, 0);
     for (std::size_t rank = 0; rank < n; ++rank) {
-      const auto own = key(rank, head);
-      for (std::size_t i = 0; i < dim_; ++i) {
-        sum_[i] += static_cast<double>(own[i]) * shrink(rank, head);
-      }
+      kernels().add_weighted(sum_.data(), key(rank, head).data(), shrink(rank, head), dim_);
     }
     alike_.assign(n, 0);
     for (std::size_t rank = 0; rank < n; ++rank) {
-      const auto own = key(rank, head);
-      double all = 0;
-      for (std::size_t i = 0; i < dim_; ++i) all += static_cast<double>(own[i]) * sum_[i];
-      // Without the cosine with itself. += because exemptions of earlier ranks are already
-      // subtracted.
-      alike_[rank] += all * shrink(rank, head) - cosine(rank, rank, head);
+      const double all = kernels().dot_weights(key(rank, head).data(), sum_.data(), dim_);
+      // Without the cosine with itself, which is 1. += because exemptions of earlier ranks are
+      // already subtracted.
+      alike_[rank] += all * shrink(rank, head) - (shrink(rank, head) > 0 ? 1 : 0);
       const std::uint64_t newest = newest_alike_[rank * heads_ + head];
       if (newest == no_token) continue;
       const auto exempt =
           static_cast<std::size_t>(std::ranges::lower_bound(numbers_, newest) - numbers_.begin());
       alike_[exempt] -= cosine(rank, exempt, head);
     }
-    for (double& value : alike_) value = std::ldexp(std::round(std::ldexp(value, 40)), -40);
+    for (double& value : alike_) value = std::round(value * 0x1p40) * 0x1p-40;
     const double most = *std::ranges::max_element(alike_);
     double sum = 0;
-    for (double& value : alike_) {
-      value = std::exp((value - most) / static_cast<double>(n));
-      sum += value;
-    }
+    for (double& value : alike_) value = (value - most) / static_cast<double>(n);
+    kernels().exp_each(alike_.data(), n);
+    for (const double value : alike_) sum += value;
     for (std::size_t rank = 0; rank < n; ++rank) redundancy_[rank] += alike_[rank] / sum;
   }
 

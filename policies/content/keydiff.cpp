@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/rows.h"
 #include "kvcheck/policies/policy.h"
@@ -64,8 +65,8 @@ class Keydiff final : public Policy {
   // length.
   void find_anchor() {
     anchor_.assign(width_, 0);
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      anchor_[i % width_] += static_cast<double>(units_[i]);
+    for (std::size_t i = 0; i < units_.size(); i += width_) {
+      kernels().add_to_double(anchor_.data(), units_.data() + i, width_);
     }
     for (std::size_t head = 0; head < width_; head += dim_) {
       double square = 0;
@@ -77,10 +78,7 @@ class Keydiff final : public Policy {
 
   // The sum of the heads' cosines, which has the order of their mean.
   [[nodiscard]] double likeness(std::size_t rank) const {
-    const float* const unit = units_.data() + rank * width_;
-    double sum = 0;
-    for (std::size_t i = 0; i < width_; ++i) sum += static_cast<double>(unit[i]) * anchor_[i];
-    return sum;
+    return kernels().dot_weights(units_.data() + rank * width_, anchor_.data(), width_);
   }
 
   std::size_t dim_ = 0;         // of one head's key

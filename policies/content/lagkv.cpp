@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/rows.h"
 #include "kvcheck/policies/policy.h"
@@ -87,12 +88,12 @@ class Lagkv final : public Policy {
 
  private:
   // The sum over the vectors of a token; 0 for a token that no other follows.
-  [[nodiscard]] double score(std::size_t rank) const {
+  [[nodiscard]] double score(std::size_t rank) {
     const std::size_t last = std::min(scores_.size() - 1, rank + lag_);
+    if (last == rank) return 0;
+    find_extremes(rank + 1, last);
     double sum = 0;
-    for (std::size_t vector = 0; vector < width_ && last > rank; vector += dim_) {
-      sum += spread(rank, rank + 1, last, vector);
-    }
+    for (std::size_t vector = 0; vector < width_; vector += dim_) sum += spread(rank, vector);
     return sum;
   }
 
@@ -105,11 +106,12 @@ class Lagkv final : public Policy {
     const std::size_t reference = rank_from(begin + lag_);
     const std::size_t after = rank_from(begin + 2 * lag_);
     if (reference == after) return;  // all tokens of the reference have been evicted
+    find_extremes(reference, after - 1);
     sums_.assign(reference - first, 0);
     for (std::size_t vector = 0; vector < width_; vector += dim_) {
       spreads_.clear();
       for (std::size_t r = first; r < reference; ++r) {
-        spreads_.push_back(spread(r, reference, after - 1, vector));
+        spreads_.push_back(spread(r, vector));
       }
       add_softmax();
     }
@@ -148,23 +150,24 @@ class Lagkv final : public Policy {
     }
   }
 
-  // The standard deviation of the channels of one vector of a rank, placed between the extremes of
-  // the ranks from `first` to `last`.
-  [[nodiscard]] double spread(std::size_t rank,
-                              std::size_t first,
-                              std::size_t last,
-                              std::size_t vector) const {
+  // The extremes of each channel of the ranks from `first` to `last`.
+  void find_extremes(std::size_t first, std::size_t last) {
+    const float* const row = numbers_.data() + first * width_;
+    least_.assign(row, row + width_);
+    most_ = least_;
+    for (std::size_t rank = first + 1; rank <= last; ++rank) {
+      kernels().extend_bounds(numbers_.data() + rank * width_, width_, least_.data(), most_.data());
+    }
+  }
+
+  // The standard deviation of the channels of one vector of a rank, placed between the extremes.
+  [[nodiscard]] double spread(std::size_t rank, std::size_t vector) const {
     double sum = 0;
     double squares = 0;
     for (std::size_t channel = vector; channel < vector + dim_; ++channel) {
-      float least = at(first, channel);
-      float most = least;
-      for (std::size_t after = first + 1; after <= last; ++after) {
-        least = std::min(least, at(after, channel));
-        most = std::max(most, at(after, channel));
-      }
-      const double range = static_cast<double>(most) - static_cast<double>(least);
-      const double above = static_cast<double>(at(rank, channel)) - static_cast<double>(least);
+      const auto least = static_cast<double>(least_[channel]);
+      const double range = static_cast<double>(most_[channel]) - least;
+      const double above = static_cast<double>(at(rank, channel)) - least;
       // Differences are taken in double: close floats would lose digits, and a range may overflow.
       const double placed = range > 0 ? above / range : 0;
       sum += placed;
@@ -186,6 +189,7 @@ class Lagkv final : public Policy {
   std::vector<double> scores_;       // [residents], by rank; not_scored until it is a candidate
   std::vector<float> numbers_;       // [residents, width]: keys, then values
   std::vector<Position> positions_;  // [residents]
+  std::vector<float> least_, most_;  // scratch: [width]
   std::vector<double> spreads_;      // scratch: of one vector of a piece's tokens
   std::vector<double> sums_;         // scratch: of a piece's tokens
 };

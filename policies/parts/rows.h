@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "kvcheck/base/kernels/kernels.h"
+
 namespace kv {
 
 // Removes the rows at `ranks` (strictly increasing), keeping the order of the rest. Ranks beyond
@@ -32,11 +34,7 @@ void erase_rows(std::vector<T>& values, std::span<const std::size_t> ranks, std:
 
 // The inner product and the 2-norm, in double.
 inline double dot_of(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  }
-  return sum;
+  return kernels().dot_double(a.data(), b.data(), a.size());
 }
 
 inline double norm_of(std::span<const float> vector) {

@@ -61,11 +61,14 @@ class ReservoirChao final : public OneByOne {
 
  private:
   // Finds the overweight tokens: the heaviest first, as long as a token's share of the remaining
-  // places is one or more. Only held tokens are searched: an evicted token was not overweight then,
-  // and its share only falls as the total grows.
+  // places is one or more. Only the newcomer, which is held last, and the tokens that were
+  // overweight before are searched: the share of every other token only falls as the total grows.
   void find_overweight(std::size_t k) {
-    order_.resize(held_.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    order_.clear();
+    for (std::size_t i = 0; i < k; ++i) {
+      if (sure_[i] != 0) order_.push_back(i);
+    }
+    order_.push_back(k);
     std::ranges::sort(order_, [this](std::size_t a, std::size_t b) {
       return held_[a] > held_[b] || (held_[a] == held_[b] && a < b);
     });
@@ -149,8 +152,9 @@ PolicyEntry reservoir_chao_policy() {
               "69(3), 1982, section 2",
           .differs = "nothing in the algorithm; its use as an eviction policy is our own",
           .cost =
-              "O(k log k) time and two draws a token, O(residents) a query for "
-              "weight=attention; 9 bytes per middle token and 8 (attention: 16) per resident",
+              "O(k + s log s) time and two draws a token, where s tokens are overweight; "
+              "O(residents) a query for weight=attention; 9 bytes per middle token and 8 "
+              "(attention: 16) per resident",
           .make = [](const Options& options) { return make_reservoir_chao(weight_of(options)); }};
 }
 

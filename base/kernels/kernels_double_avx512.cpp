@@ -1,0 +1,141 @@
+// The AVX-512 kernels that sum in double.
+#include "kvcheck/base/kernels/kernels_detail.h"
+#include "kvcheck/base/kernels/lanes_avx512.h"
+
+KV_AVX512_BEGIN
+
+namespace kv {
+namespace {
+
+[[gnu::always_inline]] inline __m512d load_wide(const float* values, __mmask8 live) {
+  return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, values));
+}
+
+// Adds two registers of lanes in the fixed tree: 8 + 8, then 4 + 4, 2 + 2 and 1 + 1.
+[[gnu::always_inline]] inline double add_lanes(__m512d low, __m512d high) {
+  const __m512d eight = _mm512_add_pd(low, high);
+  const __m256d four =
+      _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+// Adds term(i, live), the terms of eight numbers from i on, to the lanes of each half.
+template <typename Term>
+[[gnu::always_inline]] inline double sum_of(std::size_t n, const Term& term) {
+  __m512d low = _mm512_setzero_pd();
+  __m512d high = _mm512_setzero_pd();
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    low = _mm512_add_pd(low, term(i, __mmask8{0xFF}));
+    high = _mm512_add_pd(high, term(i + 8, __mmask8{0xFF}));
+  }
+  if (i < n) {
+    const unsigned live = first(n - i);
+    const auto below = static_cast<__mmask8>(live);
+    const auto above = static_cast<__mmask8>(live >> 8U);
+    low = _mm512_mask_add_pd(low, below, low, term(i, below));
+    high = _mm512_mask_add_pd(high, above, high, term(i + 8, above));
+  }
+  return add_lanes(low, high);
+}
+
+}  // namespace
+
+double avx512_dot_double(const float* a, const float* b, std::size_t n) {
+  return sum_of(
+      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
+        return _mm512_mul_pd(load_wide(a + i, live), load_wide(b + i, live));
+      });
+}
+
+double avx512_dot_weights(const float* values, const double* weights, std::size_t n) {
+  return sum_of(
+      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
+        return _mm512_mul_pd(load_wide(values + i, live), _mm512_maskz_loadu_pd(live, weights + i));
+      });
+}
+
+double avx512_quadratic(const float* values,
+                        const double* linear,
+                        const double* square,
+                        std::size_t n) {
+  return sum_of(
+      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
+        const __m512d value = load_wide(values + i, live);
+        const __m512d curved = _mm512_mul_pd(value, _mm512_maskz_loadu_pd(live, square + i));
+        return _mm512_mul_pd(value, _mm512_add_pd(_mm512_maskz_loadu_pd(live, linear + i), curved));
+      });
+}
+
+void avx512_log_each(double* values, std::size_t n) {
+  const __m512d one = _mm512_set1_pd(1);
+  const __m512d two = _mm512_set1_pd(2);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const auto live = static_cast<__mmask8>(first(n - i));
+    const __m512i bits = _mm512_castpd_si512(_mm512_mask_loadu_pd(one, live, values + i));
+    const __m512i exponent =
+        _mm512_srai_epi64(_mm512_sub_epi64(bits, _mm512_set1_epi64(log_root_half)), 52);
+    const __m512d e = _mm512_cvtepi64_pd(exponent);
+    const __m512d mantissa =
+        _mm512_castsi512_pd(_mm512_sub_epi64(bits, _mm512_slli_epi64(exponent, 52)));
+    const __m512d above = _mm512_sub_pd(mantissa, one);
+    const __m512d s = _mm512_div_pd(above, _mm512_add_pd(two, above));
+    const __m512d z = _mm512_mul_pd(s, s);
+    __m512d p = _mm512_set1_pd(log_terms[0]);
+    for (std::size_t term = 1; term < log_terms.size(); ++term) {
+      p = _mm512_add_pd(_mm512_mul_pd(p, z), _mm512_set1_pd(log_terms[term]));
+    }
+    const __m512d fraction = _mm512_add_pd(_mm512_mul_pd(_mm512_mul_pd(two, s), p),
+                                           _mm512_mul_pd(e, _mm512_set1_pd(ln2_low)));
+    const __m512d whole = _mm512_mul_pd(e, _mm512_set1_pd(ln2_high));
+    _mm512_mask_storeu_pd(values + i, live, _mm512_add_pd(whole, fraction));
+  }
+}
+
+void avx512_exp_each(double* values, std::size_t n) {
+  const __m512d magic = _mm512_set1_pd(round_magic);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const auto live = static_cast<__mmask8>(first(n - i));
+    const __m512d x = _mm512_maskz_loadu_pd(live, values + i);
+    const __mmask8 above = _mm512_cmp_pd_mask(x, _mm512_set1_pd(exp_least), _CMP_GE_OQ);
+    const __m512d scaled = _mm512_add_pd(_mm512_mul_pd(x, _mm512_set1_pd(log2e)), magic);
+    const __m512d whole = _mm512_sub_pd(scaled, magic);
+    const __m512d coarse = _mm512_sub_pd(x, _mm512_mul_pd(whole, _mm512_set1_pd(ln2_high)));
+    const __m512d rest = _mm512_sub_pd(coarse, _mm512_mul_pd(whole, _mm512_set1_pd(ln2_low)));
+    __m512d p = _mm512_set1_pd(exp_terms[0]);
+    for (std::size_t term = 1; term < exp_terms.size(); ++term) {
+      p = _mm512_add_pd(_mm512_mul_pd(p, rest), _mm512_set1_pd(exp_terms[term]));
+    }
+    const __m512i exponent = _mm512_add_epi64(_mm512_cvttpd_epi64(whole), _mm512_set1_epi64(1023));
+    const __m512d power = _mm512_castsi512_pd(_mm512_slli_epi64(exponent, 52));
+    _mm512_mask_storeu_pd(values + i, live, _mm512_maskz_mul_pd(above, p, power));
+  }
+}
+
+void avx512_add_weighted(double* into, const float* from, double weight, std::size_t n) {
+  const __m512d factor = _mm512_set1_pd(weight);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const auto live = static_cast<__mmask8>(first(n - i));
+    const __m512d more = _mm512_mul_pd(factor, load_wide(from + i, live));
+    _mm512_mask_storeu_pd(into + i, live,
+                          _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), more));
+  }
+}
+
+// With their operands in this order the minimum and the maximum keep what is stored if both are
+// equal (0 and -0), as std::min and std::max do.
+void avx512_extend_bounds(const float* values, std::size_t n, float* least, float* most) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const __mmask16 live = first(n - i);
+    const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
+    _mm512_mask_storeu_ps(least + i, live,
+                          _mm512_min_ps(here, _mm512_maskz_loadu_ps(live, least + i)));
+    _mm512_mask_storeu_ps(most + i, live,
+                          _mm512_max_ps(here, _mm512_maskz_loadu_ps(live, most + i)));
+  }
+}
+
+}  // namespace kv
+
+KV_AVX512_END
