@@ -1,7 +1,6 @@
 #include "kvcheck/cli/evidence/selftest.h"
 
 #include <array>
-#include <chrono>
 #include <ostream>
 #include <sstream>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/own_time.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/reports/figures/figure_kills.h"
 
@@ -60,10 +60,6 @@ constexpr std::string_view help =
     "  kvcheck selftest --plot docs\n"
     "  kvcheck selftest --runs 20 --json matrix.json\n"
     "  kvcheck selftest --filter physical-length-as-count\n";
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct Outputs {
   LateFile json;
@@ -126,7 +122,7 @@ Result<Outcome> selftest_of(properties::SelftestOptions options,
   if (!arguments) return arguments.error();
   if (auto none = arguments->expect_operands("word", 0, 0); !none) return none.error();
   options.filter = arguments->values("filter");
-  options.clock = now;
+  options.clock = OwnTime();
   const auto seed = arguments->count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();
   options.seed = seed->value_or(1);
