@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdlib>
 #include <ostream>
 #include <sstream>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "kvcheck/cli/check/subject.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/own_time.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
@@ -19,14 +20,18 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 14> table = {{
+constexpr std::array<Option, 16> table = {{
     {.name = "plugin", .value = "LIB", .help = "the subject is this shared library"},
     {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
     {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
     {.name = "nightly", .help = "an hour or more: a hundred times the cases"},
     {.name = "time",
      .value = "TIME",
-     .help = "begin no new work after 30s or 2m; laws not tried by then count as not run"},
+     .help = "begin no new work after 30s or 2m of the subject's time; by default 60s, with --full "
+             "10m, with --nightly 2h. Time in which the machine did other work is not counted"},
+    {.name = "strict",
+     .help = "a law that applies and was not run is an error: exit status 3 [if CI is set]"},
+    {.name = "no-strict", .help = "it is not, even if CI is set in the environment"},
     {.name = "filter",
      .value = "LAW",
      .help = "only these laws: an id, or its beginning and a '*', as in 'visible.*'",
@@ -62,21 +67,19 @@ constexpr std::string_view help =
     "behind a C interface, or a program that speaks a line protocol; it declares its contract\n"
     "itself. Every law that applies is tried on small sizes and on the sizes of the subject. A "
     "law\n"
-    "counts as not run, and the output says so, if none of its cases showed an eviction.\n"
+    "counts as not run, and the output says so, if none of its cases showed an eviction, or if\n"
+    "time ran out before a quarter of its cases was tried.\n"
     "\n"
     "{options}\n"
     "\n"
-    "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, or nothing was run.\n"
+    "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, or nothing was run;\n"
+    "3 with --strict, no law is broken but not all that apply were run.\n"
     "\n"
     "Examples:\n"
     "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n"
     "  kvcheck check '@h2o:budget=64' --full --json h2o.json\n"
     "  kvcheck check streaming:sinks=4,recent=28 --filter 'visible.*' --junit laws.xml\n"
     "  kvcheck check --explain survives\n";
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // "30s", "2m": seconds; 0 if the text is empty.
 Result<double> parse_time(const std::string& word) {
@@ -105,14 +108,20 @@ Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
   if (!seconds) return seconds.error();
   options.seconds = *seconds;
   options.filter = arguments.values("filter");
-  options.clock = now;
+  if (arguments.given("strict") && arguments.given("no-strict")) {
+    return usage_error("--strict and --no-strict exclude each other");
+  }
+  // What runs unattended must not pass because little was tried.
+  options.strict =
+      arguments.given("strict") || (std::getenv("CI") != nullptr && !arguments.given("no-strict"));
+  options.clock = OwnTime();
   return options;
 }
 
 // --reproduce takes everything from its string, so other options would have no effect.
 Result<void> check_alone(const Arguments& arguments) {
   if (!arguments.given("reproduce")) return {};
-  for (const char* other : {"full", "nightly", "time", "filter", "seed"}) {
+  for (const char* other : {"full", "nightly", "time", "filter", "seed", "strict", "no-strict"}) {
     if (arguments.given(other)) {
       return usage_error("--" + std::string(other) +
                          " has no effect with --reproduce, which tries one law on one case");
@@ -177,6 +186,7 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
     return done.error();
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
+  if (report->strict && !report->complete()) return Outcome::incomplete;
   if (report->holds()) return Outcome::done;
   return Error{Error::Kind::unsupported, "no law was tried, so this is not a pass"};
 }

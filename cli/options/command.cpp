@@ -21,6 +21,7 @@ int run_guarded(const Command& command,
   try {
     const Result<Outcome> result = command.run(arguments, streams);
     if (!result) return report_error(caller, result.error(), streams);
+    if (*result == Outcome::incomplete) return exit_status::incomplete;
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
   } catch (const std::bad_alloc&) {
     streams.err << caller << ": out of memory\n";
@@ -65,7 +66,9 @@ int flushed(std::string_view caller, int status, Streams& streams) {
   if (streams.out.rdbuf()->pubsync() == 0 && streams.out.good()) return status;
   const int code = errno;
   // A command that failed has said why in one sentence. What it had printed before is not missed.
-  if (status != exit_status::done && status != exit_status::law_broken) return status;
+  const bool wrote_results = status == exit_status::done || status == exit_status::law_broken ||
+                             status == exit_status::incomplete;
+  if (!wrote_results) return status;
   streams.err << caller << ": cannot write to standard output";
   if (code != 0) streams.err << ": " << std::strerror(code);
   streams.err << '\n';

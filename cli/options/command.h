@@ -25,6 +25,7 @@ struct Streams {
 enum class Outcome {
   done,        // or: every law holds
   law_broken,  // the command printed which law and how
+  incomplete,  // no law is broken, but not all were run, and that was required
 };
 
 // Exit statuses of the program.
@@ -32,7 +33,8 @@ namespace exit_status {
 inline constexpr int done = 0;  // or: every law holds
 inline constexpr int law_broken = 1;
 inline constexpr int bad_input = 2;  // usage, bad input, or the output could not be written
-inline constexpr int internal = 3;
+inline constexpr int incomplete = 3;
+inline constexpr int internal = 3;  // or memory ran out: nothing is known, as with `incomplete`
 inline constexpr int interrupted = 130;  // SIGINT or SIGTERM, in good order
 }  // namespace exit_status
 

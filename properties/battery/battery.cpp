@@ -23,36 +23,50 @@ std::string why_not_applicable(const Law& law, const Contract& contract) {
   if (!statistical && must_evict && contract.budget == 0 && !selects) {
     return "nothing is ever evicted";
   }
-  const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
-  if (law.must_see.wide_chunk && contract.longest_chunk > 0 && contract.longest_chunk <= window) {
-    return "chunks wider than the window are refused";
-  }
   return {};
 }
 
-// What the law must see and never saw.
-std::string never_seen(const MustSee& must, const Coverage& seen) {
+// What in the contract excludes something else in it; empty: nothing.
+std::string contradiction_in(const Contract& contract) {
+  if (!contract.keeps_fewer || !contract.claims_to_be("constant-size")) return {};
+  return "claims constant-size and declares keeps-fewer; a cache that may keep fewer rows than its "
+         "budget is not of constant size";
+}
+
+// What the law must see and never saw. Where chunks wider than the window are refused, the law is
+// judged by those that are taken.
+std::string never_seen(const MustSee& must, const Coverage& seen, const Contract& contract) {
+  const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
+  const bool takes_wide = contract.longest_chunk == 0 || contract.longest_chunk > window;
   std::string missing;
   const auto miss = [&](bool is_missing, std::string_view what) {
     if (is_missing) missing += (missing.empty() ? "" : ", nor ") + std::string(what);
   };
   miss(must.eviction && !seen.eviction, "an eviction");
-  miss(must.wide_chunk && !seen.wide_chunk, "a chunk wider than the window");
+  miss(must.wide_chunk && takes_wide && !seen.wide_chunk, "a chunk wider than the window");
   miss(must.wrap && !seen.wrap, "a full budget of tokens after the budget was full");
   return missing.empty() ? missing : "no case showed " + missing;
 }
 
-// The status of a law that was not broken.
-void settle(LawResult& result, const Board& board, std::uint64_t index, std::uint64_t least) {
+// The status of a law that was not broken. `planned` are the cases of the quick level: with fewer
+// than a quarter of them, nothing is said of the law.
+void settle(LawResult& result,
+            const Board& board,
+            const Contract& contract,
+            std::uint64_t index,
+            std::uint64_t planned) {
   const Tally& tally = board.tallies[index];
   const bool judges = is_judge(*result.law);
   const bool given_up = board.given_up(judges ? Board::pool : index);
   result.status = Status::not_run;
-  if (given_up && tally.cases < least) {
+  const auto few_of = [&] {
+    return std::to_string(tally.cases) + " of " + std::to_string(planned) + " cases";
+  };
+  if (given_up && tally.cases < planned) {
     result.why = "given up as the subject died again and again; " + std::to_string(tally.cases) +
                  " cases were tried";
-  } else if (board.late && tally.cases < least) {
-    result.why = "time ran out after " + std::to_string(tally.cases) + " cases";
+  } else if (board.late && 4 * tally.cases < planned) {
+    result.why = "time ran out after " + few_of();
   } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
     result.why = "the subject died in every case";
   } else if (tally.of_right && tally.cases == tally.vacuous) {
@@ -62,15 +76,25 @@ void settle(LawResult& result, const Board& board, std::uint64_t index, std::uin
     result.why = tally.vacuous == 0 ? "no case was tried"
                                     : "no case speaks to it: " + std::string(tally.why_vacuous);
   } else {
-    result.why = never_seen(result.law->must_see, tally.coverage);
-    if (result.why.empty()) result.status = Status::held;
+    result.why = never_seen(result.law->must_see, tally.coverage, contract);
+    if (!result.why.empty()) return;
+    result.status = Status::held;
+    if (board.late && tally.cases < planned) {
+      result.why = "held on " + few_of() + ", as time ran out";
+    }
   }
 }
 
 class Battery {
  public:
-  Battery(Family& family, const BatteryOptions& options, std::vector<const Law*> laws)
-      : family_(family), options_(options), campaign_(family, options, std::move(laws)) {}
+  Battery(Family& family,
+          const Contract& contract,
+          const BatteryOptions& options,
+          std::vector<const Law*> laws)
+      : family_(family),
+        contract_(contract),
+        options_(options),
+        campaign_(family, options, std::move(laws)) {}
 
   // Tries the campaign's laws; `of` gives the result of each by its index.
   void run(const std::vector<LawResult*>& of) {
@@ -97,7 +121,7 @@ class Battery {
         break_of_death(result, died->second.first, died->second.second, explainer, seconds);
       } else {
         const CaseCounts least = case_counts(Level::quick, options_.cases);
-        settle(result, *board, i, is_judge(*result.law) ? least.pool : least.relation);
+        settle(result, *board, contract_, i, is_judge(*result.law) ? least.pool : least.relation);
       }
     }
     if (board->killer[0] != 0) blame(*board, of, explainer, seconds);
@@ -182,6 +206,7 @@ class Battery {
   }
 
   Family& family_;
+  const Contract& contract_;  // of the requested setup
   const BatteryOptions& options_;
   Campaign campaign_;
   std::uint64_t cases_ = 0;
@@ -211,11 +236,15 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
   if (const std::string wrong = wrong_claims(contract->claims); !wrong.empty()) {
     return usage_error("the contract of " + family.name() + " has an " + wrong);
   }
+  if (const std::string wrong = contradiction_in(*contract); !wrong.empty()) {
+    return usage_error("the contract of " + family.name() + " " + wrong);
+  }
   BatteryResult report{.subject = family.name(),
                        .contract = *contract,
                        .deviations = deviations(*contract),
                        .requested = requested,
-                       .effort = options.effort};
+                       .effort = options.effort,
+                       .strict = options.strict};
   std::vector<const Law*> tried;
   std::vector<std::size_t> at;
   for (const Law* law : *selected) {
@@ -236,7 +265,7 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
     // Half of the time for cases where chance is to be measured too; some for shrinking.
     BatteryOptions cases = options;
     cases.seconds = (measured_laws(report).empty() ? 0.8 : 0.5) * seconds_of(options);
-    Battery battery(family, cases, std::move(tried));
+    Battery battery(family, *contract, cases, std::move(tried));
     battery.run(of);
     report.cases = battery.cases();
     if (battery.unasked()) {

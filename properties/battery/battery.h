@@ -19,9 +19,11 @@ struct BatteryOptions {
   Effort effort;
   std::vector<std::string> filter;  // ids, or prefixes of ids that end in '*'; empty: all
   double seconds = 0;               // stop starting new work after so many; 0: the level's own
+  bool strict = false;              // laws that are not run count as errors
   std::uint32_t cases = 0;          // per law; 0: the level's own
   bool shrink = true;               // no: a broken law has the case that broke it, and no legal_if
-  std::function<double()> clock;    // seconds since any start; null: no work is limited by time
+  std::function<double()> clock;    // seconds since any start; null: no work is limited by time.
+                                    // Child processes call it too.
 
   // A subject that takes longer for one case hangs; 0: never. Of subjects in this process only.
   double case_seconds = 20;
@@ -42,7 +44,7 @@ enum class Status {
 struct LawResult {
   const Law* law = nullptr;
   Status status = Status::not_run;
-  std::string why;            // of not_run and not_applicable
+  std::string why;            // of not_run and not_applicable; of held, if time cut it short
   std::uint64_t cases = 0;    // tried, up to and with the one that broke it
   std::uint64_t vacuous = 0;  // of these, did not speak to the law
   std::uint64_t shrinks = 0;  // candidates tried
@@ -65,10 +67,14 @@ struct BatteryResult {
   std::vector<std::string> deviations;
   Setup requested;
   Effort effort{};
+  bool strict = false;  // laws that were not run count as errors
   std::uint64_t cases = 0;
   std::vector<LawResult> laws{};
 
   [[nodiscard]] bool holds() const;  // no law broken, and at least one was run
+
+  [[nodiscard]] bool complete() const { return count(Status::not_run) == 0; }
+
   [[nodiscard]] std::size_t count(Status status) const;
 };
 

@@ -212,6 +212,22 @@ void Campaign::run_relation(Board& board,
   }
 }
 
+namespace {
+
+// How many cases there are after each round. The first round has one case of each relation, and
+// each has twice as many as the one before, so that a subject that is slow meets every law before
+// it meets one of them often.
+std::vector<CaseCounts> rounds_to(const CaseCounts& all) {
+  std::vector<CaseCounts> rounds;
+  for (std::uint64_t relation = 1; relation < all.relation; relation *= 2) {
+    rounds.push_back({(all.pool * relation + all.relation - 1) / all.relation, relation});
+  }
+  rounds.push_back(all);
+  return rounds;
+}
+
+}  // namespace
+
 void Campaign::run(Board& board) const {
   const CaseCounts all = case_counts(options_.effort.level, options_.cases);
   const bool judges = std::ranges::any_of(laws_, [](const Law* law) { return is_judge(*law); });
@@ -219,9 +235,7 @@ void Campaign::run(Board& board) const {
       std::ranges::count_if(laws_, [](const Law* law) { return is_relation(*law); }));
   board.out_of = (judges ? all.pool : 0) + relations * all.relation;
   CaseCounts done;
-  for (const Level level : {Level::quick, Level::full, Level::nightly}) {
-    const CaseCounts most = case_counts(level, options_.cases);
-    const CaseCounts next{std::min(most.pool, all.pool), std::min(most.relation, all.relation)};
+  for (const CaseCounts& next : rounds_to(all)) {
     if (judges) run_pool(board, done.pool, next.pool);
     for (std::uint64_t i = 0; i < laws_.size(); ++i) {
       if (is_relation(*laws_[i])) run_relation(board, i, done.relation, next.relation);

@@ -79,8 +79,8 @@ class Campaign {
   [[nodiscard]] CaseTree case_of(std::uint64_t law, std::uint64_t index) const;
 
   // Tries all laws on all cases, in rounds of growing size so that a limit of time cuts all laws
-  // alike, and writes what comes of it to `board`. Continues where an earlier run on the board
-  // ended.
+  // alike and leaves none untried, and writes what comes of it to `board`. Continues where an
+  // earlier run on the board ended.
   void run(Board& board) const;
 
   [[nodiscard]] const std::vector<const Law*>& laws() const { return laws_; }

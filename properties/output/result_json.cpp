@@ -98,6 +98,7 @@ void write_json(const BatteryResult& report, std::ostream& out) {
   out << JsonObject()
              .add("subject", report.subject)
              .add("holds", report.holds())
+             .add("complete", report.complete())
              .add("level", name_of(report.effort.level))
              .add("seed", report.effort.seed)
              .add("cases", report.cases)

@@ -43,6 +43,7 @@ std::string failure_text(const LawResult& result, const std::string& command) {
 void write_case(const LawResult& result,
                 const std::string& subject,
                 const std::string& command,
+                bool strict,
                 std::ostream& out) {
   out << "    <testcase classname=\"kvcheck." << xml(subject) << "\" name=\"" << xml(result.law->id)
       << "\"";
@@ -59,6 +60,12 @@ void write_case(const LawResult& result,
       return;
     }
     case Status::not_run:
+      if (strict) {
+        out << ">\n      <error type=\"not-run\" message=\"" << xml(result.why)
+            << "\"/>\n    </testcase>\n";
+        return;
+      }
+      [[fallthrough]];
     case Status::not_applicable:
       out << ">\n      <skipped message=\"" << xml(name_of(result.status)) << ": "
           << xml(result.why) << "\"/>\n    </testcase>\n";
@@ -69,14 +76,16 @@ void write_case(const LawResult& result,
 }  // namespace
 
 void write_junit(const BatteryResult& report, const std::string& command, std::ostream& out) {
-  const std::size_t skipped = report.count(Status::not_run) + report.count(Status::not_applicable);
+  const std::size_t errors = report.strict ? report.count(Status::not_run) : 0;
+  const std::size_t skipped =
+      report.count(Status::not_run) - errors + report.count(Status::not_applicable);
   std::ostringstream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
-         << "\" errors=\"0\" skipped=\"" << skipped << "\"";
+         << "\" errors=\"" << errors << "\" skipped=\"" << skipped << "\"";
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
       << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str() << ">\n";
   for (const LawResult& result : report.laws) {
-    write_case(result, report.subject, command, out);
+    write_case(result, report.subject, command, report.strict, out);
   }
   out << "  </testsuite>\n</testsuites>\n";
 }

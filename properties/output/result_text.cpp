@@ -154,7 +154,24 @@ void write_table(const BatteryResult& report, std::size_t columns, std::ostream&
   }
 }
 
+// Laws that apply and say nothing are part of the verdict, and come before what is good.
+void write_not_run(const BatteryResult& report, std::ostream& out) {
+  std::vector<std::string> ids;
+  for (const LawResult& result : report.laws) {
+    if (result.status == Status::not_run) ids.emplace_back(result.law->id);
+  }
+  if (ids.empty()) return;
+  constexpr std::size_t indent = 9;
+  out << "\nNOT RUN  "
+      << wrapped(std::to_string(ids.size()) +
+                     (ids.size() == 1 ? " law that applies says" : " laws that apply say") +
+                     " nothing of the subject: " + join(ids, ", "),
+                 line_width - indent, indent)
+      << "\n";
+}
+
 void write_sum(const BatteryResult& report, std::ostream& out) {
+  write_not_run(report, out);
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
       << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)

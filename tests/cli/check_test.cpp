@@ -100,6 +100,19 @@ TEST(CheckCommand, RunningNothingIsNoSuccess) {
   EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
 }
 
+// Nothing is evicted in one case, so that laws which must see an eviction are not run.
+TEST(CheckCommand, WhatWasNotRunFailsWhereItMust) {
+  const std::string check = "env -u CI $K check " + std::string(subject) + " --time 0.001s --quiet";
+  const auto loose = test::run_shell(check + " --filter 'resident.*'");
+  EXPECT_NE(loose.status, 3);
+  EXPECT_THAT(loose.out, HasSubstr("NOT RUN"));
+  EXPECT_EQ(test::run_shell(check + " --strict").status, 3);
+  EXPECT_EQ(test::run_shell("CI=true " + check.substr(10) + " ").status, 3);
+  EXPECT_NE(test::run_shell("CI=true " + check.substr(10) + " --no-strict").status, 3);
+  EXPECT_EQ(run({"check", subject, "--strict", "--no-strict"}).status, 2);
+  EXPECT_EQ(run({"check", subject, "--filter", "survives", "--strict"}).status, 0);
+}
+
 TEST(CheckCommand, ShowsProgressOnATerminalOnly) {
   EXPECT_EQ(run({"check", subject, "--filter", "survives"}).err, "");
   EXPECT_EQ(run({"check", subject, "--filter", "survives", "--quiet"}, true).err, "");
