@@ -104,11 +104,17 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
   return std::min(tokens, paged(*this, most) + masked_rows(*this));
 }
 
-std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t /*chunk*/) const {
+std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t chunk) const {
   if (budget == 0 || masks_evicted) {
     return tokens;
   }
-  return std::min<std::uint64_t>(tokens, budget);
+  std::uint64_t fewest = budget;
+  // Room is made before the chunk is stored, and nothing is evicted after it: what is not recent
+  // remains beside a chunk that is longer than the recent window.
+  if (timing == Timing::trim_then_attend && claims_to_be("constant-size")) {
+    fewest = std::max<std::uint64_t>(fewest, budget - recent + chunk);
+  }
+  return std::min(tokens, fewest);
 }
 
 std::uint64_t Contract::most_visible(std::uint64_t stored,

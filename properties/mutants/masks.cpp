@@ -125,6 +125,24 @@ struct SeesOneAhead final : Wrong {
   }
 };
 
+// A cache that is only ever fed token by token, as many declare, and shows no more than what its
+// contract protects.
+struct HidesItsMiddle final : CausalWrong {
+  // No law may lean on another cache that shows more.
+  static void declare(Contract& contract) {
+    contract.longest_chunk = 1;
+    contract.reference.clear();
+  }
+
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    const auto latest = static_cast<std::int64_t>(std::max(1U, contract_.recent));
+    const std::int64_t position = row.token.position;
+    const bool is_protected =
+        position < std::int64_t{contract_.sinks} || position + latest > query.position;
+    return is_protected && CausalWrong::may_see(unit, row, query);
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> mask_mutants() {
@@ -156,6 +174,9 @@ std::vector<Mutant> mask_mutants() {
       {"mask-assumes-the-cut", "the mask is of the live rows, the keys still have the dead ones",
        "mistral.rs issue 246", of<MaskOfTheLiveRows>},
       {"own-key-masked", "a query does not see itself", "made", of<OwnKeyMasked>},
+      {"hides-its-middle-token-by-token",
+       "takes one token at a time, and hides every row that is not protected", "made",
+       of<HidesItsMiddle>},
       {"sees-one-ahead", "the diagonal is off by one", "made", of<SeesOneAhead>},
   };
 }
