@@ -20,6 +20,9 @@ struct Binder {
   // A matrix with the model's width as columns.
   Result<void> table(const std::string& name, std::size_t rows, Matrix& into);
 
+  // The embedding, which a tied model may store under the output layer's name alone.
+  Result<void> embedding(const std::string& name, const std::string& head_name);
+
   // The output layer, which is the embedding where tied. Requires the embedding.
   Result<void> head(const std::string& name);
 

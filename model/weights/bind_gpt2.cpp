@@ -71,9 +71,8 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 Result<void> bind_gpt2(Binder& binder) {
   LanguageModel& model = binder.model;
   // Exports of the bare transformer leave the prefix out.
-  const std::string prefix = binder.files.has("transformer.wte.weight") ? "transformer." : "";
-  Result<void> bound =
-      binder.table(prefix + "wte.weight", model.config.vocabulary, model.embedding);
+  const std::string prefix = binder.files.has("transformer.ln_f.weight") ? "transformer." : "";
+  Result<void> bound = binder.embedding(prefix + "wte.weight", "lm_head.weight");
   if (bound) bound = binder.table(prefix + "wpe.weight", model.config.context, model.positions);
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {
     bound = bind_layer(binder, prefix + "h." + std::to_string(i) + ".", model.layers[i]);

@@ -50,8 +50,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 
 Result<void> bind_gpt_neox(Binder& binder) {
   LanguageModel& model = binder.model;
-  Result<void> bound =
-      binder.table("gpt_neox.embed_in.weight", model.config.vocabulary, model.embedding);
+  Result<void> bound = binder.embedding("gpt_neox.embed_in.weight", "embed_out.weight");
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {
     bound = bind_layer(binder, "gpt_neox.layers." + std::to_string(i) + ".", model.layers[i]);
   }

@@ -30,8 +30,7 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
 
 Result<void> bind_llama(Binder& binder) {
   LanguageModel& model = binder.model;
-  Result<void> bound =
-      binder.table("model.embed_tokens.weight", model.config.vocabulary, model.embedding);
+  Result<void> bound = binder.embedding("model.embed_tokens.weight", "lm_head.weight");
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {
     bound = bind_layer(binder, "model.layers." + std::to_string(i) + ".", model.layers[i]);
   }

@@ -62,6 +62,12 @@ Result<void> Binder::table(const std::string& name, std::size_t rows, Matrix& in
   return {};
 }
 
+Result<void> Binder::embedding(const std::string& name, const std::string& head_name) {
+  // A file of safetensors keeps one name of a shared tensor, and it may be the output layer's.
+  const bool only_head = model.config.tied && !files.has(name) && files.has(head_name);
+  return table(only_head ? head_name : name, model.config.vocabulary, model.embedding);
+}
+
 Result<void> Binder::head(const std::string& name) {
   if (!model.config.tied) return table(name, model.config.vocabulary, model.head);
   // Some exports store the tied matrix twice; asking for it keeps it out of the unknown ones.
