@@ -172,6 +172,31 @@ def tensors(shapes, dtype="F32"):
     return json.dumps(header, separators=(",", ":"))
 
 
+def of_families(llama):
+    """Configurations of the families that differ from llama's by entries, and each rotation."""
+    entries = {
+        "mistral": {"sliding_window": 7},
+        "qwen3": {"use_sliding_window": True, "sliding_window": 6, "max_window_layers": 0},
+        "smollm3": {"no_rope_layers": [1]},
+        "gemma": {"hidden_act": "gelu", "head_dim": 8},
+        "gemma2": {"query_pre_attn_scalar": 5, "sliding_window": 6, "attn_logit_softcapping": 2.0},
+        "gemma3_text": {"sliding_window": 6, "layer_types": ["sliding_attention"],
+                        "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8},
+                                            "sliding_attention": {"rope_theta": 100.0}}},
+        "phi3": {"original_max_position_embeddings": 16, "partial_rotary_factor": 0.5,
+                 "rope_scaling": {"type": "longrope", "short_factor": [1.0], "long_factor": [4.0]}},
+        "olmo2": {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "truncate": False}},
+        "granite": {"attention_multiplier": 0.3, "rope_scaling": {"type": "dynamic", "factor": 2.0}},
+    }
+    made = {name: json.dumps({**llama, "model_type": name, **more})
+            for name, more in entries.items()}
+    made["gpt_neo"] = json.dumps({
+        "model_type": "gpt_neo", "hidden_size": 8, "num_layers": 2, "num_heads": 2, "vocab_size": 8,
+        "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1]],
+        "window_size": 5})
+    return made
+
+
 def models():
     at = "model.layers.0."
     llama_shapes = {
@@ -181,6 +206,7 @@ def models():
         at + "post_attention_layernorm.weight": [8], at + "mlp.gate_proj.weight": [8, 8],
         at + "mlp.up_proj.weight": [8, 8], at + "mlp.down_proj.weight": [8, 8],
         "model.norm.weight": [8]}
+    post_norms = {at + "%s_feedforward_layernorm.weight" % x: [8] for x in ("pre", "post")}
     biases = {at + "self_attn.%s_proj.bias" % x: [8 if x == "q" else 4] for x in "qkv"}
     at = "gpt_neox.layers.0."
     neox_shapes = {"gpt_neox.embed_in.weight": [8, 8], "embed_out.weight": [8, 8]}
@@ -210,12 +236,18 @@ def models():
         "qwen2": (json.dumps(qwen2), tensors({**llama_shapes, **biases}), data),
         "gpt-neox": (json.dumps(neox), tensors(neox_shapes), data),
         "gpt2": (json.dumps(gpt2), tensors(gpt2_shapes), data),
+        "mistral": (json.dumps(dict(llama, model_type="mistral", sliding_window=3)),
+                    tensors(llama_shapes), data),
+        "gemma2": (json.dumps(dict(llama, model_type="gemma2", head_dim=4, sliding_window=3)),
+                   tensors({**llama_shapes, **post_norms}), data),
+        "dynamic": (json.dumps(dict(llama, rope_scaling={"type": "dynamic", "factor": 2.0})),
+                    tensors(llama_shapes), data),
         "missing-tensor": (json.dumps(llama), tensors({"model.norm.weight": [8]}), data)})
     linear = dict(llama, rope_scaling={"type": "linear", "factor": 2.0})
     write_all("config", {
         "llama": json.dumps(llama), "qwen2": json.dumps(qwen2), "neox": json.dumps(neox),
         "gpt2": json.dumps(gpt2), "llama3": json.dumps(scaled), "linear": json.dumps(linear),
-        "wrong": json.dumps(dict(llama, num_attention_heads=3))})
+        "wrong": json.dumps(dict(llama, num_attention_heads=3)), **of_families(llama)})
 
     def checkpoint(vocabulary):
         width, inner, layers, heads, kv_heads, context = 8, 8, 1, 2, 1, 16
@@ -435,7 +467,11 @@ words = {
              "kv_heads head_dim rope_layout rope_theta rope_dims interleaved trained_context dtype "
              "shape data_offsets F32 F16 BF16 I32 I64 U8 tokens text text_ends nll layers.0.q",
     "npy": "descr fortran_order shape <f2 <f4 <f8 False True",
-    "config": "model_type llama qwen2 gpt_neox gpt2 head_dim rope_scaling rope_parameters rope_type "
+    "config": "mistral qwen3 smollm3 gemma gemma2 gemma3_text phi3 olmo2 granite stablelm gpt_neo "
+              "sliding_window layer_types sliding_attention full_attention no_rope_layers yarn "
+              "dynamic longrope short_factor long_factor beta_fast mscale attention_factor "
+              "attention_types query_pre_attn_scalar attn_logit_softcapping "
+              "model_type llama qwen2 gpt_neox gpt2 head_dim rope_scaling rope_parameters rope_type "
               "linear llama3 factor low_freq_factor high_freq_factor partial_rotary_factor "
               "original_max_position_embeddings rotary_pct attention_bias mlp_bias n_inner "
               "eos_token_id tie_word_embeddings use_sliding_window kvcheck_note quantization_config",

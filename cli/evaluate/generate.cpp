@@ -130,6 +130,7 @@ Result<GeneratePlan> plan_generate(const Arguments& arguments) {
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
   if (const auto begin = plan.opened.model.config.begin_token)
     prompt->insert(prompt->begin(), *begin);
+  if (plan.tokens > 0) plan.options.length = prompt->size() + plan.tokens;
   if (prompt->empty()) {
     return usage_error("this model has no begin token; expected a --prompt that is not empty");
   }

@@ -65,6 +65,7 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                std::size_t tokens) {
   const Spec& spec = cell.spec;
   options.seed = cell.seed;
+  options.length = length + tokens;
   double attention = 0;
   options.on_attention = [&attention](bool begins) {
     attention += begins ? -seconds() : seconds();

@@ -26,7 +26,7 @@ void ChunkAttention::attend(const AttendedRows& rows,
   const std::size_t most = std::max<std::size_t>(1, most_vectors / rows.heads);
   // Planned once, for the last query: earlier queries see prefixes of the same runs, and their
   // rotations differ from the last one's by their distance alone.
-  rotation_.plan(rows.visible, last);
+  rotation_.plan(rows.visible, last, rows.hidden);
   // Read before the blocks, so that rows which need conversion are converted once, not per block.
   const KeysAndValues stored = reader_.read(rows.store, rows.slots);
   for (std::size_t first = 0; first < vectors.tokens; first += most) {

@@ -35,8 +35,8 @@ void PageAttention::attend(const UnitCache& cache,
     const auto add = [&](Position p) { slots_.push_back(cache.slots().slot_of(p)); };
     for (const Position p : visible.middle) add(p);
     for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
-    const auto mass =
-        attention_.attend({group.store, head, 1, visible, slots_}, query, observer != nullptr);
+    const AttendedRows rows{group.store, head, 1, visible, 0, slots_};
+    const auto mass = attention_.attend(rows, query, observer != nullptr);
     if (observer == nullptr) continue;
     observer->on_row(group.layer, head, query.position, visible, mass);
   }

@@ -21,7 +21,8 @@ struct AttendedRows {
   const KvStore& store;
   std::size_t first_head = 0;
   std::size_t heads = 0;
-  const Visible& visible;
+  const Visible& visible;       // without what a window hides
+  std::size_t hidden = 0;       // how many ranks before these a window hides
   std::span<const Slot> slots;  // of what is visible, by rank
 };
 
@@ -33,8 +34,8 @@ struct TokenQuery {
 
 class QueryAttention {
  public:
-  // `rope` outlives it.
-  QueryAttention(RopeCache& rope, std::size_t head_dim, RotationRules rules);
+  // `rope` outlives it. Logits x become cap * tanh(x / cap), unless `cap` is 0.
+  QueryAttention(RopeCache& rope, std::size_t head_dim, RotationRules rules, double cap = 0);
 
   // Writes the output of the rows' heads. If `wants_mass`, returns their attention by rank
   // [heads, visible], which costs a second softmax; it holds until the next call.
@@ -43,10 +44,13 @@ class QueryAttention {
  private:
   void attend_stored(const AttendedRows& rows, const TokenQuery& query, bool wants_mass);
   void attend_raw(const AttendedRows& rows, const TokenQuery& query);
+  void attend_capped(const AttendedRows& rows, const TokenQuery& query);
+  void weigh_values(const AttendedRows& rows, const SlotRows& values, const TokenQuery& query);
 
   RopeCache& rope_;
   std::size_t dim_;
   RotationRules rules_;
+  double cap_;
   QueryRotation rotation_;
   VectorReader reader_;
   std::vector<float> mass_;     // [heads, visible]: logits, then attention

@@ -3,12 +3,8 @@
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/model/attention/attend_chunk.h"
-#include "kvcheck/model/attention/attend_pages.h"
-#include "kvcheck/model/attention/attend_query.h"
-#include "kvcheck/model/attention/rope_cache.h"
-#include "kvcheck/model/attention/rotate_stored_keys.h"
-#include "kvcheck/model/attention/vector_writer.h"
+#include "kvcheck/model/attention/attention_window.h"
+#include "kvcheck/model/attention/layer_attention.h"
 
 namespace kv::model {
 namespace {
@@ -31,38 +27,28 @@ struct CachedAttention::Query {
   TokenQuery token;
 };
 
-// In this order: all refer to the rope, and some to those before them.
-struct CachedAttention::Parts {
-  Parts(const ModelConfig& config, RotationRules rules, KeyStorage keys)
-      : rope(config.rope, rope_frequencies(config)),
-        shift(config.rope, rope_frequencies(config), keys == KeyStorage::rotated_f16),
-        query(rope, config.head_dim, rules),
-        chunk(rope, config.head_dim, config.query_width(), rules),
-        pages(rope, query, config.head_dim, rules),
-        writer(config, rope, pages, rules) {}
-
-  RopeCache rope;
-  KeyShift shift;
-  QueryAttention query;
-  ChunkAttention chunk;
-  PageAttention pages;
-  VectorWriter writer;
-};
-
 CachedAttention::CachedAttention(const ModelConfig& config,
                                  const Spec& spec,
                                  std::uint64_t seed,
                                  const KvFormat& storage,
-                                 KeyStorage keys)
+                                 KeyStorage keys,
+                                 std::size_t length)
     : config_(config),
       spec_(spec),
-      rules_(rotation_rules(config, spec, keys)),
-      rotation_(config.rope, rope_frequencies(config)),
-      parts_(std::make_unique<Parts>(config, rules_, keys)),
+      ranks_(are_ranks(spec.positions)),
       units_(make_units(config, spec, seed, storage)) {
+  for (std::size_t layer = 0; layer < config.layers; ++layer) {
+    const LayerRotation rotation = config.layer(layer).rotation;
+    auto& parts = parts_[static_cast<std::size_t>(rotation)];
+    if (parts != nullptr) continue;
+    const Rope rope = rope_of(config, rotation);
+    parts =
+        std::make_unique<LayerAttention>(config, rope, rope_frequencies(config, rotation, length),
+                                         rotation_rules(rope, spec, keys), keys);
+  }
   std::vector<LayerCache> caches;
   for (ModelUnit& unit : units_) {
-    unit.cache.rotate_by(&rotation_);
+    unit.cache.rotate_by(&parts_of(unit.layer).shown);
     caches.push_back({unit.layer, &unit.cache});
   }
   pools_ = budget_pools(caches);
@@ -70,19 +56,28 @@ CachedAttention::CachedAttention(const ModelConfig& config,
 
 CachedAttention::~CachedAttention() = default;
 
+LayerAttention& CachedAttention::parts_of(std::size_t layer) const {
+  return *parts_[static_cast<std::size_t>(config_.layer(layer).rotation)];
+}
+
 // Whether every query sees all residents before it, so that its visible set is known at once.
 bool CachedAttention::sees_all_before() const {
   return spec_.visibility == Visibility::causal || !spec_.bounded();
 }
 
 // Whether the unit's queries of this chunk can be computed together: each sees everything stored
-// before it, none finds a token quantised that another finds in full precision, and no policy or
-// observer asks for the attention of each.
+// before it, none finds a token quantised that another finds in full precision, no logit is capped,
+// and no policy or observer asks for the attention of each.
 bool CachedAttention::attends_at_once(const ModelUnit& unit,
+                                      std::size_t layer,
                                       const AttentionObserver* observer) const {
   const bool selects = unit.groups.front().pages.has_value();
+  const std::size_t window = config_.layer(layer).window;
+  const std::size_t reach = ranks_ ? unit.cache.residents() : seen();
   return chunk_ > 1 && unit.settles_at_once() && sees_all_before() && !selects &&
-         rules_.keys != KeyRotation::at_read && observer == nullptr && !unit.cache.needs().any();
+         (window == 0 || reach <= window) && config_.attention_cap == 0 &&
+         parts_of(layer).rules.keys != KeyRotation::at_read && observer == nullptr &&
+         !unit.cache.needs().any();
 }
 
 // Where every query has a window of its own, units that share a budget decide before each.
@@ -97,10 +92,11 @@ void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass
   for (BudgetPool& pool : pools_) pool.begin_chunk(tokens);
   for (ModelUnit& unit : units_) {
     const std::size_t slots = unit.cache.slots().used();
-    parts_->rope.reserve(slots);  // which are at least as many as the chunk's tokens
     for (KvHeadGroup& group : unit.groups) {
+      LayerAttention& parts = parts_of(group.layer);
+      parts.rope.reserve(slots);  // which are at least as many as the chunk's tokens
       group.store.reserve(slots);
-      if (rules_.keys == KeyRotation::at_rank) group.places.resize(slots);
+      if (parts.rules.keys == KeyRotation::at_rank) group.places.resize(slots);
     }
     unit.observations.begin(unit.cache.needs(), tokens);
   }
@@ -125,10 +121,11 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
   const Position first = seen() - static_cast<Position>(chunk_);
   if (observer != nullptr) observer->on_vectors(first, vectors);
   const std::size_t width = config_.query_width();
+  LayerAttention& parts = parts_of(vectors.layer);
   for (ModelUnit& unit : units_) {
     if (!unit.holds(vectors.layer)) continue;
     const std::size_t before = unit.cache.residents() - vectors.tokens;
-    if (unit.settles_at_once()) parts_->writer.write(unit, vectors, before);
+    if (unit.settles_at_once()) parts.writer.write(unit, vectors, before);
     if (unit.cache.needs().vectors()) gather_vectors(unit, vectors);
   }
   // Queries outside, units inside: units that share a budget decide together before each query.
@@ -138,25 +135,26 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
                       {vectors.q + i * width, first + static_cast<Position>(i), out + i * width}};
     decide_for_next_query(vectors.layer);
     for (ModelUnit& unit : units_) {
-      if (!unit.holds(vectors.layer) || attends_at_once(unit, observer)) continue;
+      if (!unit.holds(vectors.layer)) continue;
+      if (attends_at_once(unit, vectors.layer, observer)) continue;
       // A token is stored just before its own query, the first one that sees it. So no more than
       // the newest are ever held in full precision, however long the chunk.
       if (!unit.settles_at_once()) {
         const std::size_t rank = unit.cache.residents() - vectors.tokens + i;
-        parts_->writer.write(unit, token_of(config_, vectors, i), rank);
+        parts.writer.write(unit, token_of(config_, vectors, i), rank);
       }
       attend_query(unit, query, observer);
     }
   }
   for (ModelUnit& unit : units_) {
-    const bool at_once = unit.holds(vectors.layer) && attends_at_once(unit, observer);
-    if (at_once) attend_chunk(unit, vectors, out);
+    const bool holds = unit.holds(vectors.layer);
+    if (holds && attends_at_once(unit, vectors.layer, observer)) attend_chunk(unit, vectors, out);
   }
 }
 
 void CachedAttention::replace(const LayerVectors& vectors) {
   for (ModelUnit& unit : units_) {
-    if (unit.holds(vectors.layer)) parts_->writer.write(unit, vectors, 0);
+    if (unit.holds(vectors.layer)) parts_of(vectors.layer).writer.write(unit, vectors, 0);
   }
 }
 
@@ -188,8 +186,10 @@ Visible CachedAttention::view(ModelUnit& unit, const Query& query) {
 
 // Keys first: a shift rounds a key to the tier it is in, and settling may then quantise it.
 void CachedAttention::bring_up_to_date(KvHeadGroup& group, Position query, const Visible& visible) {
-  if (rules_.keys == KeyRotation::at_rank)
-    parts_->shift.close_gaps(group.store, slots_, group.places);
+  LayerAttention& parts = parts_of(group.layer);
+  if (parts.rules.keys == KeyRotation::at_rank) {
+    parts.shift.close_gaps(group.store, slots_, group.places);
+  }
   group.store.settle(query, visible, slots_);
 }
 
@@ -200,7 +200,7 @@ void CachedAttention::attend_query(ModelUnit& unit,
   if (!unit.groups.front().pages) return attend_visible(unit, visible, query, observer);
   // Units do not span layers here, and no policy asks for anything: a spec that selects is dense.
   for (KvHeadGroup& group : unit.groups) {
-    parts_->pages.attend(unit.cache, group, query.token, observer);
+    parts_of(query.layer).pages.attend(unit.cache, group, query.token, observer);
   }
 }
 
@@ -208,24 +208,40 @@ void CachedAttention::attend_visible(ModelUnit& unit,
                                      const Visible& visible,
                                      const Query& query,
                                      AttentionObserver* observer) {
-  const std::size_t n = visible.size();
-  unit.cache.slots().list(n, slots_);
-  const bool needs_mass = unit.cache.needs().attention;
-  const bool wants_mass = needs_mass || observer != nullptr;
+  unit.cache.slots().list(visible.size(), slots_);
+  const std::size_t window = config_.layer(query.layer).window;
+  const std::size_t hidden = out_of_window(visible, window, query.token.position, ranks_);
+  const Visible within = without_first(visible, hidden);
+  const bool wants_mass = unit.cache.needs().attention || observer != nullptr;
   for (KvHeadGroup& group : unit.groups) {
     if (group.layer != query.layer) continue;
     bring_up_to_date(group, query.token.position, visible);
-    const auto mass = parts_->query.attend(
-        {group.store, group.first_head, group.heads, visible, slots_}, query.token, wants_mass);
-    for (std::size_t h = 0; h < group.heads && wants_mass; ++h) {
-      const std::span<const float> row = mass.subspan(h * n, n);
-      if (needs_mass) unit.observations.add_mass(query.index, row);
-      if (observer == nullptr) continue;
-      observer->on_row(query.layer, group.first_head + h, query.token.position, visible, row);
-    }
+    const AttendedRows rows{group.store, group.first_head, group.heads,
+                            within,      hidden,           std::span(slots_).subspan(hidden)};
+    const auto mass = parts_of(query.layer).query.attend(rows, query.token, wants_mass);
+    if (wants_mass) show_mass(unit, group, visible, query, mass, observer);
   }
   if (unit.cache.needs().any() && !unit.spans_layers) {
     unit.observations.show(unit.cache, query.index, unit.heads, classes_);
+  }
+}
+
+// Shows the attention of each head of a group, which covers the last of what is visible.
+void CachedAttention::show_mass(ModelUnit& unit,
+                                const KvHeadGroup& group,
+                                const Visible& visible,
+                                const Query& query,
+                                std::span<const float> mass,
+                                AttentionObserver* observer) {
+  const std::size_t n = mass.size() / group.heads;
+  const std::size_t hidden = visible.size() - n;
+  for (std::size_t h = 0; h < group.heads; ++h) {
+    row_.assign(hidden, 0.0F);
+    const auto part = mass.subspan(h * n, n);
+    row_.insert(row_.end(), part.begin(), part.end());
+    if (unit.cache.needs().attention) unit.observations.add_mass(query.index, row_);
+    if (observer == nullptr) continue;
+    observer->on_row(query.layer, group.first_head + h, query.token.position, visible, row_);
   }
 }
 
@@ -240,8 +256,8 @@ void CachedAttention::attend_chunk(ModelUnit& unit, const LayerVectors& vectors,
   for (KvHeadGroup& group : unit.groups) {
     if (group.layer != vectors.layer) continue;
     bring_up_to_date(group, last, visible);
-    parts_->chunk.attend({group.store, group.first_head, group.heads, visible, slots_}, vectors,
-                         last, out);
+    const AttendedRows rows{group.store, group.first_head, group.heads, visible, 0, slots_};
+    parts_of(vectors.layer).chunk.attend(rows, vectors, last, out);
   }
 }
 

@@ -19,13 +19,14 @@ void QueryRotation::add_run(std::size_t count, Position rotate) {
   rotations_.push_back(rotate);
 }
 
-void QueryRotation::plan(const Visible& visible, Position query) {
+void QueryRotation::plan(const Visible& visible, Position query, std::size_t hidden) {
   KV_CHECK(rules_.keys != KeyRotation::at_read);
   const std::size_t n = visible.size();
   runs_.clear();
   rotations_.clear();
   if (rules_.keys == KeyRotation::none || !rules_.ranks) return add_run(n, query);
-  if (rules_.keys == KeyRotation::at_rank) return add_run(n, static_cast<Position>(n - 1));
+  // Keys at their ranks count the hidden ones too. Elsewhere only distances matter.
+  if (rules_.keys == KeyRotation::at_rank) return add_run(n, static_cast<Position>(hidden + n - 1));
   const auto add = [&](Position first, std::size_t count, std::size_t rank) {
     add_run(count, static_cast<Position>(n - 1 - rank + first));
   };

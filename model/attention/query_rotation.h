@@ -34,8 +34,9 @@ class QueryRotation {
   QueryRotation(RopeCache& rope, std::size_t head_dim, RotationRules rules);
 
   // Plans for the query at that position: which runs of its visible set share a rotation, and
-  // which. Requires keys that are not rotated at_read.
-  void plan(const Visible& visible, Position query);
+  // which. `hidden`: how many ranks before the visible ones a window hides. Requires keys that are
+  // not rotated at_read.
+  void plan(const Visible& visible, Position query, std::size_t hidden = 0);
 
   // The queries rotated for each run of the plan: [tokens, heads, head_dim] per run. Tokens before
   // the planned one are rotated by as many positions less. Holds until the next call.

@@ -7,6 +7,15 @@ VectorReader::VectorReader(RopeCache& rope, std::size_t head_dim)
 
 KeysAndValues VectorReader::read(const KvStore& store, std::span<const Slot> slots) {
   if (store.direct()) return {store.keys(slots), store.values(slots)};
+  return widened(store, slots);
+}
+
+KeysAndValues VectorReader::read_numbers(const KvStore& store, std::span<const Slot> slots) {
+  if (store.rotates_in_place()) return {store.keys(slots), store.values(slots)};
+  return widened(store, slots);
+}
+
+KeysAndValues VectorReader::widened(const KvStore& store, std::span<const Slot> slots) {
   keys_.resize(slots.size() * dim_);
   for (std::size_t i = 0; i < slots.size(); ++i) store.key(slots[i], keys_.data() + i * dim_);
   return {rows_of(keys_, slots.size()), widened_values(store, slots)};

@@ -29,6 +29,9 @@ class VectorReader {
   // Keys as they are stored.
   KeysAndValues read(const KvStore& store, std::span<const Slot> slots);
 
+  // The same, but codes are widened too.
+  KeysAndValues read_numbers(const KvStore& store, std::span<const Slot> slots);
+
   // Keys that are stored raw: rotated for their ranks among what is visible, or for their
   // positions. Cost: a copy and a rotation of every visible key.
   KeysAndValues read_raw(const KvStore& store,
@@ -37,6 +40,7 @@ class VectorReader {
                          bool ranks);
 
  private:
+  KeysAndValues widened(const KvStore& store, std::span<const Slot> slots);
   SlotRows widened_values(const KvStore& store, std::span<const Slot> slots);
   [[nodiscard]] SlotRows rows_of(const std::vector<float>& wide, std::size_t count);
 

@@ -1,5 +1,6 @@
 #include "kvcheck/model/kernels/numbers.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -24,6 +25,13 @@ void write_numbers(std::span<const float> values, Storage storage, std::byte* ro
 
 void read_numbers(const std::byte* row, Storage storage, std::span<float> out) {
   kernels().widen(static_cast<Number>(storage), row, out.size(), out.data());
+}
+
+void cap_logits(double cap, std::span<float> logits) {
+  if (cap == 0) return;
+  for (float& logit : logits) {
+    logit = static_cast<float>(cap * std::tanh(static_cast<double>(logit) / cap));
+  }
 }
 
 }  // namespace kv::model

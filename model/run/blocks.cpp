@@ -50,6 +50,15 @@ void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float*
   }
 }
 
+void normalise_all(const Norm& norm, float epsilon, std::span<float> rows) {
+  if (norm.gain.empty()) return;
+  normalise(norm, epsilon, rows.size() / norm.gain.size(), rows.data(), rows.data());
+}
+
+void scale_by(double factor, std::span<float> values) {
+  if (factor != 1) kernels().scale(values.data(), static_cast<float>(factor), values.size());
+}
+
 void apply(const Linear& linear, std::size_t tokens, const float* in, std::vector<float>& out) {
   const Matrix& weight = linear.weight;
   out.resize(tokens * weight.rows);

@@ -12,6 +12,12 @@ namespace kv::model {
 // in and out [tokens, width]; they may be the same.
 void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float* in, float* out);
 
+// In place, every row of the norm's width; nothing happens without a norm.
+void normalise_all(const Norm& norm, float epsilon, std::span<float> rows);
+
+// values[i] *= factor, in f32; nothing happens if the factor is 1.
+void scale_by(double factor, std::span<float> values);
+
 // out [tokens, rows] = in [tokens, columns] times the weights, plus the bias.
 void apply(const Linear& linear, std::size_t tokens, const float* in, std::vector<float>& out);
 

@@ -1,9 +1,11 @@
 #include "kvcheck/model/run/decoder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/model/kernels/numbers.h"
 #include "kvcheck/sim/replay/serves.h"
 
 namespace kv::model {
@@ -24,6 +26,51 @@ Result<void> check_chunk(const Spec& spec, std::size_t tokens) {
       "have seen; expected chunk=1");
 }
 
+// An upper bound, from the spec alone, on the positions of the next `chunk` queries after `seen`
+// tokens: a text that learned positions cannot serve is refused before anything is read.
+std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk) {
+  const std::size_t last = seen + chunk - 1;
+  if (!are_ranks(spec.positions) || !spec.bounded()) return last;
+  const std::size_t budget = spec.budget;
+  if (spec.visibility == Visibility::window) return std::min(last, budget - 1);
+  if (spec.timing != Timing::trim_then_attend) {
+    return std::min(seen, budget + spec.slack) + chunk - 1;
+  }
+  // Room is made for the chunk, as far as the recent window gives way.
+  const std::size_t left = budget - std::min<std::size_t>(spec.recent, chunk);
+  return std::min(seen, left) + chunk - 1;
+}
+
+// The tokens whose rotation a text gets: fewer than it has where positions are ranks in a cache.
+std::size_t rotation_length(const ModelConfig& config, const Spec& spec, std::size_t length) {
+  if (length == 0 || !config.scaling.by_length()) return 0;
+  const std::size_t chunk = std::min<std::size_t>(spec.chunk, length);
+  return last_position(spec, length - chunk, chunk) + 1;
+}
+
+Error rotated_past(std::size_t position, std::size_t limit) {
+  return malformed("position " + std::to_string(position) + " is past the " +
+                   std::to_string(limit) +
+                   " that this text's rotation is for, which depends on the text's length; "
+                   "expected a shorter text, or positions=in-cache with a budget that fits");
+}
+
+// What the families with unlike layers cannot do yet.
+Result<void> check_layers(const ModelConfig& config, const Spec& spec) {
+  if (spec.selects() && config.has_windows()) {
+    return usage_error(
+        "visibility=top-pages selects among all positions, and some layers of this model see only "
+        "the newest ones; expected another visibility");
+  }
+  const bool mixed = spec.unit == Unit::model && needs_of(spec).vectors();
+  if (mixed && config.has_several_rotations()) {
+    return usage_error(
+        "unit=model shows one policy the vectors of all layers, and the layers of this model "
+        "rotate unlike each other; expected another unit");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Decoder> Decoder::create(const LanguageModel& model,
@@ -34,6 +81,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
     return kept.error();
   }
   if (Result<void> stored = check_format(spec, options.storage); !stored) return stored.error();
+  if (Result<void> alike = check_layers(model.config, spec); !alike) return alike.error();
   // Learned positions are added to a token before the first layer, so it has one rank in all
   // layers.
   const bool equal = spec.budgets.law == Budgets::Law::equal;
@@ -62,31 +110,13 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
 Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options)
     : model_(&model),
       spec_(spec),
+      length_(rotation_length(model.config, spec, options.length)),
       token_classes_(needs_of(spec).token_classes ? options.token_classes : nullptr),
       observer_(options.observer),
       on_attention_(options.on_attention),
       attention_(std::make_unique<CachedAttention>(
-          model.config, spec, options.seed, options.storage, options.keys)),
-      re_evaluation_(model, options.storage, options.keys) {}
-
-namespace {
-
-// An upper bound, from the spec alone, on the positions of the next `chunk` queries after `seen`
-// tokens: a text that learned positions cannot serve is refused before anything is read.
-std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk) {
-  const std::size_t last = seen + chunk - 1;
-  if (!are_ranks(spec.positions) || !spec.bounded()) return last;
-  const std::size_t budget = spec.budget;
-  if (spec.visibility == Visibility::window) return std::min(last, budget - 1);
-  if (spec.timing != Timing::trim_then_attend) {
-    return std::min(seen, budget + spec.slack) + chunk - 1;
-  }
-  // Room is made for the chunk, as far as the recent window gives way.
-  const std::size_t left = budget - std::min<std::size_t>(spec.recent, chunk);
-  return std::min(seen, left) + chunk - 1;
-}
-
-}  // namespace
+          model.config, spec, options.seed, options.storage, options.keys, length_)),
+      re_evaluation_(model, options.storage, options.keys, length_) {}
 
 Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   const ModelConfig& config = model_->config;
@@ -97,9 +127,13 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
     }
   }
   if (Result<void> sized = check_chunk(spec_, tokens.size()); !sized) return sized;
-  if (!config.learned_positions()) return {};
+  const std::size_t limit = rotation_limit(config, length_);
+  if (!config.learned_positions() && limit == 0) return {};
   const std::size_t last = last_position(spec_, seen(), tokens.size());
-  if (last >= config.context) return learned_past(last, config.context);
+  if (limit > 0 && last >= limit) return rotated_past(last, limit);
+  if (config.learned_positions() && last >= config.context) {
+    return learned_past(last, config.context);
+  }
   return {};
 }
 
@@ -152,6 +186,7 @@ void Decoder::embed(std::span<const TokenId> tokens) {
   for (std::size_t i = 0; i < tokens_; ++i) {
     float* row = hidden_states_.data() + i * width;
     kernels().widen(table.number, table.row(static_cast<std::size_t>(tokens[i])), width, row);
+    scale_by(model_->config.embedding_scale, {row, width});
     if (!model_->config.learned_positions()) continue;
     const auto query = static_cast<Position>(seen() - tokens_ + i);
     const std::size_t at = are_ranks(spec_.positions) ? attention_->rank_of(query) : query;
@@ -160,32 +195,54 @@ void Decoder::embed(std::span<const TokenId> tokens) {
   }
 }
 
-void Decoder::run_layer(std::size_t index) {
+// Queries, keys and values of the layer, as attention takes them: before rotation, but normalised
+// and scaled.
+void Decoder::project(std::size_t index) {
   const ModelConfig& config = model_->config;
   const LayerWeights& layer = model_->layers[index];
-  const std::size_t numbers = hidden_states_.size();
-  normed_.resize(numbers);
-  normalise(layer.before_attention, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
   apply(layer.query, tokens_, normed_.data(), q_);
   apply(layer.key, tokens_, normed_.data(), k_);
   apply(layer.value, tokens_, normed_.data(), v_);
+  normalise_all(layer.of_queries, config.epsilon, q_);
+  normalise_all(layer.of_keys, config.epsilon, k_);
+  const LayerSettings settings = config.layer(index);
+  scale_by(settings.query_scale, q_);
+  if (settings.rotation != LayerRotation::main || config.scaling.attention_factor == 1) return;
+  const double squared = config.scaling.attention_factor * config.scaling.attention_factor;
+  for (std::size_t at = 0; at < q_.size(); at += config.head_dim) {
+    scale_by(squared, std::span(q_).subspan(at, config.rope.dims));
+  }
+}
+
+// Adds what attention or the MLP computed.
+void Decoder::add_to_stream(const Norm& after) {
+  normalise_all(after, model_->config.epsilon, added_);
+  scale_by(model_->config.residual_scale, added_);
+  kernels().add(hidden_states_.data(), added_.data(), hidden_states_.size());
+}
+
+void Decoder::run_layer(std::size_t index) {
+  const ModelConfig& config = model_->config;
+  const LayerWeights& layer = model_->layers[index];
+  const auto read = [&](const Norm& norm) {
+    normed_ = hidden_states_;
+    normalise_all(norm, config.epsilon, normed_);
+  };
+  read(layer.before_attention);
+  project(index);
   attended_.resize(q_.size());
   attending(true);
   attention_->run_layer({index, tokens_, q_.data(), k_.data(), v_.data()}, attended_.data(),
                         observer_);
   attending(false);
-  if (config.parallel) {
-    // The MLP reads the hidden states that attention read, so they are normalised before its output
-    // is added.
-    normalise(layer.before_mlp, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
-  }
+  // In parallel, the MLP reads the hidden states that attention read, so they are normalised before
+  // its output is added.
+  if (config.parallel) read(layer.before_mlp);
   apply(layer.output, tokens_, attended_.data(), added_);
-  kernels().add(hidden_states_.data(), added_.data(), numbers);
-  if (!config.parallel) {
-    normalise(layer.before_mlp, config.epsilon, tokens_, hidden_states_.data(), normed_.data());
-  }
+  add_to_stream(layer.after_attention);
+  if (!config.parallel) read(layer.before_mlp);
   mlp_.run(layer, config.activation, tokens_, normed_.data(), added_);
-  kernels().add(hidden_states_.data(), added_.data(), numbers);
+  add_to_stream(layer.after_mlp);
 }
 
 void Decoder::finish(Logits requested) {
@@ -198,6 +255,8 @@ void Decoder::finish(Logits requested) {
   logits_.resize(rows * head.rows);
   model_kernels().multiply({head.number, head.data, head.rows, head.columns}, normed_.data(), rows,
                            logits_.data());
+  scale_by(model_->config.logit_scale, logits_);
+  cap_logits(model_->config.logit_cap, logits_);
 }
 
 }  // namespace kv::model

@@ -23,6 +23,9 @@ struct DecoderOptions {
   std::uint64_t seed = 1;  // of policies that draw
   KvFormat storage{};      // of keys and values
   KeyStorage keys = KeyStorage::rotated;
+  // Tokens of the whole text. Rotations that depend on it (RopeScaling::by_length) are those of a
+  // single pass over a text of this length; 0: one within the model's first context.
+  std::size_t length = 0;
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
@@ -68,10 +71,13 @@ class Decoder {
 
   void embed(std::span<const TokenId> tokens);
   void run_layer(std::size_t index);
+  void project(std::size_t index);
+  void add_to_stream(const Norm& after);
   void finish(Logits requested);
 
   const LanguageModel* model_;
   Spec spec_;
+  std::size_t length_;                                            // whose rotation is used
   std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if the policy does not ask
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;

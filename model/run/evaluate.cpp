@@ -42,7 +42,9 @@ Result<Evaluation> evaluate(const LanguageModel& model,
   std::size_t done = 0;
   Evaluation result;
   for (const std::vector<TokenId>& tokens : streams) {
-    Result<Decoder> decoder = Decoder::create(model, spec, options);
+    DecoderOptions own = options;
+    own.length = tokens.size();
+    Result<Decoder> decoder = Decoder::create(model, spec, own);
     if (!decoder) return decoder.error();
     std::vector<float>& nll = result.nll.emplace_back();
     std::vector<std::uint8_t>& right = result.right.emplace_back();

@@ -51,8 +51,9 @@ Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const T
   VectorReplacement replacement(attention);
   const auto dense = parse_spec("dense");
   KV_CHECK(dense.has_value());
-  auto pass = Decoder::create(*model_, *dense,
-                              {.storage = storage_, .keys = keys_, .observer = &replacement});
+  const DecoderOptions options{
+      .storage = storage_, .keys = keys_, .length = length_, .observer = &replacement};
+  auto pass = Decoder::create(*model_, *dense, options);
   if (!pass) return pass.error();
   // Only its vectors are needed; logits of the last token are the fewest that a feed computes.
   return pass->feed(before, Logits::last);

@@ -24,9 +24,12 @@ namespace kv::model {
 
 class ReEvaluation {
  public:
-  // `model` outlives it. Storage and keys are those of the cache.
-  ReEvaluation(const LanguageModel& model, const KvFormat& storage, KeyStorage keys)
-      : model_(&model), storage_(storage), keys_(keys) {}
+  // `model` outlives it. Storage, keys and the length whose rotation is used are the cache's.
+  ReEvaluation(const LanguageModel& model,
+               const KvFormat& storage,
+               KeyStorage keys,
+               std::size_t length = 0)
+      : model_(&model), storage_(storage), keys_(keys), length_(length) {}
 
   // Once per chunk, after it began in `attention`; `chunk` are its tokens. If tokens were evicted
   // since the last call, the residents before the chunk get new vectors.
@@ -43,6 +46,7 @@ class ReEvaluation {
   const LanguageModel* model_;
   KvFormat storage_;
   KeyStorage keys_;
+  std::size_t length_;
   std::vector<Resident> residents_;         // in stream order, the chunk's tokens included
   std::uint64_t evicted_at_last_pass_ = 0;  // evictions until vectors were last evaluated
 };

@@ -7,6 +7,7 @@
 
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/model/run/spool.h"
+#include "kvcheck/model/run/trace_limits.h"
 #include "kvcheck/traces/files/writer.h"
 
 namespace kv::model {
@@ -182,9 +183,9 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   if (auto done = complete(options.kv_heads, config.kv_heads, "kv-head"); !done) {
     return done.error();
   }
-  if (options.kind == TraceKind::qkv && config.scaling.kind != RopeScaling::Kind::none) {
-    return usage_error(
-        "traces of q/k/v cannot express this model's stretched rotation; expected kind attention");
+  if (options.kind == TraceKind::qkv) {
+    const Result<void> said = check_vectors_suffice(config, options.layers, tokens);
+    if (!said) return said.error();
   }
   if (options.kind == TraceKind::qkv && options.cell->spec.vectors == Vectors::re_evaluated) {
     return usage_error(
@@ -195,6 +196,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kind = options.kind;
   info.tokens = tokens;
   info.layers = options.layers;
+  info.rope = rope_of(config, config.layer(options.layers.front()).rotation);
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;
@@ -225,8 +227,10 @@ Result<void> record(const LanguageModel& model,
   Result<Spool> spool = Spool::create(path);
   if (!spool) return spool.error();
   Recorder recorder(model.config, options, *info, *std::move(spool));
-  const DecoderOptions decoding{
-      .seed = options.cell->seed, .token_classes = options.token_classes, .observer = &recorder};
+  const DecoderOptions decoding{.seed = options.cell->seed,
+                                .length = tokens.size(),
+                                .token_classes = options.token_classes,
+                                .observer = &recorder};
   Result<std::vector<float>> nll = run(model, tokens, *options.cell, decoding, recorder, report);
   if (!nll) return nll.error();
   const Transcript transcript = transcript_of(tokenizer, tokens, *std::move(nll));

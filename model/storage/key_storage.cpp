@@ -5,8 +5,8 @@
 namespace kv::model {
 namespace {
 
-KeyRotation key_rotation(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
-  if (config.rope.layout == RopeLayout::none) return KeyRotation::none;
+KeyRotation key_rotation(const Rope& rope, const Spec& spec, KeyStorage keys) {
+  if (rope.layout == RopeLayout::none) return KeyRotation::none;
   if (keys == KeyStorage::raw) return KeyRotation::at_read;
   // Keys that are evaluated again are rotated for their new ranks then, so none is ever shifted:
   // every trim is followed by an evaluation before anything attends.
@@ -43,8 +43,8 @@ Result<void> check_keys(const ModelConfig& config,
   return {};
 }
 
-RotationRules rotation_rules(const ModelConfig& config, const Spec& spec, KeyStorage keys) {
-  return {.keys = key_rotation(config, spec, keys), .ranks = are_ranks(spec.positions)};
+RotationRules rotation_rules(const Rope& rope, const Spec& spec, KeyStorage keys) {
+  return {.keys = key_rotation(rope, spec, keys), .ranks = are_ranks(spec.positions)};
 }
 
 }  // namespace kv::model

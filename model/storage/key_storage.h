@@ -39,6 +39,7 @@ struct RotationRules {
       false;  // queries and keys meet at their ranks, else at their positions in the stream
 };
 
-RotationRules rotation_rules(const ModelConfig& config, const Spec& spec, KeyStorage keys);
+// Of layers that rotate by `rope`.
+RotationRules rotation_rules(const Rope& rope, const Spec& spec, KeyStorage keys);
 
 }  // namespace kv::model

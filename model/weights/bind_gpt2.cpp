@@ -45,8 +45,8 @@ Result<Linear> column_linear(Binder& binder,
 Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& layer) {
   const ModelConfig& config = binder.model.config;
   const std::size_t width = config.width;
-  if (auto bound = binder.norm(at + "ln_1", true, layer.before_attention); !bound) return bound;
-  if (auto bound = binder.norm(at + "ln_2", true, layer.before_mlp); !bound) return bound;
+  if (auto bound = binder.norm(at + "ln_1", layer.before_attention); !bound) return bound;
+  if (auto bound = binder.norm(at + "ln_2", layer.before_mlp); !bound) return bound;
   const Result<Linear> fused = column_linear(binder, at + "attn.c_attn", width, 3 * width);
   if (!fused) return fused.error();
   // c_attn has the outputs of query, key and value side by side, each of all heads.
@@ -77,7 +77,7 @@ Result<void> bind_gpt2(Binder& binder) {
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {
     bound = bind_layer(binder, prefix + "h." + std::to_string(i) + ".", model.layers[i]);
   }
-  if (bound) bound = binder.norm(prefix + "ln_f", true, model.last);
+  if (bound) bound = binder.norm(prefix + "ln_f", model.last);
   if (bound) bound = binder.head("lm_head.weight");
   return bound;
 }

@@ -31,17 +31,17 @@ Result<void> bind_layer(Binder& binder, const std::string& at, LayerWeights& lay
   const std::size_t width = config.width;
   const bool bias = config.attention_bias;
   Linear fused;
-  Result<void> bound = binder.norm(at + "input_layernorm", true, layer.before_attention);
+  Result<void> bound = binder.norm(at + "input_layernorm", layer.before_attention);
   // The chain stops at the first error; those that follow are skipped.
   const auto linear = [&](const std::string& name, std::size_t rows, std::size_t columns,
                           bool shifted, Linear& into) {
     if (bound) bound = binder.linear(at + name, rows, columns, shifted, into);
   };
   linear("attention.query_key_value", 3 * width, width, bias, fused);
-  linear("attention.dense", width, width, bias, layer.output);
+  linear("attention.dense", width, width, config.output_bias, layer.output);
   linear("mlp.dense_h_to_4h", config.inner, width, true, layer.up);
   linear("mlp.dense_4h_to_h", width, config.inner, true, layer.down);
-  if (bound) bound = binder.norm(at + "post_attention_layernorm", true, layer.before_mlp);
+  if (bound) bound = binder.norm(at + "post_attention_layernorm", layer.before_mlp);
   if (bound) split(binder, fused, layer);
   return bound;
 }
@@ -54,7 +54,7 @@ Result<void> bind_gpt_neox(Binder& binder) {
   for (std::size_t i = 0; bound && i < model.layers.size(); ++i) {
     bound = bind_layer(binder, "gpt_neox.layers." + std::to_string(i) + ".", model.layers[i]);
   }
-  if (bound) bound = binder.norm("gpt_neox.final_layer_norm", true, model.last);
+  if (bound) bound = binder.norm("gpt_neox.final_layer_norm", model.last);
   if (bound) bound = binder.head("embed_out.weight");
   return bound;
 }

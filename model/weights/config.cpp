@@ -1,8 +1,7 @@
 #include "kvcheck/model/weights/config.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 
 #include "kvcheck/base/text/text.h"
 
@@ -50,31 +49,27 @@ Result<void> check_config(const ModelConfig& config) {
     return contradiction("the number of rotating dimensions", config.rope.dims,
                          "an even number from 2 to the head's " + std::to_string(config.head_dim));
   }
+  if (!config.by_layer.empty() && config.by_layer.size() != config.layers) {
+    return contradiction("the number of layers whose kind is given", config.by_layer.size(),
+                         "as many as there are layers, " + std::to_string(config.layers));
+  }
+  const Rope& local = config.local_rope;
+  if (local.layout != RopeLayout::none &&
+      (local.dims == 0 || local.dims % 2 != 0 || local.dims > config.head_dim)) {
+    return contradiction("the number of dimensions that rotate locally", local.dims,
+                         "an even number from 2 to the head's " + std::to_string(config.head_dim));
+  }
   return {};
 }
 
-std::vector<double> rope_frequencies(const ModelConfig& config) {
-  if (config.rope.layout == RopeLayout::none) return {};
-  const RopeScaling& scaling = config.scaling;
-  std::vector<double> frequencies(config.rope.dims / 2);
-  for (std::size_t pair = 0; pair < frequencies.size(); ++pair) {
-    const double exponent =
-        -2.0 * static_cast<double>(pair) / static_cast<double>(config.rope.dims);
-    double frequency = std::pow(config.rope.theta, exponent);
-    if (scaling.kind == RopeScaling::Kind::linear) frequency /= scaling.factor;
-    if (scaling.kind == RopeScaling::Kind::llama3) {
-      // Full rotations of the pair within the first context. Pairs with few are stretched by the
-      // factor, pairs with many are left as they are, and between the two limits one fades into the
-      // other (Llama 3.1's rope_scaling).
-      const double rotations = scaling.first_context * frequency / (2 * std::numbers::pi);
-      const double fade =
-          (rotations - scaling.low_frequency) / (scaling.high_frequency - scaling.low_frequency);
-      const double kept = std::fmin(std::fmax(fade, 0.0), 1.0);
-      frequency *= kept + (1 - kept) / scaling.factor;
-    }
-    frequencies[pair] = frequency;
-  }
-  return frequencies;
+bool ModelConfig::has_windows() const {
+  return std::ranges::any_of(by_layer, [](const LayerSettings& one) { return one.window > 0; });
+}
+
+bool ModelConfig::has_several_rotations() const {
+  return std::ranges::any_of(by_layer, [&](const LayerSettings& one) {
+    return one.rotation != by_layer.front().rotation;
+  });
 }
 
 }  // namespace kv::model

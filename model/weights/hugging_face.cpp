@@ -44,15 +44,29 @@ Result<void> Binder::linear(
   return {};
 }
 
-Result<void> Binder::norm(const std::string& name, bool shifts, Norm& into) {
-  Result<std::vector<float>> gain = files.vector(name + ".weight", model.config.width);
+Result<void> Binder::norm(const std::string& name, Norm& into, std::size_t size) {
+  const std::size_t numbers = size > 0 ? size : model.config.width;
+  Result<std::vector<float>> gain = files.vector(name + ".weight", numbers);
   if (!gain) return gain.error();
   into.gain = *std::move(gain);
-  if (!shifts) return {};
-  Result<std::vector<float>> shift = files.vector(name + ".bias", model.config.width);
+  if (model.config.norms.kind == Norms::Kind::rms_from_one) {
+    for (float& one : into.gain) one += 1;
+  }
+  if (model.config.norms.kind != Norms::Kind::layer) return {};
+  Result<std::vector<float>> shift = files.vector(name + ".bias", numbers);
   if (!shift) return shift.error();
   into.shift = *std::move(shift);
   return {};
+}
+
+Linear Binder::rows_of(const Linear& fused, std::size_t first, std::size_t rows) {
+  Linear part = fused;
+  part.weight.data = fused.weight.row(first);
+  part.weight.rows = rows;
+  if (fused.bias.empty()) return part;
+  const auto from = fused.bias.begin() + static_cast<std::ptrdiff_t>(first);
+  part.bias = {from, from + static_cast<std::ptrdiff_t>(rows)};
+  return part;
 }
 
 Result<void> Binder::table(const std::string& name, std::size_t rows, Matrix& into) {
@@ -98,6 +112,7 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
   Result<void> bound;
   switch (config->architecture) {
     case Architecture::llama:
+    case Architecture::phi3:
       bound = bind_llama(binder);
       break;
     case Architecture::gpt_neox:
@@ -105,6 +120,9 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
       break;
     case Architecture::gpt2:
       bound = bind_gpt2(binder);
+      break;
+    case Architecture::gpt_neo:
+      bound = bind_gpt_neo(binder);
       break;
   }
   if (!bound) return bound.error();

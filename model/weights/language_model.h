@@ -48,20 +48,24 @@ struct Linear {
 
 // y = (x - mean) / deviation * gain + shift (LayerNorm), or x / root mean square * gain (RMSNorm).
 struct Norm {
-  std::vector<float> gain;   // [width]
+  std::vector<float> gain;   // [width]; empty: there is no norm here
   std::vector<float> shift;  // [width]; empty for RMSNorm
 };
 
 struct LayerWeights {
-  Norm before_attention;
-  Linear query;   // [heads * head_dim, width]
-  Linear key;     // [kv_heads * head_dim, width]
-  Linear value;   // [kv_heads * head_dim, width]
-  Linear output;  // [width, heads * head_dim]
+  Norm before_attention;  // of what it reads; some families have none
+  Linear query;           // [heads * head_dim, width]
+  Linear key;             // [kv_heads * head_dim, width]
+  Linear value;           // [kv_heads * head_dim, width]
+  Linear output;          // [width, heads * head_dim]
   Norm before_mlp;
-  Linear gate;  // [inner, width]; only with a gated MLP
-  Linear up;    // [inner, width]
-  Linear down;  // [width, inner]
+  Linear gate;             // [inner, width]; only with a gated MLP
+  Linear up;               // [inner, width]
+  Linear down;             // [width, inner]
+  Norm of_queries{};       // [head_dim] for each head, or [heads * head_dim] for all together
+  Norm of_keys{};          // ... as many as keys have
+  Norm after_attention{};  // of what is added to the residual stream
+  Norm after_mlp{};
 };
 
 struct LanguageModel {

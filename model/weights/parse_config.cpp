@@ -2,11 +2,13 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
+#include <vector>
 
-#include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/model/weights/config_reader.h"
+#include "kvcheck/model/weights/families.h"
+#include "kvcheck/model/weights/parse_detail.h"
 
 namespace kv::model {
 namespace {
@@ -29,132 +31,26 @@ Activation read_activation(ConfigReader& reader,
   return Activation::silu;
 }
 
-RopeScaling read_scaling(ConfigReader& reader, std::string_view name) {
-  const json::value* value = reader.find(name);
-  if (value == nullptr) return {};
-  if (!value->is_object()) {
-    reader.keep_wrong(name, *value, "an object");
-    return {};
-  }
-  ConfigReader inner(value->get_object(), std::string(name) + ".");
-  // Older exports call it "type".
-  const std::string word = inner.word("rope_type", inner.word("type", "default"));
-  RopeScaling scaling;
-  if (word == "linear") scaling.kind = RopeScaling::Kind::linear;
-  if (word == "llama3") scaling.kind = RopeScaling::Kind::llama3;
-  if (scaling.kind != RopeScaling::Kind::none) scaling.factor = inner.real("factor", 0);
-  if (scaling.kind == RopeScaling::Kind::llama3) {
-    // No defaults: a checkpoint that leaves one out was trained with numbers that we cannot know.
-    scaling.low_frequency = inner.real("low_freq_factor", 0);
-    scaling.high_frequency = inner.real("high_freq_factor", 0);
-    scaling.first_context = static_cast<double>(inner.count("original_max_position_embeddings"));
-    if (!(scaling.high_frequency > scaling.low_frequency && scaling.low_frequency > 0)) {
-      inner.keep("has '" + std::string(name) +
-                 "' whose low_freq_factor is not between 0 and its high_freq_factor");
-    }
-  } else if (scaling.kind == RopeScaling::Kind::none && word != "default") {
-    inner.keep("has '" + std::string(name) + "' of type " + shown(word) +
-               "; expected default, linear or llama3");
-  }
-  if (scaling.kind != RopeScaling::Kind::none && scaling.factor <= 0) {
-    inner.keep("has '" + std::string(name) + "' without a 'factor'");
-  }
-  if (!inner.problem().empty()) reader.keep(inner.problem());
-  return scaling;
-}
-
-void read_common(ConfigReader& reader, ModelConfig& config) {
-  config.width = reader.count("hidden_size");
-  config.layers = reader.count("num_hidden_layers");
-  config.heads = reader.count("num_attention_heads");
-  config.inner = reader.count("intermediate_size");
-  config.context = reader.count("max_position_embeddings");
-}
-
-// The size of a head, of configurations that do not state it.
-std::size_t even_share(ConfigReader& reader, const ModelConfig& config) {
-  if (config.heads == 0) return 0;
-  if (config.width % config.heads != 0) {
+void read_sizes(ConfigReader& reader, const Family& family, ModelConfig& config) {
+  const SizeNames& names = family.sizes;
+  config.width = reader.count(names.width);
+  config.layers = reader.count(names.layers);
+  config.heads = reader.count(names.heads);
+  const bool shares = !names.kv_heads.empty();
+  config.kv_heads = shares ? reader.count(names.kv_heads, config.heads) : config.heads;
+  // GPT-2 and GPT-Neo leave the width of the MLP out.
+  config.inner =
+      config.learned ? reader.count(names.inner, 4 * config.width) : reader.count(names.inner);
+  config.context = reader.count(names.context);
+  config.head_dim = family.head_dim;
+  // Those whose queries share no keys have no such entry either, and their binders rely on it.
+  if (shares && reader.find("head_dim") != nullptr) {
+    config.head_dim = reader.count("head_dim");
+  } else if (family.head_dim == 0 && config.heads > 0) {
+    config.head_dim = config.width / config.heads;
+    if (config.width % config.heads == 0) return;
     reader.keep("has a width of " + std::to_string(config.width) + " and " +
                 std::to_string(config.heads) + " heads; expected a multiple of the heads");
-  }
-  return config.width / config.heads;
-}
-
-// The leading dimensions of a head that rotate, as a share of all.
-std::size_t rotating(ConfigReader& reader, double share, const ModelConfig& config) {
-  if (share > 1) {
-    reader.keep("rotates " + shortest(share) + " of each head; expected a share of at most 1");
-    return 0;
-  }
-  return static_cast<std::size_t>(share * static_cast<double>(config.head_dim));
-}
-
-// Newer configurations have the base beside the scaling, in one object.
-void read_rope(ConfigReader& reader, ModelConfig& config) {
-  constexpr std::string_view together = "rope_parameters";
-  const json::value* value = reader.find(together);
-  config.scaling = read_scaling(reader, value == nullptr ? "rope_scaling" : together);
-  if (value == nullptr || !value->is_object()) return;
-  ConfigReader inner(value->get_object(), std::string(together) + ".");
-  config.rope.theta = inner.real("rope_theta", config.rope.theta);
-  const double share = inner.real("partial_rotary_factor", 0);
-  if (share > 0) config.rope.dims = rotating(inner, share, config);
-  if (!inner.problem().empty()) reader.keep(inner.problem());
-}
-
-void read_llama(ConfigReader& reader, ModelConfig& config) {
-  read_common(reader, config);
-  config.kv_heads = reader.count("num_key_value_heads", config.heads);
-  config.head_dim =
-      reader.find("head_dim") != nullptr ? reader.count("head_dim") : even_share(reader, config);
-  config.epsilon = static_cast<float>(reader.real("rms_norm_eps", 1e-6));
-  config.activation = read_activation(reader, "hidden_act", "silu");
-  config.rope = {RopeLayout::half, config.head_dim, reader.real("rope_theta", 10000)};
-  read_rope(reader, config);
-  config.tied = reader.flag("tie_word_embeddings", false);
-  // Qwen2 has these biases always, and no entry for them.
-  config.attention_bias = config.name == "qwen2" || reader.flag("attention_bias", false);
-  config.mlp_bias = reader.flag("mlp_bias", false);
-  if (reader.flag("use_sliding_window", false)) {
-    reader.keep("asks for 'use_sliding_window'; here policies decide what is kept, so turn it off");
-  }
-}
-
-void read_gpt_neox(ConfigReader& reader, ModelConfig& config) {
-  read_common(reader, config);
-  config.kv_heads = config.heads;
-  config.head_dim = even_share(reader, config);
-  config.epsilon = static_cast<float>(reader.real("layer_norm_eps", 1e-5));
-  config.activation = read_activation(reader, "hidden_act", "gelu");
-  // Exports of newer transformers rename rotary_pct and rotary_emb_base.
-  const double share = reader.real("rotary_pct", reader.real("partial_rotary_factor", 0.25));
-  config.rope = {RopeLayout::half, rotating(reader, share, config),
-                 reader.real("rotary_emb_base", reader.real("rope_theta", 10000))};
-  read_rope(reader, config);
-  config.tied = reader.flag("tie_word_embeddings", false);
-  config.parallel = reader.flag("use_parallel_residual", true);
-  config.attention_bias = reader.flag("attention_bias", true);
-  config.mlp_bias = true;
-}
-
-void read_gpt2(ConfigReader& reader, ModelConfig& config) {
-  config.width = reader.count("n_embd");
-  config.layers = reader.count("n_layer");
-  config.heads = reader.count("n_head");
-  config.kv_heads = config.heads;
-  config.head_dim = even_share(reader, config);
-  // The published configurations leave n_inner out or null.
-  config.inner = reader.count("n_inner", 4 * config.width);
-  config.context = reader.count("n_positions", reader.count("n_ctx", 0));
-  config.epsilon = static_cast<float>(reader.real("layer_norm_epsilon", 1e-5));
-  config.activation = read_activation(reader, "activation_function", "gelu_new");
-  config.tied = reader.flag("tie_word_embeddings", true);
-  config.attention_bias = true;
-  config.mlp_bias = true;
-  // Variants that would silently compute other numbers are refused, here and above.
-  if (reader.flag("scale_attn_by_inverse_layer_idx", false)) {
-    reader.keep("asks for 'scale_attn_by_inverse_layer_idx', which this kvcheck does not know");
   }
 }
 
@@ -173,18 +69,95 @@ void read_ends(ConfigReader& reader, ModelConfig& config) {
   config.end_tokens = read("eos_token_id");
 }
 
-struct Family {
-  std::string_view name;
-  Architecture architecture;
-  void (*read)(ConfigReader&, ModelConfig&);
-};
+// What no family that opens here has.
+void refuse_others(ConfigReader& reader) {
+  if (reader.find("quantization_config") != nullptr) {
+    reader.keep("has a 'quantization_config'; expected weights of f32, f16 or bf16");
+  }
+  for (const char* name :
+       {"is_encoder_decoder", "add_cross_attention", "tie_encoder_decoder", "use_bfloat16"}) {
+    reader.require(name, false);
+  }
+  reader.require("pruned_heads", json::object());
+}
 
-constexpr std::array<Family, 4> families = {{{"llama", Architecture::llama, read_llama},
-                                             {"qwen2", Architecture::llama, read_llama},
-                                             {"gpt_neox", Architecture::gpt_neox, read_gpt_neox},
-                                             {"gpt2", Architecture::gpt2, read_gpt2}}};
+// Numbers far from any model's make frequencies that no double holds.
+Result<void> check_frequencies(const ModelConfig& config) {
+  // Far above any model; what is checked below takes time in proportion.
+  constexpr std::size_t most = 1 << 16;
+  if (config.head_dim > most) {
+    return malformed("has heads of " + std::to_string(config.head_dim) +
+                     " numbers; expected at most " + std::to_string(most));
+  }
+  for (const LayerRotation rotation : {LayerRotation::main, LayerRotation::local}) {
+    // Only the first and the last context, as frequencies depend on the length monotonically.
+    for (const std::size_t length : {std::size_t{0}, std::size_t{1} << 32}) {
+      for (const double frequency : rope_frequencies(config, rotation, length)) {
+        if (std::isfinite(frequency)) continue;
+        return malformed("has a rotation by more than any number; expected a base near 10000");
+      }
+    }
+  }
+  return {};
+}
+
+void read_family(ConfigReader& reader, const Family& family, ModelConfig& config) {
+  config.architecture = family.architecture;
+  config.learned = family.theta == 0;
+  config.vocabulary = reader.count("vocab_size");
+  // After the vocabulary, which limits their numbers.
+  read_ends(reader, config);
+  refuse_others(reader);
+  read_sizes(reader, family, config);
+  config.norms = family.norms;
+  config.epsilon = static_cast<float>(reader.real(family.epsilon, family.default_epsilon));
+  config.activation = read_activation(reader, family.activation, family.default_activation);
+  config.gated = family.gated;
+  config.tied = reader.flag("tie_word_embeddings", family.tied);
+  if (!config.learned) config.rope = {RopeLayout::half, config.head_dim, family.theta};
+  family.rest(reader, config);
+  if (!config.learned) read_rope(reader, config);
+  reader.ignore(harmless_entries());
+  reader.ignore(family.harmless);
+  reader.finish("a " + config.name + " model");
+}
 
 }  // namespace
+
+std::vector<LayerSettings>& layer_settings(ConfigReader& reader, ModelConfig& config) {
+  // One wrong number must not allocate much.
+  constexpr std::size_t most = 1 << 16;
+  if (config.layers > most) {
+    reader.keep("has " + std::to_string(config.layers) + " layers; expected at most " +
+                std::to_string(most));
+  } else {
+    config.by_layer.resize(config.layers);
+  }
+  return config.by_layer;
+}
+
+void read_windows(ConfigReader& reader,
+                  ModelConfig& config,
+                  std::size_t window,
+                  const std::function<bool(std::size_t layer)>& slides) {
+  const std::vector<std::string> types = reader.words("layer_types");
+  if (!types.empty() && types.size() != config.layers) {
+    reader.keep("has 'layer_types' of " + std::to_string(types.size()) + " layers; expected " +
+                std::to_string(config.layers));
+    return;
+  }
+  std::vector<LayerSettings>& layers = layer_settings(reader, config);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool sliding = types.empty() ? slides(i) : types[i] == "sliding_attention";
+    if (!types.empty() && !sliding && types[i] != "full_attention") {
+      constexpr std::array<std::string_view, 2> words = {"full_attention", "sliding_attention"};
+      return reader.keep("has an " + unknown_word("layer type", types[i], words));
+    }
+    if (!sliding) continue;
+    layers[i].window = window;
+    if (window == 0) reader.keep("has layers with a window and no 'sliding_window' in use");
+  }
+}
 
 Result<ModelConfig> parse_config(std::string_view text) {
   json::error_code failed;
@@ -195,32 +168,24 @@ Result<ModelConfig> parse_config(std::string_view text) {
   ModelConfig config;
   config.name = reader.word("model_type", "");
   if (!reader.problem().empty()) return malformed(reader.problem());
-  if (config.name.empty())
-    return malformed("has no 'model_type'; expected one of llama, qwen2, gpt_neox, gpt2");
-  const Family* family = nullptr;
-  std::array<std::string_view, families.size()> names;
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    names[i] = families[i].name;
-    if (names[i] == config.name) family = &families[i];
+  std::vector<std::string> words;
+  for (const Family& one : families()) words.emplace_back(one.name);
+  if (config.name.empty()) {
+    return malformed("has no 'model_type'; expected one of " + join(words, ", "));
   }
-  if (family == nullptr) {
+  const auto family = std::ranges::find(families(), config.name, &Family::name);
+  if (family == families().end()) {
+    const std::vector<std::string_view> names(words.begin(), words.end());
     return Error{Error::Kind::unsupported,
                  "has an " + unknown_word("model_type", config.name, names)};
   }
   config.note = reader.word("kvcheck_note", "");
-  config.architecture = family->architecture;
-  config.vocabulary = reader.count("vocab_size");
-  // After the vocabulary, which limits their numbers.
-  read_ends(reader, config);
-  // Refused by name: otherwise the error would be about a tensor of an unexpected type.
-  if (reader.find("quantization_config") != nullptr) {
-    reader.keep("has a 'quantization_config'; expected weights of f32, f16 or bf16");
-  }
-  family->read(reader, config);
+  read_family(reader, *family, config);
   if (!reader.problem().empty()) return malformed(reader.problem());
   if (Result<void> checked = check_config(config); !checked) {
     return malformed("contradicts itself: " + checked.error().message);
   }
+  if (Result<void> checked = check_frequencies(config); !checked) return checked.error();
   return config;
 }
 

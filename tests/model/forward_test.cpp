@@ -1,104 +1,14 @@
-// The decoder against an independent forward pass (tests/model/reference_model.py): three
-// architectures, policies, chunks, positions and storages; each query of the reference runs over
-// all keys under the mask of what the decoder says it saw.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "kvcheck/model/run/decoder.h"
+// The decoder against an independent forward pass (tests/model/reference_model.py): four families,
+// policies, chunks, positions and storages; each query of the reference runs over all keys under
+// the mask of what the decoder says it saw.
+#include "kvcheck/tests/model/against_numpy.h"
 #include "kvcheck/tests/model/small_models.h"
-#include "kvcheck/tests/paths.h"
 
 namespace kv::model {
 namespace {
 
 using test::SmallModel;
-
-std::string find_python() {
-  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (std::system((std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) {
-      return candidate;
-    }
-  }
-  return {};
-}
-
-// Records which tokens each query saw.
-class Witness final : public AttentionObserver {
- public:
-  void on_row(std::size_t layer,
-              std::size_t head,
-              Position query,
-              const Visible& visible,
-              std::span<const float> mass) override {
-    EXPECT_EQ(mass.size(), visible.size());
-    lines_ += std::to_string(layer) + " " + std::to_string(head) + " " + std::to_string(query);
-    for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) add(p);
-    for (const Position p : visible.middle) add(p);
-    for (Position p = visible.recent.first; p < visible.recent.last; ++p) add(p);
-    lines_ += "\n";
-  }
-
-  [[nodiscard]] const std::string& lines() const { return lines_; }
-
- private:
-  void add(Position p) { lines_ += " " + std::to_string(p); }
-
-  std::string lines_;
-};
-
-std::vector<TokenId> some_tokens(std::size_t count) {
-  std::vector<TokenId> tokens;
-  for (std::size_t i = 0; i < count; ++i)
-    tokens.push_back(static_cast<TokenId>(i * i * 7 % 31 + 1));
-  return tokens;
-}
-
-struct Case {
-  std::string spec;
-  DecoderOptions options{};
-  double bound = 2e-5;
-};
-
-// Runs one case and writes down what the reference needs; gives the folder.
-std::string write_case(const LanguageModel& model, const Case& requested, std::size_t index) {
-  const Spec spec = parse_spec(requested.spec).value();
-  Witness witness;
-  DecoderOptions options = requested.options;
-  options.observer = &witness;
-  Decoder decoder = Decoder::create(model, spec, options).value();
-  const std::vector<TokenId> tokens = some_tokens(32);
-  std::string text;
-  std::string logits;
-  for (const TokenId token : tokens) text += std::to_string(token) + " ";
-  for (std::size_t at = 0; at < tokens.size(); at += spec.chunk) {
-    const std::size_t size = std::min<std::size_t>(spec.chunk, tokens.size() - at);
-    EXPECT_TRUE(decoder.feed(std::span(tokens).subspan(at, size)));
-    const auto bytes = std::as_bytes(decoder.logits());
-    logits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  std::string folder = test::fresh_folder("forward-" + std::to_string(index));
-  test::write_into(folder, "tokens.txt", text);
-  test::write_into(folder, "visible.txt", witness.lines());
-  test::write_into(folder, "positions.txt", are_ranks(spec.positions) ? "in-cache" : "absolute");
-  test::write_into(folder, "logits.bin", logits);
-  return folder;
-}
-
-// Whether the reference agrees on every case.
-bool agrees(const SmallModel& small, const std::vector<Case>& cases, bool report_lies = false) {
-  const std::string folder = small.write("forward-model");
-  const LanguageModel model = open_model(folder).value();
-  std::string command =
-      find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::string written = write_case(model, cases[i], i);
-    if (report_lies) test::write_into(written, "positions.txt", "absolute");
-    command += " " + written + " " + std::to_string(cases[i].bound);
-  }
-  if (report_lies) command += " 2>/dev/null";
-  return std::system(command.c_str()) == 0;
-}
+using Case = NumpyCase;
 
 KvFormat format_of(std::string_view words) {
   return parse_kv_format(words).value();
@@ -171,12 +81,7 @@ const std::vector<Case>& shifted_cases() {
   return all;
 }
 
-class Forward : public testing::Test {
- protected:
-  void SetUp() override {
-    if (find_python().empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
-  }
-};
+class Forward : public NumpyTest {};
 
 TEST_F(Forward, LlamaAgreesWithNumPy) {
   EXPECT_TRUE(agrees(test::small_llama(), cases()));

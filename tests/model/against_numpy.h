@@ -1,0 +1,34 @@
+// The decoder compared with the forward passes of tests/model/reference_model.py.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/tests/model/small_models.h"
+
+namespace kv::model {
+
+// One run of a decoder; the reference runs over all keys under the mask of what the decoder says it
+// saw.
+struct NumpyCase {
+  std::string spec;
+  DecoderOptions options{};
+  double bound = 2e-5;  // of the largest difference, relative to the largest logit
+  std::size_t tokens = 32;
+};
+
+// Whether the reference agrees on every case. If `report_lies`, the file says that positions
+// are absolute, whatever they are.
+bool agrees(const test::SmallModel& small,
+            const std::vector<NumpyCase>& cases,
+            bool report_lies = false);
+
+// Skips where there is no python3 with numpy.
+class NumpyTest : public testing::Test {
+ protected:
+  void SetUp() override;
+};
+
+}  // namespace kv::model

@@ -1,0 +1,148 @@
+// Every entry of a configuration is used, known to change nothing, or refused by name.
+#include "kvcheck/model/weights/config.h"
+#include "kvcheck/tests/model/small_families.h"
+
+namespace kv::model {
+namespace {
+
+using testing::HasSubstr;
+
+std::string message_of(const std::string& json) {
+  const auto config = parse_config(json);
+  return config ? "read" : config.error().message;
+}
+
+std::vector<test::SmallModel> all_models() {
+  std::vector<test::SmallModel> all = {test::small_gpt_neox(), test::small_gpt2()};
+  for (const std::string& name : test::small_family_names()) {
+    all.push_back(test::small_family(name));
+  }
+  return all;
+}
+
+TEST(ConfigEntries, AnUnknownOneIsRefusedByNameInEveryFamily) {
+  for (test::SmallModel model : all_models()) {
+    EXPECT_EQ(message_of(model.config), "read") << model.config;
+    model.set("{", R"({"attention_of_tomorrow":0.5,)");
+    EXPECT_THAT(message_of(model.config),
+                HasSubstr("has an entry 'attention_of_tomorrow' = '5E-1' that kvcheck does not "
+                          "know in a"))
+        << model.config;
+  }
+}
+
+TEST(ConfigEntries, NullIsAsGoodAsMissing) {
+  for (test::SmallModel model : all_models()) {
+    model.set("{", R"({"attention_of_tomorrow":null,)");
+    EXPECT_EQ(message_of(model.config), "read") << model.config;
+  }
+}
+
+TEST(ConfigEntries, WhatOnlyTrainingUsesChangesNothing) {
+  for (test::SmallModel model : all_models()) {
+    model.set("{", R"({"attention_dropout":0.1,"initializer_range":0.02,"use_cache":true,)"
+                   R"("torch_dtype":"bfloat16","architectures":["X"],"pad_token_id":0,)");
+    EXPECT_EQ(message_of(model.config), "read") << model.config;
+  }
+}
+
+// An entry with a value that would change the numbers in a way that is not implemented.
+TEST(ConfigEntries, VariantsAreRefusedByName) {
+  const auto refused = [](const std::string& family, const std::string& entry) {
+    return message_of(test::small_family(family, "," + entry).config);
+  };
+  EXPECT_THAT(refused("llama", R"("rope_interleaved":true)"),
+              HasSubstr("has 'rope_interleaved' = 'true'; expected false, because nothing else"));
+  EXPECT_THAT(refused("llama", R"("sliding_window":5)"), HasSubstr("an entry 'sliding_window'"));
+  EXPECT_THAT(refused("mistral", R"("attention_bias":true)"), HasSubstr("'attention_bias'"));
+  EXPECT_THAT(refused("qwen2", R"("mlp_bias":true)"), HasSubstr("'mlp_bias'"));
+  EXPECT_THAT(refused("stablelm", R"("qk_layernorm":true)"), HasSubstr("'qk_layernorm'"));
+  EXPECT_THAT(refused("gemma3_text", R"("use_bidirectional_attention":true)"),
+              HasSubstr("'use_bidirectional_attention'"));
+  EXPECT_THAT(refused("gemma", R"("hidden_act":"relu")"), HasSubstr("has 'hidden_act'"));
+  EXPECT_THAT(refused("phi3", R"("lm_head_bias":true)"), HasSubstr("'lm_head_bias'"));
+  EXPECT_THAT(refused("olmo2", R"("is_encoder_decoder":true)"), HasSubstr("'is_encoder_decoder'"));
+  EXPECT_THAT(refused("granite", R"("quantization_config":{"bits":4})"),
+              HasSubstr("expected weights of f32, f16 or bf16"));
+  EXPECT_THAT(refused("granite", R"("attention_multiplier":1e9)"),
+              HasSubstr("expected a number from 1e-6 to 1e6"));
+  EXPECT_THAT(message_of(test::small_gpt2().set("{", R"({"add_cross_attention":true,)").config),
+              HasSubstr("'add_cross_attention'"));
+  EXPECT_THAT(message_of(test::small_gpt2().set("n_ctx\":64", "n_ctx\":32").config),
+              HasSubstr("has 'n_ctx' = '32'; expected the value of 'n_positions', '64'"));
+}
+
+TEST(ConfigEntries, RotationsAreReadToTheLastEntry) {
+  const auto of = [](const std::string& settings, const std::string& family = "llama") {
+    return message_of(test::small_family(family, R"(,"rope_scaling":)" + settings).config);
+  };
+  EXPECT_THAT(of(R"({"rope_type":"linear","factor":2,"phase":1})"),
+              HasSubstr("has an entry 'rope_scaling.phase' = '1' that kvcheck does not know"));
+  EXPECT_THAT(of(R"({"rope_type":"mrope","factor":2})"), HasSubstr("unknown type of rotation"));
+  EXPECT_THAT(of(R"({"rope_type":"linear","type":"yarn","factor":2})"),
+              HasSubstr("expected the value of 'rope_type'"));
+  EXPECT_THAT(of(R"({"rope_type":"dynamic","factor":2,"original_max_position_embeddings":8})"),
+              HasSubstr("expected 32, because nothing else is implemented"));
+  EXPECT_THAT(of(R"({"rope_type":"longrope","short_factor":[1],"long_factor":[1]})", "phi3"),
+              HasSubstr("expected two lists of one for each of the 3 pairs"));
+  EXPECT_THAT(
+      of(R"({"rope_type":"longrope","short_factor":[1,0,1],"long_factor":[1,1,1]})", "phi3"),
+      HasSubstr("expected a list of positive numbers"));
+  EXPECT_THAT(of("7"), HasSubstr("has 'rope_scaling' = '7'; expected an object"));
+}
+
+TEST(ConfigEntries, KindsOfLayersMustFitTheLayers) {
+  const auto of = [](const std::string& entry, const std::string& family) {
+    return message_of(test::small_family(family, "," + entry).config);
+  };
+  EXPECT_THAT(of(R"("layer_types":["full_attention"])", "gemma2"),
+              HasSubstr("has 'layer_types' of 1 layers; expected 4"));
+  EXPECT_THAT(of(R"("layer_types":["full_attention","full_atention","x","y"])", "gemma2"),
+              HasSubstr("unknown layer type 'full_atention'; did you mean 'full_attention'?"));
+  EXPECT_THAT(of(R"("no_rope_layers":[1,0])", "smollm3"), HasSubstr("one for each layer"));
+  EXPECT_THAT(of(R"("no_rope_layers":[1,0,2,1])", "smollm3"), HasSubstr("a list of 0 and 1"));
+  test::SmallModel neo = test::small_family("gpt_neo");
+  EXPECT_THAT(message_of(neo.set(R"("local"],2)", R"("local"],3)").config),
+              HasSubstr("has 6 words in 'attention_layers' or 'attention_types'"));
+  EXPECT_THAT(message_of(neo.set(R"("global")", R"("glbal")").config),
+              HasSubstr("expected global or local"));
+}
+
+// Newer exports say by kind of layer what older ones say in one entry each.
+TEST(ConfigEntries, RotationsByKindOfLayerAreReadAsTheOlderEntries) {
+  const auto older = parse_config(
+      test::small_family("gemma3_text",
+                         R"(,"rope_theta":500.0,"rope_scaling":{"rope_type":"linear","factor":8})")
+          .config);
+  const auto newer = parse_config(
+      test::small_family("gemma3_text",
+                         R"(,"rope_parameters":{"full_attention":{"rope_type":"linear",)"
+                         R"("factor":8,"rope_theta":500.0},"sliding_attention":)"
+                         R"({"rope_type":"default","rope_theta":100.0}})")
+          .config);
+  ASSERT_TRUE(older) << older.error().message;
+  ASSERT_TRUE(newer) << newer.error().message;
+  EXPECT_EQ(newer->rope, older->rope);
+  EXPECT_EQ(newer->local_rope, older->local_rope);
+  EXPECT_EQ(newer->scaling, older->scaling);
+  EXPECT_EQ(newer->by_layer, older->by_layer);
+  EXPECT_EQ(newer->local_rope.theta, 100);
+  EXPECT_EQ(newer->by_layer[2].rotation, LayerRotation::main);
+  EXPECT_EQ(newer->by_layer[3].rotation, LayerRotation::local);
+}
+
+// A missing entry has the family's own default, which null does not have.
+TEST(ConfigEntries, AMissingWindowOrCapIsNotANullOne) {
+  const auto of = [](const std::string& family, const std::string& from, const std::string& to) {
+    return parse_config(test::small_family(family).set(from, to).config).value();
+  };
+  EXPECT_EQ(of("mistral", R"(,"sliding_window":7)", "").layer(0).window, 4096U);
+  EXPECT_EQ(of("mistral", R"("sliding_window":7)", R"("sliding_window":null)").layer(0).window, 0U);
+  EXPECT_EQ(of("gemma2", R"("attn_logit_softcapping":2.0,)", "").attention_cap, 50);
+  EXPECT_EQ(of("gemma2", R"("attn_logit_softcapping":2.0)", R"("attn_logit_softcapping":null)")
+                .attention_cap,
+            0);
+}
+
+}  // namespace
+}  // namespace kv::model
