@@ -21,11 +21,13 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 26> table = {{
+constexpr std::array<Option, 28> table = {{
     model_option,
     weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
+    ids_option,
+    no_begin_option,
     policy_option,
     {.name = "budget",
      .value = "N,...",

@@ -31,7 +31,7 @@ std::string command_of(const Arguments& arguments) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  for (const std::string_view name : {"each", "mark", "open-loop"}) {
+  for (const std::string_view name : {"each", "mark", "open-loop", "ids", "no-begin"}) {
     if (arguments.given(name)) out += " --" + std::string(name);
   }
   return out;
@@ -44,7 +44,7 @@ Result<model::TextOptions> text_options(const Arguments& arguments, const Opened
   options.separator = arguments.value("split");
   options.each = arguments.given("each");
   options.mark = arguments.given("mark");
-  options.begin = opened.model.config.begin_token;
+  options.begin = begin_token(arguments, opened);
   options.tokens = tokens->value_or(0);
   if (options.separator.empty() && (options.each || options.mark)) {
     return usage_error("--each and --mark are about the pieces that --split makes; expected both");
@@ -92,10 +92,11 @@ Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
   plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
-  constexpr std::array<std::string_view, 3> architectures = {"llama", "gpt_neox", "gpt2"};
   const model::ModelConfig& config = plan.opened.model.config;
   plan.about.model = plan.opened.path;
-  plan.about.architecture = architectures[static_cast<std::size_t>(config.architecture)];
+  // Qwen2 and llama2.c have had the name of their layers' arithmetic since the first results files.
+  const bool llama = config.name == "qwen2" || config.name == "llama2.c";
+  plan.about.architecture = llama ? "llama" : config.name;
   if (!config.note.empty()) plan.about.architecture += "; " + config.note;
   if (arguments.value("weights") != "as-is") {
     plan.about.architecture += "; layers' weights as " + arguments.value("weights");

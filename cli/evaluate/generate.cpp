@@ -15,11 +15,13 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 15> table = {{
+constexpr std::array<Option, 17> table = {{
     model_option,
     weights_option,
     tokenizer_option,
     {.name = "prompt", .value = "TEXT", .help = "the text to continue [empty]"},
+    ids_option,
+    no_begin_option,
     {.name = "policy",
      .value = "SPEC",
      .default_value = "dense",
@@ -128,11 +130,12 @@ Result<GeneratePlan> plan_generate(const Arguments& arguments) {
   Result<std::vector<model::TokenId>> prompt =
       plan.opened.tokenizer->encode(arguments.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};
-  if (const auto begin = plan.opened.model.config.begin_token)
+  if (const auto begin = begin_token(arguments, plan.opened)) {
     prompt->insert(prompt->begin(), *begin);
+  }
   if (plan.tokens > 0) plan.options.length = prompt->size() + plan.tokens;
   if (prompt->empty()) {
-    return usage_error("this model has no begin token; expected a --prompt that is not empty");
+    return usage_error("no begin token is put first; expected a --prompt that is not empty");
   }
   plan.prompt = *std::move(prompt);
   plan.prompt_text = arguments.value("prompt");

@@ -6,6 +6,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/replay/sweep.h"
+#include "kvcheck/model/tokenizer/number_tokenizer.h"
 #include "kvcheck/sim/replay/serves.h"
 
 namespace kv::cli {
@@ -44,7 +45,18 @@ Result<model::LanguageModel> opened_weights(const Arguments& arguments) {
 Result<OpenedModel> opened_model(const Arguments& arguments) {
   Result<model::LanguageModel> model = opened_weights(arguments);
   if (!model) return model.error();
-  OpenedModel opened{.model = *std::move(model), .tokenizer = {}, .path = arguments.value("model")};
+  OpenedModel opened{.model = *std::move(model),
+                     .tokenizer = {},
+                     .path = arguments.value("model"),
+                     .numbers = arguments.given("ids")};
+  if (opened.numbers) {
+    if (!arguments.value("tokenizer").empty()) {
+      return usage_error(
+          "--ids opens no tokenizer, and --tokenizer names one; expected one of both");
+    }
+    opened.tokenizer = model::number_tokenizer(opened.model.config.vocabulary);
+    return opened;
+  }
   auto tokenizer = model::open_tokenizer(opened.path, arguments.value("tokenizer"),
                                          opened.model.config.vocabulary);
   if (!tokenizer) return tokenizer.error();
@@ -59,10 +71,16 @@ Result<OpenedModel> opened_model(const Arguments& arguments) {
   return opened;
 }
 
+std::optional<model::TokenId> begin_token(const Arguments& arguments, const OpenedModel& opened) {
+  if (arguments.given("no-begin")) return std::nullopt;
+  return opened.model.config.begin_token;
+}
+
 std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
                                                                  std::span<const Cell> cells) {
   const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
-  if (std::ranges::none_of(cells, asks)) return nullptr;
+  // Numbers are no words; the decoder says what it lacks.
+  if (opened.numbers || std::ranges::none_of(cells, asks)) return nullptr;
   return std::make_shared<const std::vector<TokenClass>>(model::token_classes(*opened.tokenizer));
 }
 

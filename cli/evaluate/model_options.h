@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,15 +20,19 @@ struct OpenedModel {
   model::LanguageModel model;
   std::unique_ptr<model::Tokenizer> tokenizer;
   std::string path;
+  bool numbers = false;  // whether the tokenizer reads token numbers and knows no words
 };
 
 // From --model and --weights. Errors: no model is given; those of opening it; weights that cannot
 // be stored as requested.
 Result<model::LanguageModel> opened_weights(const Arguments& arguments);
 
-// From --model, --weights and --tokenizer. Errors: also a tokenizer with more tokens than the
-// model.
+// From --model, --weights, and --tokenizer or --ids. Errors: also a tokenizer with more tokens than
+// the model.
 Result<OpenedModel> opened_model(const Arguments& arguments);
+
+// What is put before a text: the configuration's begin token, unless --no-begin is given.
+std::optional<model::TokenId> begin_token(const Arguments& arguments, const OpenedModel& opened);
 
 // From --storage.
 Result<Number> storage_number(const Arguments& arguments);
@@ -63,6 +68,11 @@ inline constexpr Option tokenizer_option = {
     .help =
         "tokenizer.json, a folder with vocab.json and merges.txt, or llama2.c's tokenizer "
         "[what lies beside the model]"};
+inline constexpr Option ids_option = {
+    .name = "ids", .help = "the text is token numbers between white space; no tokenizer is opened"};
+inline constexpr Option no_begin_option = {
+    .name = "no-begin",
+    .help = "put no begin token before the text, though the configuration names one"};
 inline constexpr Option policy_option = {
     .name = "policy",
     .value = "SPEC",

@@ -17,11 +17,13 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 21> table = {{
+constexpr std::array<Option, 23> table = {{
     model_option,
     weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
+    ids_option,
+    no_begin_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "the trace to write"},
     {.name = "kind",
      .value = "qkv|attention",
@@ -127,15 +129,16 @@ Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
   if (!tokens) return tokens.error();
   const auto skip = arguments.count("skip", 0, std::uint64_t{1} << 32);
   if (!skip) return skip.error();
+  const auto before = begin_token(arguments, opened);
   auto streams = model::streams_of(*text, *opened.tokenizer,
                                    {.separator = arguments.value("split"),
-                                    .begin = opened.model.config.begin_token,
+                                    .begin = before,
                                     .mark = arguments.given("mark"),
                                     .tokens = skip->value() + tokens->value()});
   if (!streams)
     return Error{streams.error().kind, arguments.value("text") + ": " + streams.error().message};
   std::vector<model::TokenId> stream = std::move(streams->front());
-  const auto begin = stream.begin() + (stream.front() == opened.model.config.begin_token ? 1 : 0);
+  const auto begin = stream.begin() + (stream.front() == before ? 1 : 0);
   if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
     return usage_error("--skip " + arguments.value("skip") + " leaves too little of " +
                        arguments.value("text") + ", which has " +

@@ -2,7 +2,7 @@
 #include "kvcheck/fuzz/support/model_checks.h"
 #include "kvcheck/fuzz/targets/targets.h"
 #include "kvcheck/model/tokenizer/bpe_rules.h"
-#include "kvcheck/model/tokenizer/byte_bpe.h"
+#include "kvcheck/model/tokenizer/bpe_tokenizer.h"
 
 namespace kv::fuzz {
 

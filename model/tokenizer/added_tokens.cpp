@@ -3,6 +3,30 @@
 #include <algorithm>
 
 namespace kv::model {
+namespace {
+
+std::size_t blanks_at_end(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0) {
+    std::size_t at = begin - 1;
+    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+    if (!is_white_space(text.substr(at, begin - at))) break;
+    begin = at;
+  }
+  return text.size() - begin;
+}
+
+std::size_t blanks_at_start(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t next = character_end(text, end);
+    if (!is_white_space(text.substr(end, next - end))) break;
+    end = next;
+  }
+  return end;
+}
+
+}  // namespace
 
 AddedTokens::AddedTokens(std::span<const AddedToken> tokens) {
   for (const AddedToken& added : tokens) {
@@ -18,19 +42,23 @@ AddedTokens::AddedTokens(std::span<const AddedToken> tokens) {
 
 std::vector<TextPart> AddedTokens::cut(std::string_view text) const {
   std::vector<TextPart> parts;
-  std::size_t begin = 0;
+  std::size_t done = 0;
   for (std::size_t at = 0; at < text.size();) {
     const AddedToken* const added = found_at(text.substr(at));
     if (added == nullptr) {
       ++at;
       continue;
     }
-    if (at > begin) parts.push_back({text.substr(begin, at - begin), nullptr});
-    parts.push_back({text.substr(at, added->text.size()), added});
-    at += added->text.size();
-    begin = at;
+    std::size_t begin = at;
+    std::size_t end = at + added->text.size();
+    // White space that the token before took in is gone.
+    if (added->takes_left) begin -= blanks_at_end(text.substr(done, at - done));
+    if (added->takes_right) end += blanks_at_start(text.substr(end));
+    if (begin > done) parts.push_back({text.substr(done, begin - done), nullptr});
+    parts.push_back({text.substr(begin, end - begin), added});
+    at = done = end;
   }
-  if (begin < text.size()) parts.push_back({text.substr(begin), nullptr});
+  if (done < text.size()) parts.push_back({text.substr(done), nullptr});
   return parts;
 }
 
@@ -49,7 +77,7 @@ Result<std::vector<TokenId>> AddedTokens::encode(std::string_view text,
   for (const TextPart& part : cut(text)) {
     if (part.added != nullptr) {
       tokens.push_back(part.added->token);
-    } else if (auto done = plain(part.text, tokens); !done) {
+    } else if (auto done = plain(part.text, part.text.data() == text.data(), tokens); !done) {
       return done.error();
     }
   }

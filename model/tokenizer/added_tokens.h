@@ -1,4 +1,8 @@
-// Added tokens: words of a tokenizer that are cut out of a text before anything else happens to it.
+// Added tokens: words of a tokenizer that are cut out of a text before anything else happens to it,
+// or out of the normalised text.
+//
+// Source: AddedVocabulary of Hugging Face's tokenizers: where several begin at one place, the
+// longest counts; a token with lstrip or rstrip takes the white space beside it in.
 #pragma once
 
 #include <array>
@@ -15,9 +19,12 @@ namespace kv::model {
 struct AddedToken {
   std::string text;  // not empty
   TokenId token = 0;
+  bool normalised = false;  // it is looked for in the normalised text
+  bool takes_left = false;  // ... with the white space before it
+  bool takes_right = false;
 };
 
-// A part of a text: an added token, or what lies between two.
+// A part of a text: an added token with what it takes in, or what lies between two.
 struct TextPart {
   std::string_view text;
   const AddedToken* added = nullptr;  // null: plain text
@@ -28,13 +35,13 @@ class AddedTokens {
   AddedTokens() = default;
   explicit AddedTokens(std::span<const AddedToken> tokens);
 
-  // The whole text in parts, none of them empty; where several added tokens begin at one place, the
-  // longest counts. The parts point into the text and into this object.
+  // The whole text in parts, none of them empty. The parts point into the text and into this
+  // object.
   [[nodiscard]] std::vector<TextPart> cut(std::string_view text) const;
 
-  // Appends the tokens of what lies between added tokens.
+  // Appends the tokens of what lies between added tokens; `first`: whether the text begins with it.
   using EncodePlain =
-      std::function<Result<void>(std::string_view text, std::vector<TokenId>& tokens)>;
+      std::function<Result<void>(std::string_view text, bool first, std::vector<TokenId>& tokens)>;
 
   // The tokens of the whole text, which must be UTF-8: the added ones, and what `plain` makes of
   // the rest. The first error of `plain` is the error.

@@ -53,37 +53,65 @@ Result<void> read_merges(const json::value* from, BpeRules& rules) {
   return {};
 }
 
-Result<void> read_step(const json::value& step, BpeRules& rules) {
-  const std::string_view type = text_of(find(&step, "type"));
-  if (type == "Split") {
-    const std::string_view pattern = text_of(find(find(&step, "pattern"), "Regex"));
-    if (pattern.empty() || text_of(find(&step, "behavior")) != "Isolated" ||
-        flag_of(find(&step, "invert"), false)) {
-      return unsupported("pre-tokenizer", json::serialize(step), "an isolating Split by a Regex");
-    }
-    // In place of the default, which is GPT-2's own pattern.
-    rules.pattern = pattern;
+// Decoders of vocabularies of characters: what stands for a blank, and whether one is taken from
+// the start. A decoder is known by its steps, as all exports write the same ones.
+Result<void> read_decoder(const json::value* from, BpeRules& rules) {
+  const std::string_view type = text_of(find(from, "type"));
+  if (from == nullptr || (type == "ByteLevel" && rules.words.byte_level())) return {};
+  if (rules.words.byte_level()) return unsupported("decoder", type, "ByteLevel");
+  if (type == "Metaspace") {
+    rules.blank = text_of(find(from, "replacement"));
+    const json::value* scheme = find(from, "prepend_scheme");
+    rules.blank_first = scheme == nullptr ? flag_of(find(from, "add_prefix_space"), true)
+                                          : text_of(scheme) != "never";
     return {};
   }
-  if (type == "ByteLevel") {
-    if (flag_of(find(&step, "add_prefix_space"), false)) {
-      return unsupported("pre-tokenizer", "ByteLevel with add_prefix_space", "none added");
-    }
-    return {};
-  }
-  return unsupported("pre-tokenizer", type, "ByteLevel, or Split and ByteLevel");
-}
-
-Result<void> read_pre_tokenizer(const json::value* from, BpeRules& rules) {
-  if (from == nullptr) return unsupported("pre-tokenizer", "none", "ByteLevel");
-  const json::value* steps = find(from, "pretokenizers");
-  if (text_of(find(from, "type")) != "Sequence" || steps == nullptr || !steps->is_array()) {
-    return read_step(*from, rules);
+  const json::value* steps = find(from, "decoders");
+  if (type != "Sequence" || steps == nullptr || !steps->is_array()) {
+    return unsupported("decoder", type, "ByteLevel, Metaspace or a Sequence");
   }
   for (const json::value& step : steps->get_array()) {
-    if (Result<void> read = read_step(step, rules); !read) return read;
+    const std::string_view kind = text_of(find(&step, "type"));
+    const std::string_view content = text_of(find(&step, "content"));
+    if (kind == "Replace" && content == " ") {
+      rules.blank = text_of(find(find(&step, "pattern"), "String"));
+    } else if (kind == "Strip" && content == " " &&
+               json::serialize(step).find("\"start\":1") != std::string::npos) {
+      rules.blank_first = true;
+    } else if (kind != "ByteFallback" && kind != "Fuse") {
+      return unsupported("decoder", json::serialize(step),
+                         "a Replace by a blank, ByteFallback, Fuse, or a Strip of one blank");
+    }
   }
   return {};
+}
+
+Result<void> read_unknown(const json::value* model, BpeRules& rules) {
+  rules.byte_fallback = flag_of(find(model, "byte_fallback"), false);
+  rules.fuse_unknown = flag_of(find(model, "fuse_unk"), false);
+  const std::string unknown(text_of(find(model, "unk_token")));
+  if (unknown.empty() || rules.words.byte_level()) return {};
+  const auto found = rules.vocabulary.find(unknown);
+  if (found == rules.vocabulary.end()) {
+    return malformed("has an unk_token " + shown(unknown) + ", which is not in the vocabulary");
+  }
+  rules.unknown = found->second;
+  return {};
+}
+
+// Entries that would change tokens in a way that is not implemented.
+Result<void> check_model(const json::value& model) {
+  const auto known = tokenizer_json::known_entries(
+      model, {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+              "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"});
+  if (!known) return known;
+  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    const std::string_view text = text_of(find(&model, name));
+    if (!text.empty()) return unsupported("model with " + std::string(name), text, "none");
+  }
+  const json::value* dropout = find(&model, "dropout");
+  if (dropout == nullptr) return {};
+  return unsupported("model with dropout", json::serialize(*dropout), "none");
 }
 
 }  // namespace
@@ -94,25 +122,29 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text) {
   const json::value* root = &*parsed;
   const json::value* model = find(root, "model");
   if (model == nullptr) return malformed("has no 'model'; expected a tokenizer");
+  // The post-processor adds the tokens around a text, which commands do by the configuration;
+  // truncation and padding are for batches.
+  const auto known = tokenizer_json::known_entries(
+      *root, {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+              "post_processor", "decoder", "model"});
+  if (!known) return known.error();
   const std::string_view type = text_of(find(model, "type"));
   if (!type.empty() && type != "BPE") return unsupported("model", type, "BPE or WordLevel");
-  // SentencePiece's way to spell unknown characters: its vocabulary is not one of byte characters.
-  if (flag_of(find(model, "byte_fallback"), false)) {
-    return unsupported("model", "BPE with byte_fallback", "byte-level BPE");
-  }
+  if (auto checked = check_model(*model); !checked) return checked.error();
   BpeRules rules;
   rules.whole_words = flag_of(find(model, "ignore_merges"), false);
-  const json::value* normalizer = find(root, "normalizer");
-  const std::string_view form = text_of(find(normalizer, "type"));
-  rules.nfc = form == "NFC";
-  if (normalizer != nullptr && !rules.nfc) return unsupported("normalizer", form, "NFC or none");
+  Result<Normalizer> normalizer = Normalizer::read(find(root, "normalizer"));
+  if (!normalizer) return normalizer.error();
+  rules.normalizer = *std::move(normalizer);
+  Result<PreTokenizer> words = PreTokenizer::read(find(root, "pre_tokenizer"));
+  if (!words) return words.error();
+  rules.words = *std::move(words);
   auto vocabulary = tokenizer_json::read_vocabulary(find(model, "vocab"));
   if (!vocabulary) return vocabulary.error();
   rules.vocabulary = *std::move(vocabulary);
   if (auto read = read_merges(find(model, "merges"), rules); !read) return read.error();
-  if (auto read = read_pre_tokenizer(find(root, "pre_tokenizer"), rules); !read) {
-    return read.error();
-  }
+  if (auto read = read_unknown(model, rules); !read) return read.error();
+  if (auto read = read_decoder(find(root, "decoder"), rules); !read) return read.error();
   auto added = tokenizer_json::read_added(find(root, "added_tokens"));
   if (!added) return added.error();
   rules.added = *std::move(added);
@@ -125,6 +157,9 @@ Result<BpeRules> parse_gpt2_files(std::string_view vocabulary, std::string_view 
   auto words = tokenizer_json::read_vocabulary(&*parsed);
   if (!words) return words.error();
   BpeRules rules;
+  Result<PreTokenizer> gpt2 = PreTokenizer::gpt2();
+  if (!gpt2) return gpt2.error();
+  rules.words = *std::move(gpt2);
   rules.vocabulary = *std::move(words);
   for (std::string_view line : split(merges, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);

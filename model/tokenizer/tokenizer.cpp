@@ -1,10 +1,13 @@
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
+#include <unicode/uchar.h>
+#include <unicode/unistr.h>
+
 #include <filesystem>
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
-#include "kvcheck/model/tokenizer/byte_bpe.h"
+#include "kvcheck/model/tokenizer/bpe_tokenizer.h"
 #include "kvcheck/model/tokenizer/llama2c_tokenizer.h"
 
 namespace kv::model {
@@ -69,6 +72,12 @@ std::size_t character_end(std::string_view text, std::size_t at) {
     ++at;
   } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
   return at;
+}
+
+bool is_white_space(std::string_view character) {
+  if (character.size() == 1) return character == " " || (character >= "\t" && character <= "\r");
+  const icu::StringPiece bytes(character.data(), static_cast<std::int32_t>(character.size()));
+  return u_isUWhiteSpace(icu::UnicodeString::fromUTF8(bytes).char32At(0)) != 0;
 }
 
 std::optional<std::size_t> first_invalid_utf8(std::string_view text) {

@@ -51,6 +51,9 @@ std::vector<TokenClass> token_classes(const Tokenizer& tokenizer);
 // Where the character that begins at `at` ends. Requires UTF-8 and at < text.size().
 std::size_t character_end(std::string_view text, std::size_t at);
 
+// Whether one character of UTF-8 is white space, by Unicode.
+bool is_white_space(std::string_view character);
+
 // The first byte at which `text` is not UTF-8, if any.
 std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "kvcheck/base/text/describe.h"
@@ -42,6 +43,18 @@ Error unsupported(std::string_view what, std::string_view found, std::string_vie
                                         "; expected " + std::string(expected)};
 }
 
+Result<void> known_entries(const json::value& object,
+                           std::initializer_list<std::string_view> names) {
+  if (!object.is_object()) return unsupported("step", json::serialize(object), "an object");
+  for (const auto& [name, value] : object.get_object()) {
+    const std::string_view entry(name.data(), name.size());
+    if (value.is_null() || std::ranges::find(names, entry) != names.end()) continue;
+    return unsupported("further entry", std::string(entry) + ": " + json::serialize(value),
+                       "only entries that kvcheck obeys");
+  }
+  return {};
+}
+
 Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const json::value* from) {
   if (from == nullptr || !from->is_object() || from->get_object().empty()) {
     return malformed("has no vocabulary; expected an object of texts and numbers");
@@ -75,11 +88,19 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
       return malformed("has an added token " + shown(json::serialize(entry)) +
                        "; expected its 'content' and 'id'");
     }
-    // They would take in blanks, or depend on the neighbours; no supported model needs them.
-    for (const char* const name : {"lstrip", "rstrip", "single_word"}) {
-      if (flag_of(find(&entry, name), false)) return unsupported("added token with", name, "none");
+    const auto known = known_entries(
+        entry, {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    if (!known) return known.error();
+    // It would depend on the neighbours; no supported model needs it.
+    if (flag_of(find(&entry, "single_word"), false)) {
+      return unsupported("added token with", "single_word", "none");
     }
-    added.push_back({std::string(text), static_cast<TokenId>(find(&entry, "id")->get_int64())});
+    const bool special = flag_of(find(&entry, "special"), false);
+    added.push_back({.text = std::string(text),
+                     .token = static_cast<TokenId>(find(&entry, "id")->get_int64()),
+                     .normalised = flag_of(find(&entry, "normalized"), !special),
+                     .takes_left = flag_of(find(&entry, "lstrip"), false),
+                     .takes_right = flag_of(find(&entry, "rstrip"), false)});
   }
   return added;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <initializer_list>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,10 @@ bool flag_of(const boost::json::value* value, bool otherwise);
 Result<boost::json::value> parse(std::string_view text);
 
 Error unsupported(std::string_view what, std::string_view found, std::string_view expected);
+
+// An error if the object has an entry of another name whose value is not null.
+Result<void> known_entries(const boost::json::value& object,
+                           std::initializer_list<std::string_view> names);
 
 // An object of texts and token numbers. It is an error if two texts have the same number.
 Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::json::value* from);

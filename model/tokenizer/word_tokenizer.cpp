@@ -1,8 +1,5 @@
 #include "kvcheck/model/tokenizer/word_tokenizer.h"
 
-#include <unicode/uchar.h>
-#include <unicode/unistr.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -15,12 +12,6 @@ namespace kv::model {
 namespace {
 
 namespace file = tokenizer_json;
-
-bool is_blank(std::string_view character) {
-  if (character.size() == 1) return character == " " || (character >= "\t" && character <= "\r");
-  const icu::StringPiece bytes(character.data(), static_cast<std::int32_t>(character.size()));
-  return u_isUWhiteSpace(icu::UnicodeString::fromUTF8(bytes).char32At(0)) != 0;
-}
 
 class WordTokenizer final : public Tokenizer {
  public:
@@ -50,7 +41,7 @@ class WordTokenizer final : public Tokenizer {
   [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
 
   [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
-    return added_.encode(text, [this](std::string_view plain, std::vector<TokenId>& tokens) {
+    return added_.encode(text, [this](std::string_view plain, bool, std::vector<TokenId>& tokens) {
       return encode_words(plain, tokens);
     });
   }
@@ -64,7 +55,7 @@ class WordTokenizer final : public Tokenizer {
     std::size_t begin = 0;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = character_end(text, at);
-      if (is_blank(text.substr(at, end - at))) {
+      if (is_white_space(text.substr(at, end - at))) {
         if (auto done = encode_word(text.substr(begin, at - begin), tokens); !done) return done;
         begin = end;
       }

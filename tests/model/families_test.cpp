@@ -67,6 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         R"({"rope_type":"llama3","factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,)"
         R"("original_max_position_embeddings":64})",
         R"({"rope_type":"yarn","factor":4.0,"original_max_position_embeddings":16})",
+        R"({"rope_type":"yarn","factor":4.0,"original_max_position_embeddings":512,)"
+        R"("beta_fast":4.0,"beta_slow":0.1})",
         R"({"type":"yarn","factor":8.0,"beta_fast":2.0,"beta_slow":0.25,"truncate":false,)"
         R"("mscale":0.7,"mscale_all_dim":0.3})",
         R"({"rope_type":"yarn","factor":2.0,"attention_factor":1.3})"));

@@ -1,9 +1,11 @@
-// Byte-level byte-pair encoding, as GPT-2, GPT-NeoX, Llama 3 and Qwen2 use it.
+// Byte-pair encoding: of bytes, as GPT-2, GPT-NeoX, Llama 3 and Qwen2 use it, or of characters with
+// bytes for those that are no token, as Llama 2, Mistral and Gemma use it.
 //
-// Source: the format of Hugging Face's tokenizer.json (model type BPE, pre-tokenizer ByteLevel,
-// alone or after one Split by a pattern), and GPT-2's vocab.json with merges.txt. Text is split by
-// a pattern into words; a word's bytes, written as 256 printable characters, are joined by the
-// merge of lowest rank until none applies. ICU gives Unicode's classes, the patterns and NFC.
+// Source: the format of Hugging Face's tokenizer.json (model type BPE) and GPT-2's vocab.json with
+// merges.txt. Added tokens are cut out of the text, the rest is normalised (normalizer.h) and split
+// into words (pre_tokenizer.h); a word's bytes, written as 256 printable characters, or its
+// characters are joined by the merge of lowest rank until none applies. ICU gives Unicode's
+// classes, the patterns and NFC.
 #pragma once
 
 #include <memory>

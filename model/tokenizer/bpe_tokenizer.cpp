@@ -1,0 +1,279 @@
+#include "kvcheck/model/tokenizer/bpe_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/tokenizer/bpe_rules.h"
+#include "kvcheck/model/tokenizer/merge.h"
+#include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
+#include "kvcheck/model/tokenizer/word_tokenizer.h"
+
+namespace kv::model {
+namespace {
+
+// The printable character that stands for each byte: itself where it is visible in Latin-1, else
+// the next one from 256 on.
+std::array<std::string, 256> byte_characters() {
+  std::array<std::string, 256> characters;
+  char32_t next = 256;
+  for (char32_t byte = 0; byte < 256; ++byte) {
+    const bool visible = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
+    const char32_t point = visible ? byte : next++;
+    if (point < 0x80) {
+      characters[byte] = static_cast<char>(point);
+    } else {
+      characters[byte] = {static_cast<char>(0xC0 | point >> 6),
+                          static_cast<char>(0x80 | (point & 0x3F))};
+    }
+  }
+  return characters;
+}
+
+std::uint64_t pair_key(TokenId left, TokenId right) {
+  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
+}
+
+// Characters that stand for no byte, as added tokens may hold, are taken as they are.
+std::string bytes_behind(const std::string& text,
+                         const std::unordered_map<std::string, char>& byte_of) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = character_end(text, at);
+    const std::string character = text.substr(at, end - at);
+    const auto found = byte_of.find(character);
+    if (found != byte_of.end()) {
+      bytes += found->second;
+    } else {
+      bytes += character;
+    }
+    at = end;
+  }
+  return bytes;
+}
+
+// "<0x0A>" stands for one byte where characters fall back to bytes.
+std::string fallback_text(std::size_t byte) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">";
+}
+
+class BpeTokenizer final : public Tokenizer {
+ public:
+  static Result<std::unique_ptr<Tokenizer>> make(BpeRules rules) {
+    auto made = std::make_unique<BpeTokenizer>(std::move(rules));
+    if (Result<void> filled = made->fill(); !filled) return filled.error();
+    return std::unique_ptr<Tokenizer>(std::move(made));
+  }
+
+  explicit BpeTokenizer(BpeRules rules) : rules_(std::move(rules)) {}
+
+  [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
+
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
+    return added_.encode(
+        text,
+        [this](std::string_view plain, bool first, std::vector<TokenId>& tokens) -> Result<void> {
+          const Result<std::string> normalised = rules_.normalizer.apply(plain);
+          if (!normalised) return normalised.error();
+          // Those that are looked for in what the normalizer made.
+          const auto rest = [&](std::string_view part, bool leads, std::vector<TokenId>& into) {
+            return encode_words(part, first && leads, into);
+          };
+          const auto found = normalised_.encode(*normalised, rest);
+          if (!found) return found.error();
+          tokens.insert(tokens.end(), found->begin(), found->end());
+          return {};
+        });
+  }
+
+  [[nodiscard]] std::string piece(std::optional<TokenId> previous, TokenId token) const override {
+    const std::string& text = pieces_[static_cast<std::size_t>(token)];
+    const bool blank = !previous && rules_.blank_first && text.starts_with(' ');
+    return blank ? text.substr(1) : text;
+  }
+
+ private:
+  Result<void> fill() {
+    const bool bytes = rules_.words.byte_level();
+    if (auto filled = bytes ? fill_bytes() : fill_characters(); !filled) return filled;
+    for (const auto& [left, right] : rules_.merges) {
+      const TokenId joined = rules_.vocabulary.at(left + right);
+      const auto order = static_cast<double>(joins_.size());
+      // Of merges of the same pair the first one counts, as it has the lowest rank.
+      joins_.try_emplace(pair_key(rules_.vocabulary.at(left), rules_.vocabulary.at(right)),
+                         Joined{joined, order});
+    }
+    return fill_added();
+  }
+
+  Result<void> put(TokenId token, std::string piece) {
+    const std::size_t named = rules_.vocabulary.size() + rules_.added.size();
+    return tokenizer_json::put_piece(pieces_, named, token, std::move(piece));
+  }
+
+  Result<void> fill_bytes() {
+    const std::array<std::string, 256> characters = byte_characters();
+    std::unordered_map<std::string, char> byte_of;
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      byte_of[characters[byte]] = static_cast<char>(byte);
+      const auto found = rules_.vocabulary.find(characters[byte]);
+      // Bytes that never occur in UTF-8 need no token.
+      const bool possible = byte < 0xF5 && byte != 0xC0 && byte != 0xC1;
+      if (found == rules_.vocabulary.end() && !possible) continue;
+      if (found == rules_.vocabulary.end()) {
+        return malformed("has no token for byte " + std::to_string(byte) + ", written " +
+                         shown(characters[byte]));
+      }
+      bytes_[byte] = found->second;
+    }
+    for (const auto& [text, token] : rules_.vocabulary) {
+      const std::string piece = bytes_behind(text, byte_of);
+      if (auto done = put(token, piece); !done) return done;
+      if (rules_.whole_words) words_.emplace(piece, token);
+    }
+    return {};
+  }
+
+  Result<void> fill_characters() {
+    for (const auto& [text, token] : rules_.vocabulary) {
+      std::string piece = text;
+      for (std::size_t at = 0; !rules_.blank.empty();) {
+        at = piece.find(rules_.blank, at);
+        if (at == std::string::npos) break;
+        piece.replace(at, rules_.blank.size(), " ");
+        ++at;
+      }
+      if (auto done = put(token, std::move(piece)); !done) return done;
+    }
+    for (std::size_t byte = 0; rules_.byte_fallback && byte < 256; ++byte) {
+      const auto found = rules_.vocabulary.find(fallback_text(byte));
+      if (found == rules_.vocabulary.end()) {
+        return malformed("falls back to bytes and has no token " + fallback_text(byte));
+      }
+      bytes_[byte] = found->second;
+      pieces_[static_cast<std::size_t>(found->second)] = static_cast<char>(byte);
+    }
+    return {};
+  }
+
+  Result<void> fill_added() {
+    std::vector<AddedToken> raw;
+    std::vector<AddedToken> normalised;
+    for (AddedToken added : rules_.added) {
+      if (auto done = put(added.token, added.text); !done) return done;
+      if (!added.normalised) {
+        raw.push_back(std::move(added));
+        continue;
+      }
+      // What is looked for in the normalised text is normalised itself.
+      Result<std::string> text = rules_.normalizer.apply(added.text);
+      if (!text) return text.error();
+      added.text = *std::move(text);
+      if (!added.text.empty()) normalised.push_back(std::move(added));
+    }
+    added_ = AddedTokens(raw);
+    normalised_ = AddedTokens(normalised);
+    return {};
+  }
+
+  Result<void> encode_words(std::string_view text, bool first, std::vector<TokenId>& tokens) const {
+    const Result<std::vector<std::string>> words = rules_.words.split(text, first);
+    if (!words) return words.error();
+    for (const std::string& word : *words) {
+      if (auto done = encode_word(word, tokens); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> encode_word(const std::string& word, std::vector<TokenId>& tokens) const {
+    if (rules_.whole_words) {
+      const auto& whole = rules_.words.byte_level() ? words_ : rules_.vocabulary;
+      if (const auto found = whole.find(word); found != whole.end()) {
+        tokens.push_back(found->second);
+        return {};
+      }
+    }
+    std::vector<TokenId> parts;
+    if (rules_.words.byte_level()) {
+      for (const char byte : word) parts.push_back(bytes_[static_cast<unsigned char>(byte)]);
+    } else if (auto spelled = spell(word, parts); !spelled) {
+      return spelled;
+    }
+    merge_tokens(parts, [this](TokenId left, TokenId right) -> std::optional<Joined> {
+      const auto found = joins_.find(pair_key(left, right));
+      if (found == joins_.end()) return {};
+      return found->second;
+    });
+    tokens.insert(tokens.end(), parts.begin(), parts.end());
+    return {};
+  }
+
+  // The word's characters as tokens.
+  Result<void> spell(const std::string& word, std::vector<TokenId>& parts) const {
+    bool after_unknown = false;
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t end = character_end(word, at);
+      const std::string character = word.substr(at, end - at);
+      const auto found = rules_.vocabulary.find(character);
+      const bool known = found != rules_.vocabulary.end();
+      if (known) {
+        parts.push_back(found->second);
+      } else if (rules_.byte_fallback) {
+        for (const char byte : character) parts.push_back(bytes_[static_cast<unsigned char>(byte)]);
+      } else if (!rules_.unknown) {
+        return malformed("the tokenizer has no token for the character " + shown(character));
+      } else if (!after_unknown || !rules_.fuse_unknown) {
+        parts.push_back(*rules_.unknown);
+      }
+      after_unknown = !known;
+      at = end;
+    }
+    return {};
+  }
+
+  BpeRules rules_;
+  std::array<TokenId, 256> bytes_{};
+  std::vector<std::string> pieces_;  // the bytes of each token
+  std::unordered_map<std::uint64_t, Joined> joins_;
+  std::unordered_map<std::string, TokenId> words_;  // bytes to tokens; only where whole words count
+  AddedTokens added_;
+  AddedTokens normalised_;
+};
+
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+Result<std::unique_ptr<Tokenizer>> named(const std::string& path,
+                                         Result<std::unique_ptr<Tokenizer>> made) {
+  if (!made) return Error{made.error().kind, shown(path) + " " + made.error().message};
+  return made;
+}
+
+Result<std::unique_ptr<Tokenizer>> make(Result<BpeRules> rules) {
+  if (!rules) return rules.error();
+  return BpeTokenizer::make(*std::move(rules));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  const std::string_view text = text_of(*file);
+  if (is_word_level(text)) return named(path, parse_word_tokenizer(text));
+  return named(path, make(parse_tokenizer_json(text)));
+}
+
+Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder) {
+  const Result<MappedFile> vocabulary = MappedFile::open(folder + "/vocab.json");
+  if (!vocabulary) return vocabulary.error();
+  const Result<MappedFile> merges = MappedFile::open(folder + "/merges.txt");
+  if (!merges) return merges.error();
+  return named(folder, make(parse_gpt2_files(text_of(*vocabulary), text_of(*merges))));
+}
+
+}  // namespace kv::model

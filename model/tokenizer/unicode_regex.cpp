@@ -1,0 +1,83 @@
+#include "kvcheck/model/tokenizer/unicode_regex.h"
+
+#include <unicode/uregex.h>
+#include <unicode/utext.h>
+
+#include <cstdint>
+
+#include "kvcheck/base/text/describe.h"
+
+namespace kv::model {
+namespace {
+
+// Limits of one match, so that a pattern from a file cannot run for ever. A step is about a
+// millisecond.
+constexpr std::int32_t match_steps = 2000;
+constexpr std::int32_t match_stack = 1 << 23;  // bytes
+
+struct CloseText {
+  void operator()(UText* text) const { utext_close(text); }
+};
+
+using Text = std::unique_ptr<UText, CloseText>;
+
+Text open_text(std::string_view text) {
+  UErrorCode status = U_ZERO_ERROR;
+  return Text(
+      utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &status));
+}
+
+// Opening a text for ICU fails for no other reason: any bytes are a text.
+Error out_of_memory() {
+  return io_error("out of memory");
+}
+
+}  // namespace
+
+void UnicodeRegex::Close::operator()(URegularExpression* regex) const {
+  uregex_close(regex);
+}
+
+Result<UnicodeRegex> UnicodeRegex::compile(const std::string& pattern) {
+  UErrorCode status = U_ZERO_ERROR;
+  UParseError where{};
+  const Text text = open_text(pattern);
+  if (text == nullptr) return out_of_memory();
+  UnicodeRegex made;
+  made.regex_ = std::shared_ptr<URegularExpression>(
+      uregex_openUText(text.get(), 0, &where, &status), Close());
+  if (U_SUCCESS(status) != 0) return made;
+  if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
+  return malformed("has a pattern " + shown(pattern) + " that is wrong at character " +
+                   std::to_string(where.offset) + ": " + u_errorName(status));
+}
+
+Result<void> UnicodeRegex::for_each_match(
+    std::string_view text, const std::function<void(std::size_t, std::size_t)>& found) const {
+  UErrorCode status = U_ZERO_ERROR;
+  // A clone per call, because matching changes the state of an ICU regex.
+  const std::unique_ptr<URegularExpression, Close> regex(uregex_clone(regex_.get(), &status));
+  uregex_setTimeLimit(regex.get(), match_steps, &status);
+  uregex_setStackLimit(regex.get(), match_stack, &status);
+  const Text utf8 = open_text(text);
+  if (utf8 == nullptr) return out_of_memory();
+  uregex_setUText(regex.get(), utf8.get(), &status);
+  std::size_t done = 0;
+  while (U_SUCCESS(status) != 0 && uregex_findNext(regex.get(), &status) != 0) {
+    const auto begin = static_cast<std::size_t>(uregex_start64(regex.get(), 0, &status));
+    const auto end = static_cast<std::size_t>(uregex_end64(regex.get(), 0, &status));
+    found(begin, end);
+    done = end;
+  }
+  if (status == U_REGEX_TIME_OUT || status == U_REGEX_STACK_OVERFLOW) {
+    return malformed("the tokenizer's pattern for splitting text needs too much " +
+                     std::string(status == U_REGEX_TIME_OUT ? "time" : "memory") + " behind byte " +
+                     std::to_string(done) +
+                     " of the text; expected a pattern that does not backtrack so far");
+  }
+  if (U_FAILURE(status) == 0) return {};
+  if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
+  return malformed(std::string("the text could not be split into words: ") + u_errorName(status));
+}
+
+}  // namespace kv::model
