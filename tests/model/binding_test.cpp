@@ -1,6 +1,7 @@
 // Which tensor of the files becomes which weight of the model.
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/tests/model/small_models.h"
+#include "kvcheck/tests/traces/files.h"
 
 namespace kv::model {
 namespace {
@@ -33,6 +34,14 @@ TEST(Binding, AnUntiedModelNeedsItsEmbedding) {
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message,
               testing::HasSubstr("has no tensor 'model.embed_tokens.weight'"));
+}
+
+TEST(Binding, AGgufFileIsNamedAsWhatItIs) {
+  const auto opened = open_model(test::temporary_file("model.gguf", "GGUF" + std::string(60, 'x')));
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(
+      opened.error().message,
+      testing::HasSubstr("is a GGUF file; expected a llama2.c checkpoint, or the directory"));
 }
 
 }  // namespace
