@@ -90,7 +90,8 @@ def train(rules, strings, merges):
     reference = Reference(rules)
     words = collections.Counter()
     for text in strings:
-        words.update(reference.words(normalize(rules["normalizer"], text), True))
+        # Joined, so that merges reach across the words, and each limit between two words matters.
+        words.update(["".join(reference.words(normalize(rules["normalizer"], text), True))])
     for word, count in words.items():
         letters_of.update({c: count for c in word})
     vocab = model["vocab"]
