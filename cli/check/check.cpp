@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <ostream>
 #include <sstream>
@@ -161,12 +162,13 @@ Result<Files> open_files(const Arguments& arguments) {
 
 Result<void> write_report(const properties::BatteryResult& report,
                           const std::string& subject,
+                          double seconds,
                           Files& files,
                           Streams& streams) {
   std::ostringstream json;
   std::ostringstream junit;
   properties::write_json(report, json);
-  properties::write_junit(report, subject, junit);
+  properties::write_junit(report, subject, seconds, junit);
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
   const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
@@ -180,9 +182,12 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   if (auto alone = check_alone(arguments); !alone) return alone.error();
   auto files = open_files(arguments);
   if (!files) return files.error();
+  const auto begun = std::chrono::steady_clock::now();
   const auto report = report_of(*subject->family, arguments, streams);
   if (!report) return report.error();
-  if (auto done = write_report(*report, subject->arguments, *files, streams); !done) {
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  if (auto done = write_report(*report, subject->arguments, seconds, *files, streams); !done) {
     return done.error();
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;

@@ -5,12 +5,12 @@
 #include <ostream>
 #include <utility>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/cli/evaluate/eval_open_loop.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/resume/resumable_run.h"
@@ -211,7 +211,7 @@ class EvalCommand {
 
   Result<void> write_to(const std::string& path, const std::string& text) {
     if (path.empty()) return {};
-    if (path != "-") return write_file(path, text);
+    if (path != "-") return write_output(path, text);
     streams_.out << text;
     return {};
   }

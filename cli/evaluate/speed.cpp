@@ -6,7 +6,6 @@
 #include <ostream>
 #include <utility>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/evaluate/model_memory.h"
@@ -14,6 +13,7 @@
 #include "kvcheck/cli/evaluate/speed_run.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -216,10 +216,10 @@ Result<void> write_outputs(const TimingResult& result, const Outputs& outputs, S
   }
   streams.out << std::flush;
   if (!outputs.json.empty() && outputs.json != "-") {
-    if (auto written = write_file(outputs.json, json); !written) return written;
+    if (auto written = write_output(outputs.json, json); !written) return written;
   }
   if (outputs.csv.empty() || outputs.csv == "-") return {};
-  return write_file(outputs.csv, reports::to_csv(timed));
+  return write_output(outputs.csv, reports::to_csv(timed));
 }
 
 // The run is begun before anything is timed, so that errors of the file are reported at once.

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <ostream>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
@@ -131,7 +131,7 @@ Result<Outcome> run(std::span<const std::string> arguments, Streams& streams) {
   } else {
     print_uniformity(request->spec, *report, streams.out);
     if (!request->json.empty()) {
-      const auto done = write_file(request->json, uniformity_json(request->spec, *report) + "\n");
+      const auto done = write_output(request->json, uniformity_json(request->spec, *report) + "\n");
       if (!done) return done.error();
     }
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "kvcheck/base/file.h"
+#include "kvcheck/cli/options/output_file.h"
 
 namespace kv::cli {
 namespace {
@@ -77,7 +77,7 @@ Result<void> check_outputs(const Outputs& outputs, std::span<const std::string> 
       if (Result<void> fine = check_results_path(outputs.results); !fine) return fine;
       continue;
     }
-    if (const Result<AtomicFile> file = AtomicFile::create(all[i].path); !file) return file.error();
+    if (Result<void> fine = check_output(all[i].path); !fine) return fine;
   }
   return {};
 }

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
@@ -61,7 +61,7 @@ constexpr std::array<Option, 17> table = {{
     resume_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
-    {.name = "per-head", .help = "in JSON and CSV, also write each layer and head"},
+    {.name = "per-head", .help = "in JSON and CSV, after each cell also write its layers and heads"},
     {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -209,7 +209,7 @@ class Run {
 
   Result<void> write(const std::string& path, const std::string& text) {
     if (path.empty()) return {};
-    if (path != "-") return write_file(path, text);
+    if (path != "-") return write_output(path, text);
     streams_.out << text;
     return {};
   }

@@ -31,7 +31,8 @@ std::string head_line(const TraceInfo& trace) {
 }
 
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header) {
-  const std::string csv = per_head ? reports::heads_csv(result) : reports::cells_csv(result);
+  const std::string csv =
+      per_head ? reports::cells_and_heads_csv(result) : reports::cells_csv(result);
   return with_header ? csv : csv.substr(csv.find('\n') + 1);
 }
 

@@ -13,7 +13,7 @@ namespace kv::cli {
 // measured on.
 std::string head_line(const TraceInfo& trace);
 
-// A line per cell or, if `per_head`, per query head of each cell.
+// A line per cell and, if `per_head`, one per query head after it.
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header);
 
 // A line for each file that was written, and the command that makes a report of the results.

@@ -4,10 +4,10 @@
 #include <ostream>
 #include <vector>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/traces/files/save.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 
@@ -170,7 +170,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   }
   if (!arguments->given("planted")) return {};
   if (arguments->value("planted") != "-") {
-    return write_file(arguments->value("planted"), planted_lines(*spec));
+    return write_output(arguments->value("planted"), planted_lines(*spec));
   }
   streams.out << planted_lines(*spec);
   return {};

@@ -1,4 +1,5 @@
 // A report as JUnit XML.
+#include <iomanip>
 #include <ostream>
 #include <sstream>
 
@@ -75,15 +76,20 @@ void write_case(const LawResult& result,
 
 }  // namespace
 
-void write_junit(const BatteryResult& report, const std::string& command, std::ostream& out) {
+void write_junit(const BatteryResult& report,
+                 const std::string& command,
+                 double seconds,
+                 std::ostream& out) {
   const std::size_t errors = report.strict ? report.count(Status::not_run) : 0;
   const std::size_t skipped =
       report.count(Status::not_run) - errors + report.count(Status::not_applicable);
   std::ostringstream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
-         << "\" errors=\"" << errors << "\" skipped=\"" << skipped << "\"";
+         << "\" errors=\"" << errors << "\" time=\"" << std::fixed << std::setprecision(3)
+         << seconds << "\"";
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
-      << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str() << ">\n";
+      << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str()
+      << " skipped=\"" << skipped << "\">\n";
   for (const LawResult& result : report.laws) {
     write_case(result, report.subject, command, report.strict, out);
   }

@@ -172,7 +172,7 @@ Figure budgets_figure(const Curves& curves) {
   const std::string legend = add_legend(curves.lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  FigureData data({"budget", "value"});
+  FigureData data({"measure", "budget", "value"});
   const auto perplexity = [](const ClosedLoopCell& cell) { return cell.perplexity(); };
   const auto recall = [](const ClosedLoopCell& cell) { return far_recall(cell).share(); };
   figure.body = "set multiplot\n" + plain_axes() + grid_lines() + legend + axis_with_ends(budgets) +

@@ -102,7 +102,9 @@ Figure loss_log_figure(std::span<const LossLogs> models) {
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  FigureData data(position_columns());
+  std::vector<std::string> columns = position_columns();
+  columns.insert(columns.begin(), "model");  // the word of the panel
+  FigureData data(columns);
   figure.body = "set multiplot\n" + plain_axes() + grid_lines() + "set logscale y\n" +
                 perplexity_range(models, width) + legend;
   for (std::size_t i = 0; i < models.size(); ++i) {

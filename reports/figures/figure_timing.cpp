@@ -96,7 +96,7 @@ Figure timing_figure(const TimingResult& result) {
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set grid ytics lc rgb '#e4e4e4' lw 1\n" +
                 legend + length_axis(lengths) + "set logscale y\n";
-  FigureData data({"length", "value"});
+  FigureData data({"measure", "length", "value"});
   std::size_t place = 0;
   for (const Panel& panel : panels()) {
     std::vector<std::string> parts;

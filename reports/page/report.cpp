@@ -95,7 +95,7 @@ NamedTexts texts_of(const ReplayResult& result) {
 
 NamedTexts texts_of(const ClosedLoopResult& result) {
   const Table perplexity = perplexity_table(result);
-  NamedTexts files = {{"perplexity.csv", to_csv(perplexity)},
+  NamedTexts files = {{"perplexities.csv", to_csv(perplexity)},
                       {"perplexity.md", to_markdown(perplexity)},
                       {"cells.csv", closed_loop_csv(std::span(&result, 1))},
                       {"cells.jsonl", closed_loop_json(result)},
@@ -107,7 +107,7 @@ NamedTexts texts_of(const ClosedLoopResult& result) {
   }
   if (!result.asks()) return files;
   const Table recall = recall_table(result);
-  files.emplace_back("recall.csv", to_csv(recall));
+  files.emplace_back("recalls.csv", to_csv(recall));
   files.emplace_back("recall.md", to_markdown(recall));
   return files;
 }

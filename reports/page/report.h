@@ -5,8 +5,8 @@
 //   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
 //   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
 //   DIR/trace-2/...       and so on for the run's other traces
-//   DIR/evaluation-1/...  the same for texts that a model read: perplexity.csv, perplexity.md,
-//                         recall.csv, recall.md, cells.csv, cells.jsonl, series.csv
+//   DIR/evaluation-1/...  the same for texts that a model read: perplexities.csv, perplexity.md,
+//                         recalls.csv, recall.md, cells.csv, cells.jsonl, series.csv
 //   DIR/comparison/       where a trace and an evaluation have specs in common: comparison.csv and
 //                         .md, both loops and times in one table
 //   DIR/logs/             if logs of other programs are given: perplexity.svg, .png and .csv,

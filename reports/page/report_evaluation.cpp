@@ -54,7 +54,7 @@ std::string files_of(const EvaluationSection& section) {
   std::string out = "<p class=\"files\">Files: ";
   bool first = true;
   for (const std::string name :
-       {"perplexity.csv", "perplexity.md", "recall.csv", "recall.md", "loops.csv", "loops.md",
+       {"perplexities.csv", "perplexity.md", "recalls.csv", "recall.md", "loops.csv", "loops.md",
         "cells.csv", "cells.jsonl", "series.csv"}) {
     if (name.starts_with("recall") && !section.result->asks()) continue;
     if (name.starts_with("loops") && !has_open_loop(*section.result)) continue;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/csv.h"
 
@@ -10,6 +11,7 @@ namespace kv::reports {
 
 FigureData::FigureData(std::vector<std::string> columns) {
   columns.insert(columns.begin(), "policy");
+  columns_ = columns.size();
   csv_ = csv_line(columns);
 }
 
@@ -33,6 +35,7 @@ void FigureData::row(const std::vector<double>& values) {
   plot_row(values);
   std::vector<std::string> fields = label_;
   for (const double value : values) fields.push_back(std::isfinite(value) ? shortest(value) : "");
+  KV_CHECK(fields.size() == columns_);  // a reader of the CSV finds fields by the header
   csv_ += csv_line(fields);
 }
 

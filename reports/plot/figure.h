@@ -29,14 +29,16 @@ Result<void> draw(const Figure& figure, const std::string& folder);
 // The numbers of a figure: one gnuplot data block per policy, and all of them as one CSV.
 class FigureData {
  public:
-  // `columns` are those of the CSV after the first, which is the block's label.
+  // `columns` are those of the CSV after the first, which is the block's label. If the figure has
+  // several panels with numbers of their own, the first of `columns` names the word of the panel.
   explicit FigureData(std::vector<std::string> columns);
 
   // Starts a block and returns its name. Its lines in the CSV begin with the label and, if the
   // figure has several panels with numbers of their own, with the word of the panel.
   std::string begin(std::string_view label, std::string_view panel = {});
 
-  // Adds a line to the current block. NaN is a gap in the plot and an empty field in the CSV.
+  // Adds a line to the current block: one value for each column that begin() has not filled. NaN is
+  // a gap in the plot and an empty field in the CSV.
   void row(const std::vector<double>& values);
 
   // The same for a place of a grid at which nothing is drawn; the CSV leaves it out.
@@ -51,6 +53,7 @@ class FigureData {
  private:
   void plot_row(const std::vector<double>& values);
 
+  std::size_t columns_ = 0;
   std::size_t blocks_ = 0;
   std::vector<std::string> label_;
   std::string script_;

@@ -27,7 +27,7 @@ std::size_t targets_of_point(std::size_t longest, std::size_t step);
 // because its mean would vary more than the others.
 std::vector<LossPoint> runs_of(std::span<const LossPoint> series, std::size_t width);
 
-// The columns of the plot's numbers.
+// The columns of the plot's numbers, without that of the panel.
 std::vector<std::string> position_columns();
 
 // The command "plot ..." of all curves, without titles, on the axes that are set. The numbers are

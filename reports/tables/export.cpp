@@ -1,6 +1,8 @@
 #include "kvcheck/reports/tables/export.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +43,19 @@ class Record {
   [[nodiscard]] std::string header() const { return csv_line(names_); }
 
   [[nodiscard]] std::string line() const { return csv_line(plain_); }
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  // The line under a header with other names too; a field that the record lacks is empty.
+  [[nodiscard]] std::string line_under(std::span<const std::string> header) const {
+    std::vector<std::string> fields;
+    for (const std::string& name : header) {
+      const auto at = std::ranges::find(names_, name);
+      fields.push_back(at == names_.end() ? ""
+                                          : plain_[static_cast<std::size_t>(at - names_.begin())]);
+    }
+    return csv_line(fields);
+  }
 
  private:
   Record& put(std::string_view name, std::string json, std::string plain) {
@@ -168,6 +183,22 @@ std::string heads_csv(const ReplayResult& result) {
                     out += head_record(result, cell, head).line();
                   }
                 });
+}
+
+std::string cells_and_heads_csv(const ReplayResult& result) {
+  std::vector<std::string> names = cell_record({}, nameless_cell()).names();
+  const Record head_names = head_record({}, nameless_cell(), {});
+  for (const std::string& name : head_names.names()) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::string out = csv_line(names);
+  for (const CellResult& cell : result.cells) {
+    out += cell_record(result, cell).line_under(names);
+    for (const HeadResult& head : cell.heads) {
+      out += head_record(result, cell, head).line_under(names);
+    }
+  }
+  return out;
 }
 
 std::string series_csv(const ReplayResult& result) {

@@ -14,6 +14,10 @@ namespace kv::reports {
 // head, "type":"head". The fields are described in reports/SCHEMA.md.
 std::string json_lines(const ReplayResult& result, bool per_head);
 
+// The same fields as CSV, with the columns of cells and after them `layer` and `head`: a row per
+// cell, and after it one per query head. A field that a row's type lacks is empty.
+std::string cells_and_heads_csv(const ReplayResult& result);
+
 // The same fields as CSV with a header line: one row per cell, per (cell, query head), and per
 // (cell, point of the series).
 std::string cells_csv(const ReplayResult& result);

@@ -81,6 +81,26 @@ TEST_F(ReplayProgram, KeepsItsWordsOutOfItsFilesWhenStandardOutputIsClosed) {
   EXPECT_EQ(closed, read_text(json));
 }
 
+TEST_F(ReplayProgram, WritesToPipesWhatItWritesToFiles) {
+  const std::string json = folder_ / "x.json";
+  const std::string csv = folder_ / "x.csv";
+  const std::string replay = "$K replay " + trace_ + " --policy window --budget 8 --quiet ";
+  ASSERT_EQ(run_shell(replay + "--per-head --json " + json + " --csv " + csv).status, 0);
+  // The reader is slower than the writer and reads to the end.
+  const Ran by_number = run_shell("{ " + replay +
+                                  "--per-head --json /dev/fd/3 3>&1 >/dev/null; } "
+                                  "| { sleep 0.1; cat; }");
+  EXPECT_EQ(by_number.out, read_text(json));
+  const std::string pipe = folder_ / "pipe";
+  const Ran named = run_shell("mkfifo " + pipe + "; timeout 20 cat " + pipe + " & " + replay +
+                              "--per-head --csv " + pipe + " >/dev/null; wait");
+  EXPECT_EQ(named.out, read_text(csv));
+  EXPECT_EQ(run_shell(replay + "--json /dev/null").status, 0);
+  const Ran full = run_shell(replay + "--json /dev/full >/dev/null");
+  EXPECT_EQ(full.status, 2);
+  EXPECT_EQ(full.err, "kvcheck replay: cannot write '/dev/full': No space left on device\n");
+}
+
 TEST_F(ReplayProgram, NeverOpensAFileInThePlaceOfAClosedStandardOutput) {
   test::write_even_attention(trace_, 2, 1024);
   const Ran ran =

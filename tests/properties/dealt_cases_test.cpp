@@ -111,7 +111,7 @@ TEST(DealtCases, WhatWasNotRunIsInEveryOutput) {
     std::ostringstream text, json, junit;
     write_text(report, "mine", text, 0);
     write_json(report, json);
-    write_junit(report, "mine", junit);
+    write_junit(report, "mine", 0, junit);
     const std::string printed = text.str();
     EXPECT_THAT(printed, HasSubstr("\nNOT RUN  "));
     EXPECT_LT(printed.find("NOT RUN"), printed.find(" laws hold"));

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
+#include <map>
 #include <sstream>
 
 #include "kvcheck/base/text/text.h"
@@ -84,7 +85,7 @@ TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
     if (result.finding) result.finding->seen = "1 < 2 && \"x\"\n\x1b";
   }
   std::ostringstream out;
-  write_junit(report, "s", out);
+  write_junit(report, "s", 1.25, out);
   std::istringstream in(out.str());
   boost::property_tree::ptree tree;
   ASSERT_NO_THROW(boost::property_tree::read_xml(in, tree));
@@ -100,6 +101,72 @@ TEST(ReportWriters, JunitIsWellFormedAndEscaped) {
                 testing::StartsWith("1 < 2 && \"x\""));
   }
   EXPECT_EQ(failures, report.count(Status::broken));
+}
+
+// What junit-10.xsd of Jenkins' xUnit plug-in (github.com/jenkinsci/xunit-plugin) says of one kind
+// of element: the attributes that it must and may have, and the elements that it may contain.
+struct ElementRule {
+  std::vector<std::string> required;
+  std::vector<std::string> optional;
+  std::vector<std::string> children;
+};
+
+const std::map<std::string, ElementRule>& jenkins_rules() {
+  static const std::map<std::string, ElementRule> rules = {
+      {"testsuites", {{}, {"name", "time", "tests", "failures", "errors"}, {"testsuite"}}},
+      {"testsuite",
+       {{"name", "tests", "failures", "errors"},
+        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log",
+         "url"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"}}},
+      {"testcase",
+       {{"name"},
+        {"time", "classname", "group"},
+        {"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError",
+         "system-out", "system-err"}}},
+      {"failure", {{}, {"type", "message"}, {}}},
+      {"error", {{}, {"type", "message"}, {}}},
+      {"skipped", {{}, {"type", "message"}, {}}}};
+  return rules;
+}
+
+bool lists(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void expect_valid(const std::string& name, const boost::property_tree::ptree& element) {
+  const auto rule = jenkins_rules().find(name);
+  ASSERT_NE(rule, jenkins_rules().end()) << name;
+  const auto attributes = element.get_child("<xmlattr>", {});
+  for (const std::string& required : rule->second.required) {
+    EXPECT_EQ(attributes.count(required), 1U) << name << " without " << required;
+  }
+  for (const auto& [attribute, value] : attributes) {
+    EXPECT_TRUE(lists(rule->second.required, attribute) || lists(rule->second.optional, attribute))
+        << name << " may not have " << attribute;
+    // SUREFIRE_TIME, without its separators of thousands.
+    if (attribute == "time") {
+      EXPECT_THAT(value.data(), testing::MatchesRegex("[0-9]+\\.[0-9]+"));
+    }
+  }
+  for (const auto& [child, below] : element) {
+    if (child.starts_with("<xml")) continue;
+    EXPECT_TRUE(lists(rule->second.children, child)) << child << " in " << name;
+    expect_valid(child, below);
+  }
+}
+
+TEST(ReportWriters, JunitIsValidByTheSchemaOfJenkins) {
+  for (const Fault fault : {Fault::none, Fault::blind}) {
+    std::ostringstream out;
+    write_junit(report_of(fault), "s", 12.0625, out);
+    std::istringstream in(out.str());
+    boost::property_tree::ptree tree;
+    boost::property_tree::read_xml(in, tree);
+    ASSERT_EQ(tree.size(), 1U);
+    expect_valid(tree.front().first, tree.front().second);
+    EXPECT_EQ(tree.get<std::string>("testsuites.testsuite.<xmlattr>.time"), "12.062");
+  }
 }
 
 // What a subject says is shown, and neither obeyed nor let out of its column.
@@ -141,7 +208,7 @@ TEST(ReportWriters, ARunThatTheLawMadeOfTheCaseIsReported) {
   write_json(*report, json);
   EXPECT_THAT(json.str(), testing::HasSubstr("\"shown_is\":\"" + run_of(result) + "\""));
   std::ostringstream junit;
-  write_junit(*report, "a-subject", junit);
+  write_junit(*report, "a-subject", 0, junit);
   EXPECT_THAT(junit.str(), testing::HasSubstr("shown is: " + run_of(result)));
 }
 

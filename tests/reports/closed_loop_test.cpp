@@ -8,53 +8,18 @@
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_results.h"
 
 namespace kv::reports {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::fake_evaluation;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::read_text;
 using testing::taken;
 using testing::TemporaryFolder;
-
-// Two policies at two budgets and dense, `targets` targets in one stream.
-ClosedLoopResult fake_evaluation(std::size_t targets, bool asks) {
-  ClosedLoopResult result;
-  result.model = "model <m>";
-  result.architecture = "gpt_neox";
-  result.weight_bytes = 5000;
-  result.context = 256;
-  result.text = "folder/text.txt";
-  result.checksum = 0xfedcba9876543210U;
-  result.storage = "f16";
-  result.window = asks ? 256 : 0;
-  result.streams = 1;
-  result.tokens = targets + 1;
-  result.longest = targets + 1;
-  result.segment = 256;
-  result.series_width = 16;
-  double nats = 1;
-  for (const std::string spec : {"dense", "window:budget=32", "h2o:sinks=4,budget=32",
-                                 "window:budget=64", "h2o:sinks=4,budget=64"}) {
-    ClosedLoopCell cell;
-    cell.cell = {.spec = taken(parse_spec(spec)), .seed = ~std::uint64_t{0}};
-    cell.kv_bytes = 1025;
-    for (std::size_t first = 0; first < targets; first += 16) {
-      cell.series.push_back({.first = first, .targets = 16, .nats = 16 * nats});
-    }
-    nats += 0.25;
-    if (asks) {
-      cell.recall = recall_bins();
-      cell.recall[1].asked = 8;
-      cell.recall[1].right = result.cells.size();
-      cell.recall[3].asked = 5;
-    }
-    result.cells.push_back(cell);
-  }
-  return result;
-}
 
 class ClosedLoopReport : public ::testing::Test {
  protected:
@@ -143,7 +108,7 @@ TEST_F(ClosedLoopReport, TheNewestOfEachKindMakeOneReport) {
         "evaluation-1/budget.csv", "evaluation-1/recall.md", "evaluation-2/perplexity.csv"}) {
     EXPECT_TRUE(std::filesystem::exists(out_ + "/" + name)) << name;
   }
-  EXPECT_FALSE(std::filesystem::exists(out_ + "/evaluation-2/recall.csv"));
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/evaluation-2/recalls.csv"));
   // One run alone, in the place of the other report.
   ASSERT_TRUE(write_report(db_, 1, out_));
   EXPECT_FALSE(std::filesystem::exists(out_ + "/trace-1"));

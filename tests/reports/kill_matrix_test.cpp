@@ -6,6 +6,7 @@
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_results.h"
 
 namespace kv::reports {
 namespace {
@@ -19,20 +20,7 @@ using ::testing::StartsWith;
 using testing::taken;
 using testing::TemporaryFolder;
 
-// Two laws of cases and one of statistics; a mutant killed by all, one by chance alone, one that
-// no law can kill.
-const std::string json = R"({"passed":true,"seed":3,"whole":true,
-"laws":[{"law":"rows.unique","statistical":false},{"law":"size.full","statistical":false},
-{"law":"chance.exact","statistical":true}],
-"mutants":[
-{"mutant":"a|b","wrong":"all <b> of it","source":"made","equivalent":"","verdict":"killed",
-"killers":[{"law":"chance.exact","cases":1},{"law":"size.full","cases":7},
-{"law":"rows.unique","cases":30}],"smallest":"sinks=0;calls=f1"},
-{"mutant":"by-chance","wrong":"draws","source":"x #1","equivalent":"","verdict":"killed",
-"killers":[{"law":"chance.exact","cases":1}],"smallest":"token 1"},
-{"mutant":"same","wrong":"nothing","source":"made","equivalent":"it is the same",
-"verdict":"equivalent","killers":[],"smallest":""}],
-"idle_laws":[],"accusations":[],"right_subjects":4,"right_batteries":800})";
+const std::string json = testing::fake_matrix_json();
 
 KillMatrix matrix() {
   return taken(parse_kill_matrix(json));

@@ -10,32 +10,17 @@
 #include "kvcheck/reports/tables/loops_table.h"
 #include "kvcheck/reports/tables/timing_table.h"
 #include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_results.h"
 
 namespace kv::reports {
 namespace {
 
+using testing::fake_timing;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::read_text;
 using testing::taken;
 using testing::TemporaryFolder;
-
-TimingResult fake_timing() {
-  TimingResult result{
-      .model = "model <m>", .weights = "nf4", .weight_bytes = 5000, .storage = "f16", .tokens = 7};
-  for (const std::string spec : {"dense", "window:budget=32", "window:budget=64"}) {
-    for (const std::size_t length : {256U, 1024U}) {
-      result.cells.push_back({.cell = {.spec = taken(parse_spec(spec)), .seed = ~std::uint64_t{0}},
-                              .length = length,
-                              .first_token_s = 0.25,
-                              .token_s = 1e-6 * static_cast<double>(length),
-                              .attention_s = 1.0 / 3,
-                              .kv_bytes = std::size_t{3} << 20U,
-                              .peak_bytes = 1U << 20U});
-    }
-  }
-  return result;
-}
 
 std::string stored(const TemporaryFolder& folder) {
   std::string path = folder.path("run.db");
