@@ -14,9 +14,9 @@
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
-#include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/reports/tables/export.h"
@@ -27,7 +27,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 17> table = {{
+constexpr std::array<Option, 18> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
@@ -56,12 +56,14 @@ constexpr std::array<Option, 17> table = {{
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+    kv_heads_option,
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     resume_option,
     {.name = "json", .value = "FILE", .help = "write JSON lines there; - is standard output"},
     {.name = "csv", .value = "FILE", .help = "write CSV there; - is standard output"},
-    {.name = "per-head", .help = "in JSON and CSV, after each cell also write its layers and heads"},
+    {.name = "per-head",
+     .help = "in JSON and CSV, after each cell also write its layers and heads"},
     {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -270,19 +272,7 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
       [&](const std::string& source, double share) { reading.update(share, "reading " + source); });
   reading.clear();
   if (!plan) return plan.error();
-  for (std::size_t i = 0; i < plan->traces.size() && !plan->quiet; ++i) {
-    if (plan->left_out[i].empty()) continue;
-    streams.err << "--policy all leaves out policies that use facts missing in '"
-                << printable_line(plan->traces[i].info().name)
-                << "': " << join(plan->left_out[i], ", ") << '\n';
-  }
-  if (!plan->quiet) {
-    std::size_t longest = 0;
-    for (const Trace& trace : plan->traces) longest = std::max(longest, trace.info().tokens);
-    for (const std::string& note : notes_on(plan->cells, longest)) {
-      streams.err << "Note: " << note << ".\n";
-    }
-  }
+  if (!plan->quiet) say_notes(*plan, streams);
   return Run(*plan, streams).all();
 }
 

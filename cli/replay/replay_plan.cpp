@@ -4,6 +4,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/replay/replay_memory.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/cli/replay/sweep.h"
@@ -20,7 +21,7 @@ std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck replay";
   for (const std::string& operand : arguments.operands()) out += " " + shell_word(operand);
   for (const std::string_view name :
-       {"policy", "budget", "seed", "seeds", "chunk", "top-k", "oracle-tokens"}) {
+       {"policy", "budget", "seed", "seeds", "chunk", "top-k", "kv-heads", "oracle-tokens"}) {
     if (!arguments.given(name)) continue;
     for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
@@ -79,12 +80,16 @@ Result<void> open_traces(const Arguments& arguments,
                          std::span<const PlannedCell> cells,
                          const ReadingProgress& progress,
                          ReplayPlan& plan) {
+  const auto options = dump_options(arguments);
+  if (!options) return options.error();
   for (const std::string& source : plan.sources) {
     if (auto fits = check_memory(arguments, source_needs(source)); !fits) return fits;
-    Result<Trace> trace = open_source(source, [&](double share) {
+    Result<Dump> dump = open_source_dump(source, *options, [&](double share) {
       if (progress) progress(source, share);
     });
-    if (!trace) return trace.error();
+    if (!dump) return dump.error();
+    plan.kv_heads_known.push_back(dump->kv_heads_known);
+    Result<Trace> trace = std::move(dump->trace);
     for (std::size_t i = 0; i < plan.traces.size(); ++i) {
       const TraceInfo& known = plan.traces[i].info();
       if (known.name == trace->info().name && known.checksum == trace->info().checksum) {

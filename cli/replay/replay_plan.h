@@ -20,6 +20,7 @@ struct ReplayPlan {
   Outputs outputs;
   std::vector<std::vector<std::string>> left_out;  // per trace: policies of --policy all that it
                                                    // has no facts for
+  std::vector<bool> kv_heads_known;                // per trace, as Dump::kv_heads_known
   bool per_head = false;
   bool quiet = false;
   bool resume = false;

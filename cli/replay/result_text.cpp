@@ -1,8 +1,13 @@
 #include "kvcheck/cli/replay/result_text.h"
 
+#include <algorithm>
+#include <ostream>
+
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/printable.h"
-#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/replay/kv_heads.h"
+#include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -34,6 +39,21 @@ std::string csv_text(const ReplayResult& result, bool per_head, bool with_header
   const std::string csv =
       per_head ? reports::cells_and_heads_csv(result) : reports::cells_csv(result);
   return with_header ? csv : csv.substr(csv.find('\n') + 1);
+}
+
+void say_notes(const ReplayPlan& plan, Streams& streams) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < plan.traces.size(); ++i) {
+    const TraceInfo& info = plan.traces[i].info();
+    longest = std::max(longest, info.tokens);
+    if (!plan.kv_heads_known[i]) say_kv_heads(info, streams);
+    if (plan.left_out[i].empty()) continue;
+    streams.err << "--policy all leaves out policies that use facts missing in '"
+                << printable_line(info.name) << "': " << join(plan.left_out[i], ", ") << '\n';
+  }
+  for (const std::string& note : notes_on(plan.cells, longest)) {
+    streams.err << "Note: " << note << ".\n";
+  }
 }
 
 std::string where_lines(const Outputs& outputs) {

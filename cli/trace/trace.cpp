@@ -11,9 +11,11 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/trace/trace_generate.h"
 #include "kvcheck/cli/trace/trace_options.h"
 #include "kvcheck/cli/trace/trace_text.h"
+#include "kvcheck/traces/files/dump.h"
 #include "kvcheck/traces/files/edit.h"
 #include "kvcheck/traces/trace.h"
 #include "kvcheck/traces/verify.h"
@@ -50,25 +52,31 @@ constexpr Option licence_option{
     .name = "licence",
     .value = "TEXT",
     .help = "convert: the licence of weights and text, stored in the trace"};
+constexpr Option words_option{
+    .name = "words",
+    .value = "FILE",
+    .help =
+        "convert: a JSON list with the text of each token, such as [tokenizer.decode([i]) for i "
+        "in ids] gives; replaces the text that the trace has"};
 constexpr Option json_option{.name = "json", .help = "one JSON object per file and line"};
 constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
 
 constexpr std::array look_table{json_option, help_option};
-constexpr std::array convert_table{output_option, dtype_option,   model_option,
-                                   source_option, licence_option, help_option};
+constexpr std::array convert_table{output_option, dtype_option,  kv_heads_option, words_option,
+                                   model_option,  source_option, licence_option,  help_option};
 constexpr std::array slice_table{output_option, dtype_option,  layers_option,
                                  heads_option,  tokens_option, help_option};
-constexpr std::array whole_table{output_option,  dtype_option,  model_option, source_option,
-                                 licence_option, layers_option, heads_option, tokens_option,
-                                 json_option,    help_option};
+constexpr std::array whole_table{output_option, dtype_option,  kv_heads_option, words_option,
+                                 model_option,  source_option, licence_option,  layers_option,
+                                 heads_option,  tokens_option, json_option,     help_option};
 
 constexpr std::string_view help =
     R"(Looks at traces, checks them, and makes new ones from them.
 
 Usage:  kvcheck trace info FILE... [--json]
         kvcheck trace verify FILE... [--json]
-        kvcheck trace convert IN -o OUT [--dtype TYPE] [--model TEXT] [--source TEXT]
-                              [--licence TEXT]
+        kvcheck trace convert IN -o OUT [--dtype TYPE] [--kv-heads N] [--words FILE]
+                              [--model TEXT] [--source TEXT] [--licence TEXT]
         kvcheck trace generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
@@ -80,7 +88,8 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
             sum to 1 within what the number type allows
   convert   write the same trace in the current form of the format, or in another type;
             numbers are rounded to the nearest, and one that does not fit is an error;
-            it can add model, source and licence, which a dump cannot hold
+            it can add model, source, licence, kv-heads and the text of each token, which a
+            dump cannot hold or lacks
   generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
   slice     write a part of a trace: some layers, some heads, the first tokens
 
@@ -90,6 +99,7 @@ Examples:
   kvcheck trace info traces/data/tinystories-2m.qkv.safetensors
   kvcheck trace verify attention.npz
   kvcheck trace convert attention.npy -o attention.safetensors --dtype f16 --model gpt2
+  kvcheck trace convert llama.npy -o llama.safetensors --kv-heads 8 --words words.json
   kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
 )";
 
@@ -152,40 +162,6 @@ Result<Number> number_from(std::string_view word) {
   return usage_error(unknown_word("dtype", word, names));
 }
 
-// "256" or "0-255": the number of first tokens to keep.
-Result<std::size_t> first_tokens(std::string_view text) {
-  constexpr std::uint64_t most = 0x7fffffff;
-  const std::size_t dash = text.find('-');
-  if (dash == std::string_view::npos || dash == 0) return parse_count(text, "--tokens", 1, most);
-  const auto first = parse_count(text.substr(0, dash), "--tokens", 0, most);
-  const auto last = parse_count(text.substr(dash + 1), "--tokens", 0, most - 1);
-  if (!first || !last) return first ? last.error() : first.error();
-  if (first.value() == 0) return last.value() + 1;
-  return usage_error("--tokens begins at " + std::to_string(first.value()) +
-                     "; expected 0, because what a model computes at a token depends on all "
-                     "tokens before it");
-}
-
-Result<Selection> selection_from(const Arguments& arguments) {
-  Selection selection;
-  if (arguments.given("layers")) {
-    const auto layers = parse_numbers(arguments.value("layers"), "--layers");
-    if (!layers) return layers.error();
-    selection.layers = layers.value();
-  }
-  if (arguments.given("heads")) {
-    const auto heads = parse_numbers(arguments.value("heads"), "--heads");
-    if (!heads) return heads.error();
-    selection.heads = heads.value();
-  }
-  if (arguments.given("tokens")) {
-    const auto tokens = first_tokens(arguments.value("tokens"));
-    if (!tokens) return tokens.error();
-    selection.tokens = tokens.value();
-  }
-  return selection;
-}
-
 TraceTexts texts_from(const Arguments& arguments) {
   const auto text = [&](std::string_view name) {
     return arguments.given(name) ? std::optional(arguments.value(name)) : std::nullopt;
@@ -193,11 +169,16 @@ TraceTexts texts_from(const Arguments& arguments) {
   return {.model = text("model"), .source = text("source"), .licence = text("licence")};
 }
 
+// What convert and slice change.
+struct Edit {
+  Selection selection{};
+  TraceTexts texts{};
+  DumpOptions dump{};
+  std::string words{};  // the file of --words; empty: the words of the trace
+};
+
 // The common part of convert and slice.
-Result<void> edit(const Arguments& arguments,
-                  const Selection& selection,
-                  const TraceTexts& texts,
-                  Streams& streams) {
+Result<void> edit(const Arguments& arguments, const Edit& changes, Streams& streams) {
   if (arguments.operands().size() != 1) {
     return usage_error(std::to_string(arguments.operands().size()) +
                        " input files are named; expected one");
@@ -206,13 +187,24 @@ Result<void> edit(const Arguments& arguments,
   Result<Number> number = Number::f32;
   if (arguments.given("dtype")) number = number_from(arguments.value("dtype"));
   if (!number) return number.error();
-  const Result<Trace> opened = open_shown(arguments.operands()[0], streams);
+  const std::string& input = arguments.operands()[0];
+  Progress progress(streams.err, streams.terminal);
+  const Result<Dump> opened = open_dump(
+      input, changes.dump, [&](double share) { progress.update(share, "reading " + input); });
+  progress.clear();
   if (!opened) return opened.error();
-  const Trace& trace = opened.value();
+  const Trace& trace = opened->trace;
   if (!arguments.given("dtype")) number = trace.info().number;
+  if (!opened->kv_heads_known) say_kv_heads(trace.info(), streams);
+  TraceTexts texts = changes.texts;
+  if (!changes.words.empty()) {
+    auto words = words_of(changes.words, trace.info().tokens);
+    if (!words) return words.error();
+    texts.transcript = *std::move(words);
+  }
 
   const std::string output = arguments.value("output");
-  const auto done = rewrite(trace, selection, number.value(), output, texts);
+  const auto done = rewrite(trace, changes.selection, number.value(), output, texts);
   if (!done) {
     // An io error already names the output.
     if (done.error().kind == Error::Kind::io) return done.error();
@@ -225,13 +217,17 @@ Result<void> edit(const Arguments& arguments,
 }
 
 Result<void> convert(const Arguments& arguments, Streams& streams) {
-  return edit(arguments, {}, texts_from(arguments), streams);
+  const auto dump = dump_options(arguments);
+  if (!dump) return dump.error();
+  return edit(arguments,
+              {.texts = texts_from(arguments), .dump = *dump, .words = arguments.value("words")},
+              streams);
 }
 
 Result<void> slice(const Arguments& arguments, Streams& streams) {
   const Result<Selection> selection = selection_from(arguments);
   if (!selection) return selection.error();
-  return edit(arguments, *selection, {}, streams);
+  return edit(arguments, {.selection = *selection}, streams);
 }
 
 struct Verb {

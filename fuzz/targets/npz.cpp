@@ -1,13 +1,22 @@
+#include <string>
+
+#include "kvcheck/base/check.h"
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/fuzz/support/trace_checks.h"
 #include "kvcheck/fuzz/targets/targets.h"
+#include "kvcheck/traces/files/dump.h"
 
 namespace kv::fuzz {
 
 bool npz(Input input) {
-  const Result<Trace> opened = open_trace(scratch_file("dump.npz", text_of(input)));
+  const std::string path = scratch_file("dump.npz", text_of(input));
+  const Result<Trace> opened = open_trace(path);
   if (!opened) return refused(opened.error());
   try_trace(*opened);
+  // Any number of kv-heads divides the query heads or is refused.
+  const Result<Dump> grouped = open_dump(path, {.kv_heads = 2});
+  if (!grouped) return refused(grouped.error());
+  KV_CHECK(grouped->kv_heads_known && grouped->trace.info().kv_heads == 2);
   return true;
 }
 

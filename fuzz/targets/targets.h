@@ -20,6 +20,7 @@ bool safetensors(Input input);     // the bytes of a safetensors file
 bool trace(Input input);           // a safetensors header without its length, then its data
 bool npy(Input input);             // an .npy file
 bool npz(Input input);             // an .npz file
+bool token_words(Input input);     // the number of tokens, then a list of their texts
 bool synthetic_spec(Input input);  // the spec of a synthetic stream
 
 // Specs.

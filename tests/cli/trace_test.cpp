@@ -149,5 +149,30 @@ TEST(Numbers, AreReadAndPrintedAsRanges) {
   }
 }
 
+TEST(TraceCommand, GivesADumpItsKvHeadsAndWords) {
+  const std::string dump = test::temporary_path("even.npy");
+  kv::test::write_even_attention(dump, 8, 3);
+  const std::string words = test::temporary_file("words.json", R"(["<s>", "one", " two"])");
+  const std::string out = test::temporary_path("even.safetensors");
+  const Outcome silent = run({"convert", dump, "-o", out});
+  EXPECT_EQ(silent.error, "");
+  EXPECT_THAT(silent.out, HasSubstr("8 query heads on 8 kv-heads"));
+  EXPECT_THAT(silent.err, HasSubstr("does not say which of its 8 heads share keys"));
+  const Outcome said = run({"convert", dump, "-o", out, "--kv-heads", "2", "--words", words});
+  EXPECT_EQ(said.error, "");
+  EXPECT_THAT(said.out, HasSubstr("8 query heads on 2 kv-heads"));
+  EXPECT_EQ(said.err, "");
+  const Trace trace = open_trace(out).value();
+  EXPECT_EQ(trace.transcript().text, "<s>one two");
+  EXPECT_THAT(trace.transcript().text_ends, ElementsAre(3, 6, 10));
+  EXPECT_THAT(run({"convert", dump, "-o", out, "--kv-heads", "3"}).error,
+              HasSubstr("3 kv-heads cannot share evenly"));
+  const std::string few = test::temporary_file("few.json", "[]");
+  EXPECT_THAT(run({"convert", dump, "-o", out, "--words", few}).error,
+              AllOf(HasSubstr("few.json': "), HasSubstr("has 0 entries")));
+  EXPECT_THAT(run({"convert", out, "-o", out, "--kv-heads", "4"}).error,
+              HasSubstr("the trace has 2 kv-heads, but 4 are given"));
+}
+
 }  // namespace
 }  // namespace kv::cli

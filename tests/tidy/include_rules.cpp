@@ -30,8 +30,6 @@ const std::map<std::string_view, Names> homes = {
 
 // Rooms that a room must link although none of its files includes them.
 const std::map<std::string_view, Names> only_linked = {
-    // open_trace(), which traces/trace.h declares, is defined where the formats are.
-    {"cli/replay", {"traces/files"}},
     // properties/laws/judging/law_groups.h declares the groups that these rooms define.
     {"properties/laws",
      {"properties/laws/histories", "properties/laws/relations", "properties/laws/chance"}},

@@ -100,14 +100,17 @@ TEST(TidyRule, FindsALibraryAwayFromHome) {
 }
 
 TEST(TidyRule, FindsARoomThatIsListedAndNotIncluded) {
-  const Rooms some = {{"sim/a", {"base"}}, {"cli/replay", {"traces/files"}}};
+  const Rooms some = {{"sim/a", {"base"}}, {"properties/laws", {"properties/laws/chance"}}};
   const SourceFile user = {"sim/a/x.cpp", "#include \"kvcheck/base/error.h\"\n"};
   EXPECT_THAT(unused_rooms(some, {user}), IsEmpty());
   EXPECT_THAT(unused_rooms(some, {{"sim/a/x.cpp", "// #include \"kvcheck/base/error.h\"\n"}}),
               ElementsAre("sim/a: no file includes base, which USES lists"));
   EXPECT_THAT(
-      unused_rooms(some, {user, {"cli/replay/x.h", "#include \"kvcheck/traces/files/edit.h\"\n"}}),
-      ElementsAre("cli/replay: includes traces/files, which is listed as only linked"));
+      unused_rooms(some, {user,
+                          {"properties/laws/x.h",
+                           "#include \"kvcheck/properties/laws/chance/chance.h\"\n"}}),
+      ElementsAre("properties/laws: includes properties/laws/chance, which is listed as only "
+                  "linked"));
 }
 
 TEST(TidyRule, FindsALibraryThatNoFileUses) {

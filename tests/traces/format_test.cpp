@@ -68,6 +68,7 @@ TEST_F(FormatPagePython, DumpOfAttentionsOpensAndVerifies) {
       "rows = np.exp(scores) * np.tri(40)\n"
       "attentions = tuple((rows / rows.sum(-1, keepdims=True)).astype('<f4'))\n" +
       block_after("<!-- tested: dump -->"));
+  EXPECT_EQ(opened("grouped.npz").info().kv_heads, 1U);
   for (const char* name : {"attention.npy", "attention.npz"}) {
     const Trace trace = opened(name);
     EXPECT_EQ(trace.info().number, Number::f16);
@@ -77,6 +78,21 @@ TEST_F(FormatPagePython, DumpOfAttentionsOpensAndVerifies) {
     const auto report = verify(trace);
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
   }
+}
+
+TEST_F(FormatPagePython, StepsOfAGenerationAreJoined) {
+  run("import numpy as np\n"
+      "def rows(queries, keys):\n"
+      "    seen = np.tri(queries, keys, keys - queries, 'f4')\n"
+      "    return np.tile(seen / seen.sum(-1, keepdims=True), (1, 2, 1, 1))\n"
+      "attentions = [[rows(5, 5)] * 3, [rows(1, 6)] * 3, [rows(1, 7)] * 3]\n" +
+      block_after("<!-- tested: steps -->"));
+  const Trace trace = opened("generated.npz");
+  EXPECT_EQ(trace.info().tokens, 7U);
+  EXPECT_EQ(trace.info().query_heads, 2U);
+  EXPECT_EQ(trace.info().kv_heads, 1U);
+  EXPECT_THAT(trace.info().layers, ElementsAre(0, 1, 2));
+  EXPECT_TRUE(verify(trace));
 }
 
 TEST_F(FormatPagePython, WriterMakesATrace) {

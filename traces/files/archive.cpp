@@ -38,11 +38,13 @@ Result<Archive> open_archive(std::span<const std::byte> bytes) {
   return Archive(archive);
 }
 
-// The index of the member to read. A single member is read under any name, because numpy.savez
-// names an unnamed array arr_0.
+// The index of the member to read. A single array is read under any name, because numpy.savez names
+// an unnamed array arr_0; the number of kv-heads may be beside it.
 Result<zip_uint64_t> select(zip_t* archive) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count == 1) return zip_uint64_t{0};
+  const zip_int64_t kv_heads = zip_name_locate(archive, "kv_heads.npy", 0);
+  if (count == 2 && kv_heads >= 0) return static_cast<zip_uint64_t>(1 - kv_heads);
   std::string names;
   for (zip_uint64_t i = 0; std::cmp_less(i, count); ++i) {
     const char* const name = zip_get_name(archive, i, 0);
@@ -93,7 +95,27 @@ struct ArchiveMember::State {
   std::string name;
   std::uint64_t size = 0;
   std::uint64_t compressed_size = 0;
+
+  // Opens the member with this index.
+  Result<void> begin(zip_uint64_t index, std::size_t archive_bytes);
 };
+
+Result<void> ArchiveMember::State::begin(zip_uint64_t index, std::size_t archive_bytes) {
+  zip_t* const zip = archive.get();
+  zip_stat_t status;
+  zip_stat_init(&status);
+  if (zip_stat_index(zip, index, 0, &status) != 0) {
+    return zip_error("the .npz archive does not describe its member", zip_get_error(zip));
+  }
+  if (auto right = check_member(status, archive_bytes); !right) return right.error();
+  name = status.name;
+  size = status.size;
+  compressed_size = status.comp_size;
+  file.reset(zip_fopen_index(zip, index, 0));
+  if (file) return {};
+  return zip_error("member " + shown(name) + " of the .npz archive cannot be read",
+                   zip_get_error(zip));
+}
 
 bool is_zip(std::span<const std::byte> bytes) {
   const auto begins = [&](char third, char fourth) {
@@ -111,29 +133,27 @@ ArchiveMember::ArchiveMember(ArchiveMember&&) noexcept = default;
 ArchiveMember::~ArchiveMember() = default;
 
 Result<ArchiveMember> ArchiveMember::open(std::span<const std::byte> bytes) {
+  auto state = std::make_unique<State>();
   Result<Archive> archive = open_archive(bytes);
   if (!archive) return archive.error();
-  auto state = std::make_unique<State>();
   state->archive = std::move(archive).value();
-  zip_t* const zip = state->archive.get();
-  const Result<zip_uint64_t> index = select(zip);
+  const Result<zip_uint64_t> index = select(state->archive.get());
   if (!index) return index.error();
-
-  zip_stat_t status;
-  zip_stat_init(&status);
-  if (zip_stat_index(zip, index.value(), 0, &status) != 0) {
-    return zip_error("the .npz archive does not describe its member", zip_get_error(zip));
-  }
-  if (auto right = check_member(status, bytes.size()); !right) return right.error();
-  state->name = status.name;
-  state->size = status.size;
-  state->compressed_size = status.comp_size;
-  state->file.reset(zip_fopen_index(zip, index.value(), 0));
-  if (!state->file) {
-    return zip_error("member " + shown(state->name) + " of the .npz archive cannot be read",
-                     zip_get_error(zip));
-  }
+  if (auto begun = state->begin(*index, bytes.size()); !begun) return begun.error();
   return ArchiveMember(std::move(state));
+}
+
+Result<std::optional<ArchiveMember>> ArchiveMember::open_named(std::span<const std::byte> bytes,
+                                                               const std::string& name) {
+  auto state = std::make_unique<State>();
+  Result<Archive> archive = open_archive(bytes);
+  if (!archive) return archive.error();
+  state->archive = std::move(archive).value();
+  const zip_int64_t index = zip_name_locate(state->archive.get(), name.c_str(), 0);
+  if (index < 0) return std::optional<ArchiveMember>();
+  const auto at = static_cast<zip_uint64_t>(index);
+  if (auto begun = state->begin(at, bytes.size()); !begun) return begun.error();
+  return std::optional<ArchiveMember>(ArchiveMember(std::move(state)));
 }
 
 const std::string& ArchiveMember::name() const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,12 +19,17 @@ bool is_zip(std::span<const std::byte> bytes);
 // .npy file of any size is mapped instead.
 inline constexpr std::uint64_t archive_member_limit = std::uint64_t{4} << 30;
 
-// Reads one member of a mapped archive from its first byte to its last: the one named
-// attention.npy, or the only one. Messages name the member but not the file.
+// Reads one member of a mapped archive from its first byte to its last. open() selects the one
+// named attention.npy, or the only one beside kv_heads.npy. Messages name the member but not the
+// file.
 class ArchiveMember {
  public:
   // `bytes` must outlive the result.
   static Result<ArchiveMember> open(std::span<const std::byte> bytes);
+
+  // The member of that name; nothing if there is none.
+  static Result<std::optional<ArchiveMember>> open_named(std::span<const std::byte> bytes,
+                                                         const std::string& name);
 
   ArchiveMember(ArchiveMember&&) noexcept;
   ArchiveMember& operator=(ArchiveMember&&) = delete;

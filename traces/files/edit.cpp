@@ -139,8 +139,9 @@ Result<void> rewrite(const Trace& trace,
   const auto ids = trace.token_ids();
   // The writer replaces the file in commit(), after the last read, so `path` may be the mapped
   // source.
-  auto created = TraceWriter::create(path, kept, ids.first(std::min(ids.size(), kept.tokens)),
-                                     first_of(trace.transcript(), info.tokens, kept.tokens));
+  auto created = TraceWriter::create(
+      path, kept, ids.first(std::min(ids.size(), kept.tokens)),
+      first_of(texts.transcript.value_or(trace.transcript()), info.tokens, kept.tokens));
   if (!created) return created.error();
   TraceWriter writer = std::move(created).value();
   for (std::size_t i = 0; i < info.layers.size(); ++i) {

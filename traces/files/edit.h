@@ -25,6 +25,7 @@ struct TraceTexts {
   std::optional<std::string> model;
   std::optional<std::string> source;
   std::optional<std::string> licence;
+  std::optional<Transcript> transcript{};  // of all tokens of the trace
 };
 
 // The info of the trace that rewrite() would write. Errors: a layer, head or number of tokens that

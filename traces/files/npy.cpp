@@ -151,6 +151,26 @@ Result<std::pair<std::size_t, std::size_t>> find_dict(std::span<const std::byte>
   return std::pair(begin, length);
 }
 
+// The dictionary with all of its entries, and where the numbers begin.
+struct Preamble {
+  Fields fields;
+  std::size_t data_offset = 0;
+};
+
+Result<Preamble> read_preamble(std::span<const std::byte> bytes) {
+  if (!is_npy(bytes)) return malformed("the array does not begin like .npy; expected \\x93NUMPY");
+  const auto found = find_dict(bytes);
+  if (!found) return found.error();
+  const auto [begin, length] = found.value();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + begin, length);
+  Fields fields;
+  if (!DictReader(text).read(fields) || !fields.descr || !fields.fortran_order || !fields.shape) {
+    return malformed("the .npy header is " + shown(text) +
+                     "; expected a dictionary of 'descr', 'fortran_order' and 'shape'");
+  }
+  return Preamble{std::move(fields), begin + length};
+}
+
 }  // namespace
 
 std::size_t npy_bytes(NpyType type) {
@@ -166,16 +186,9 @@ bool is_npy(std::span<const std::byte> bytes) {
 }
 
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
-  if (!is_npy(bytes)) return malformed("the array does not begin like .npy; expected \\x93NUMPY");
-  const auto found = find_dict(bytes);
-  if (!found) return found.error();
-  const auto [begin, length] = found.value();
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + begin, length);
-  Fields fields;
-  if (!DictReader(text).read(fields) || !fields.descr || !fields.fortran_order || !fields.shape) {
-    return malformed("the .npy header is " + shown(text) +
-                     "; expected a dictionary of 'descr', 'fortran_order' and 'shape'");
-  }
+  const Result<Preamble> read = read_preamble(bytes);
+  if (!read) return read.error();
+  const Fields& fields = read->fields;
   const Result<NpyType> type = type_of(*fields.descr);
   if (!type) return type.error();
   if (*fields.fortran_order) {
@@ -183,7 +196,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
                  "the array is in Fortran order; expected C order, which "
                  "numpy.ascontiguousarray(array) gives"};
   }
-  NpyHeader header{type.value(), std::move(*fields.shape), begin + length, 0};
+  NpyHeader header{type.value(), *fields.shape, read->data_offset, 0};
   std::uint64_t end = 0;
   if (!product(header.shape, header.data_bytes) ||
       __builtin_mul_overflow(header.data_bytes, npy_bytes(header.type), &header.data_bytes) ||
@@ -192,6 +205,32 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
                      ", whose size does not fit in 64 bits");
   }
   return header;
+}
+
+Result<std::uint64_t> parse_npy_count(std::span<const std::byte> bytes) {
+  const Result<Preamble> read = read_preamble(bytes);
+  if (!read) return read.error();
+  const std::string_view descr = *read->fields.descr;
+  const bool wide = descr == "<i8" || descr == "<u8";
+  if (!wide && descr != "<i4" && descr != "<u4") {
+    return malformed("the array has dtype " + shown(descr) + "; expected an integer such as '<i8'");
+  }
+  const std::vector<std::size_t>& shape = *read->fields.shape;
+  if (!shape.empty() && shape != std::vector<std::size_t>{1}) {
+    return malformed("the array has shape " + shown_shape(shape) + "; expected one number");
+  }
+  const std::span<const std::byte> data = bytes.subspan(read->data_offset);
+  const std::size_t width = wide ? 8 : 4;
+  if (data.size() != width) {
+    return malformed("the array has " + std::to_string(data.size()) +
+                     " bytes of numbers; expected " + std::to_string(width));
+  }
+  std::uint64_t value = 0;
+  for (std::size_t i = width; i-- > 0;)
+    value = value << 8U | std::to_integer<std::uint64_t>(data[i]);
+  const bool negative = descr[1] == 'i' && std::to_integer<unsigned>(data[width - 1]) >= 0x80;
+  if (negative) return malformed("the array holds a negative number; expected a count");
+  return value;
 }
 
 }  // namespace kv

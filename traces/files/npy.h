@@ -31,6 +31,9 @@ bool is_npy(std::span<const std::byte> bytes);
 // anything but little-endian <f2, <f4 or <f8 in C order. Messages do not name the file.
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes);
 
+// A whole array of one integer (<i4, <i8, <u4 or <u8) that is not negative, of shape () or (1,).
+Result<std::uint64_t> parse_npy_count(std::span<const std::byte> bytes);
+
 // A longer header is refused, so the first npy_header_limit + 12 bytes hold every valid one.
 inline constexpr std::size_t npy_header_limit = 65536;
 

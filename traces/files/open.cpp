@@ -21,12 +21,20 @@ std::string file_name(const std::string& path) {
 }
 
 // Safetensors files have no magic number, so they are tried last.
-Result<Trace> read_any(std::span<const std::byte> bytes, TraceOrigin origin) {
-  if (is_npy(bytes)) return read_npy_dump(bytes, std::move(origin));
-  if (is_zip(bytes)) return read_npz_dump(bytes, std::move(origin));
+Result<Dump> read_any(std::span<const std::byte> bytes,
+                      const DumpOptions& options,
+                      TraceOrigin origin) {
+  if (is_npy(bytes)) return read_npy_dump(bytes, options, std::move(origin));
+  if (is_zip(bytes)) return read_npz_dump(bytes, options, std::move(origin));
   Result<Safetensors> file = parse_safetensors(bytes);
   if (!file) return file.error();
-  return read_schema(*file, std::move(origin));
+  Result<Trace> trace = read_schema(*file, std::move(origin));
+  if (!trace) return trace.error();
+  if (options.kv_heads == 0 || options.kv_heads == trace->info().kv_heads) {
+    return Dump{*std::move(trace), true};
+  }
+  return malformed("the trace has " + std::to_string(trace->info().kv_heads) + " kv-heads, but " +
+                   std::to_string(options.kv_heads) + " are given; expected the same");
 }
 
 Result<void> check_unchanged(const MappedFile& file, const std::string& path, std::uint64_t known) {
@@ -42,16 +50,24 @@ Result<void> check_unchanged(const MappedFile& file, const std::string& path, st
 
 }  // namespace
 
-Result<Trace> open_trace(const std::string& path,
-                         const std::function<void(double share)>& progress) {
+Result<Dump> open_dump(const std::string& path,
+                       const DumpOptions& options,
+                       const std::function<void(double share)>& progress) {
   Result<MappedFile> mapped = MappedFile::open(path);
   if (!mapped) return mapped.error();
   const auto file = std::make_shared<const MappedFile>(std::move(*mapped));
-  Result<Trace> trace = read_any(file->bytes(), {file_name(path), file});
-  if (!trace) return Error{trace.error().kind, "'" + path + "': " + trace.error().message};
+  Result<Dump> dump = read_any(file->bytes(), options, {file_name(path), file});
+  if (!dump) return Error{dump.error().kind, "'" + path + "': " + dump.error().message};
   const std::uint64_t checksum = kept_checksum_of(*file, path, progress);
-  trace->read_from(checksum, [=] { return check_unchanged(*file, path, checksum); });
-  return trace;
+  dump->trace.read_from(checksum, [=] { return check_unchanged(*file, path, checksum); });
+  return dump;
+}
+
+Result<Trace> open_trace(const std::string& path,
+                         const std::function<void(double share)>& progress) {
+  Result<Dump> dump = open_dump(path, {}, progress);
+  if (!dump) return dump.error();
+  return std::move(dump->trace);
 }
 
 }  // namespace kv
