@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "kvcheck/base/file.h"
 #include "kvcheck/base/kernels/kernel_choice.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
@@ -18,9 +21,13 @@
 #include "kvcheck/cli/evidence/uniformity.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/load.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/policies/policies.h"
 #include "kvcheck/cli/replay/replay.h"
 #include "kvcheck/cli/report/report.h"
+#include "kvcheck/cli/shell/complete.h"
+#include "kvcheck/cli/shell/completion_scripts.h"
+#include "kvcheck/cli/shell/manual.h"
 #include "kvcheck/cli/trace/trace.h"
 
 namespace kv::cli {
@@ -34,6 +41,9 @@ constexpr std::string_view usage =
     "Usage:  kvcheck [--load LIBRARY...] COMMAND [ARGUMENTS...]\n"
     "        kvcheck COMMAND --help     shows what a command does, with examples\n"
     "        kvcheck --load LIBRARY     adds policies of your own (examples/policy)\n"
+    "        kvcheck completion SHELL   prints a script by which bash, zsh or fish completes "
+    "words\n"
+    "        kvcheck man [COMMAND]      prints a manual page; with -o DIR, writes all of them\n"
     "        kvcheck --version\n";
 
 constexpr std::string_view examples =
@@ -78,7 +88,7 @@ int unknown_command(std::string_view name, Streams& streams) {
 
 int run_help(std::span<const std::string> arguments, Streams& streams) {
   if (arguments.empty() || asks_for_help(arguments.first(1))) {
-    streams.out << top_help();
+    streams.out << folded(top_help(), streams.columns);
     return exit_status::done;
   }
   const Command* command = find_command(arguments[0]);
@@ -93,9 +103,68 @@ int run_help(std::span<const std::string> arguments, Streams& streams) {
                         usage_error("unexpected argument '" + arguments[used] + "' after help"),
                         streams);
   }
-  streams.out << help_of(*command);
+  streams.out << folded(help_of(*command), streams.columns);
   return exit_status::done;
 }
+
+Result<void> run_completion(std::span<const std::string> arguments, Streams& streams) {
+  if (arguments.size() != 1) return usage_error("expected a shell: bash, zsh or fish");
+  const auto script = completion_script(arguments[0]);
+  if (!script) return script.error();
+  streams.out << *script;
+  return {};
+}
+
+// For the scripts of completion_script(): one word a line.
+Result<void> run_complete(std::span<const std::string> arguments, Streams& streams) {
+  if (!arguments.empty() && arguments[0] == "--") arguments = arguments.subspan(1);
+  for (const std::string& word : completions(commands(), arguments)) streams.out << word << '\n';
+  return {};
+}
+
+// Every page by its name without the section, such as "kvcheck" and "kvcheck-trace-generate".
+std::vector<std::pair<std::string, std::string>> manual_pages() {
+  std::vector<std::pair<std::string, std::string>> pages;
+  pages.emplace_back("kvcheck", program_page(top_help(), commands()));
+  for (const Command* const command : commands()) {
+    const std::string name(command->name);
+    pages.emplace_back("kvcheck-" + name, command_page(name, *command));
+    for (const Command* const verb : command->verbs) {
+      const std::string whole = name + "-" + std::string(verb->name);
+      pages.emplace_back("kvcheck-" + whole, command_page(whole, *verb));
+    }
+  }
+  return pages;
+}
+
+Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
+  if (arguments.size() == 2 && arguments[0] == "-o") {
+    for (const auto& [name, page] : manual_pages()) {
+      if (auto done = write_file(arguments[1] + "/" + name + ".1", page); !done) return done;
+    }
+    return {};
+  }
+  std::string requested = "kvcheck";
+  for (const std::string& word : arguments) requested += "-" + word;
+  std::vector<std::string> names;
+  for (const auto& [name, page] : manual_pages()) {
+    if (name == requested) {
+      streams.out << page;
+      return {};
+    }
+    names.push_back(name);
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return usage_error(unknown_word("manual page", requested, known));
+}
+
+struct OwnVerb {
+  std::string_view name;
+  Result<void> (*run)(std::span<const std::string> arguments, Streams& streams);
+};
+
+constexpr std::array<OwnVerb, 3> own_verbs = {
+    {{"completion", run_completion}, {"complete", run_complete}, {"man", run_man}}};
 
 int run_top(std::span<const std::string> arguments, Streams& streams) {
   // Without a command nothing was done, which a script must not take for success.
@@ -106,6 +175,11 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
   const std::string& first = arguments[0];
   if (first == "help") return run_help(arguments.subspan(1), streams);
   if (first == "--help" || first == "-h") return run_help({}, streams);
+  const auto* const own = std::ranges::find(own_verbs, first, &OwnVerb::name);
+  if (own != own_verbs.end()) {
+    const auto done = own->run(arguments.subspan(1), streams);
+    return done ? exit_status::done : report_error("kvcheck " + first, done.error(), streams);
+  }
   if (first == "--version") {
     streams.out << "kvcheck " << version << '\n';
     return exit_status::done;

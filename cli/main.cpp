@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,6 +10,7 @@
 #include "kvcheck/cli/commands.h"
 #include "kvcheck/cli/options/output.h"
 #include "kvcheck/cli/options/shortened_file.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/model/tokenizer/icu_memory.h"
 
 namespace {
@@ -26,12 +26,6 @@ void reserve_standard_descriptors() {
   }
 }
 
-// The width of the terminal; 0 if the descriptor is not a terminal.
-std::size_t columns_of(int descriptor) {
-  winsize size{};
-  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -45,7 +39,8 @@ int main(int count, char** arguments) {
   std::ostream out(&out_buffer);
   std::ostream err(&err_buffer);
   err << std::unitbuf;
-  kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, columns_of(STDOUT_FILENO)};
+  kv::cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1,
+                           kv::cli::columns_of(STDOUT_FILENO), kv::cli::colours_on(STDOUT_FILENO)};
   try {
     return kv::cli::run_main(
         std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count), streams);

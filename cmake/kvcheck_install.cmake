@@ -45,6 +45,29 @@ install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORM
               docs/specs.md docs/statistics.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
+# Manual pages and completions come from the program itself, which a machine of another kind cannot
+# run.
+if(NOT CMAKE_CROSSCOMPILING)
+  install(CODE "
+    set(program \"$<TARGET_FILE:kvcheck>\")
+    set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+    set(pages \"\${root}/${CMAKE_INSTALL_MANDIR}/man1\")
+    file(MAKE_DIRECTORY \"\${pages}\")
+    execute_process(COMMAND \"\${program}\" man -o \"\${pages}\" COMMAND_ERROR_IS_FATAL ANY)
+    foreach(place IN ITEMS bash:bash-completion/completions/kvcheck
+                           zsh:zsh/site-functions/_kvcheck
+                           fish:fish/vendor_completions.d/kvcheck.fish)
+      string(REPLACE \":\" \";\" place \"\${place}\")
+      list(GET place 0 shell)
+      list(GET place 1 file)
+      set(file \"\${root}/${CMAKE_INSTALL_DATADIR}/\${file}\")
+      cmake_path(GET file PARENT_PATH folder)
+      file(MAKE_DIRECTORY \"\${folder}\")
+      execute_process(COMMAND \"\${program}\" completion \${shell} OUTPUT_FILE \"\${file}\"
+                      COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()")
+endif()
+
 configure_package_config_file(
   cmake/kvcheck-config.cmake.in "${PROJECT_BINARY_DIR}/kvcheck-config.cmake"
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kvcheck)

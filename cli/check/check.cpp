@@ -10,6 +10,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/check/laws_text.h"
+#include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/check/subject.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
@@ -21,7 +22,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 16> table = {{
+constexpr std::array<Option, 17> table = {{
     {.name = "plugin", .value = "LIB", .help = "the subject is this shared library"},
     {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
     {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
@@ -41,6 +42,8 @@ constexpr std::array<Option, 16> table = {{
     {.name = "reproduce",
      .value = "STRING",
      .help = "try one law on one case again; a finding prints the string"},
+    {.name = "all",
+     .help = "list every law, also those that hold and those that are not applicable"},
     {.name = "json",
      .value = "FILE",
      .help = "write all results as one JSON object; - is standard output"},
@@ -163,6 +166,7 @@ Result<Files> open_files(const Arguments& arguments) {
 Result<void> write_report(const properties::BatteryResult& report,
                           const std::string& subject,
                           double seconds,
+                          properties::Listing listing,
                           Files& files,
                           Streams& streams) {
   std::ostringstream json;
@@ -172,7 +176,10 @@ Result<void> write_report(const properties::BatteryResult& report,
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
   const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
-  if (!taken) properties::write_text(report, subject, streams.out, streams.columns);
+  if (taken) return {};
+  std::ostringstream text;
+  properties::write_text(report, subject, text, streams.columns, listing);
+  streams.out << (streams.colours ? with_colours(text.str()) : text.str());
   return {};
 }
 
@@ -187,7 +194,11 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   if (!report) return report.error();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  if (auto done = write_report(*report, subject->arguments, seconds, *files, streams); !done) {
+  // One law that is tried again is what the user asks about, also if it holds.
+  const bool every = arguments.given("all") || arguments.given("reproduce");
+  const auto listing = every ? properties::Listing::every_law : properties::Listing::open_laws;
+  if (auto done = write_report(*report, subject->arguments, seconds, listing, *files, streams);
+      !done) {
     return done.error();
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;

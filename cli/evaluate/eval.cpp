@@ -221,16 +221,16 @@ class EvalCommand {
       if (&result != &results.front()) streams_.out << "\n";
       streams_.out << reports::closed_loop_line(result)
                    << "perplexity, also over runs of targets\n\n"
-                   << reports::to_text(reports::perplexity_table(result), 0);
+                   << reports::to_text(reports::perplexity_table(result), streams_.columns);
       if (reports::has_open_loop(result)) {
         streams_.out << "\n"
-                     << reports::to_text(reports::loops_table(result), 0) << "\n"
+                     << reports::to_text(reports::loops_table(result), streams_.columns) << "\n"
                      << reports::loops_words(result) << "\n";
       }
       if (!result.asks()) continue;
       streams_.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
                       "(how many)\n\n"
-                   << reports::to_text(reports::recall_table(result), 0);
+                   << reports::to_text(reports::recall_table(result), streams_.columns);
     }
     if (plan_.quiet || plan_.outputs.results.empty()) return;
     streams_.out << "\nResults: " << plan_.outputs.results << "\nNext: kvcheck report "

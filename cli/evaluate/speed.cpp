@@ -212,7 +212,8 @@ Result<void> write_outputs(const TimingResult& result, const Outputs& outputs, S
   } else if (outputs.csv == "-") {
     streams.out << reports::to_csv(timed);
   } else {
-    streams.out << reports::timing_line(result) << "\n\n" << reports::to_text(timed, 0);
+    streams.out << reports::timing_line(result) << "\n\n"
+                << reports::to_text(timed, streams.columns);
   }
   streams.out << std::flush;
   if (!outputs.json.empty() && outputs.json != "-") {

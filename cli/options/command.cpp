@@ -10,6 +10,7 @@
 
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/terminal.h"
 
 namespace kv::cli {
 namespace {
@@ -43,7 +44,7 @@ int run_named(const Command& command,
               std::span<const std::string> arguments,
               Streams& streams) {
   if (asks_for_help(arguments)) {
-    streams.out << help_of(command);
+    streams.out << folded(help_of(command), streams.columns);
     return flushed(caller, exit_status::done, streams);
   }
   return flushed(caller, run_guarded(command, caller, arguments, streams), streams);

@@ -13,12 +13,13 @@
 namespace kv::cli {
 
 // The output of a command. Results are written to `out`, progress and remarks to `err`; progress
-// only if `terminal`, which means that `err` is a terminal.
+// only if `terminal`, which means that `err` is a terminal (cli/options/terminal.h).
 struct Streams {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;
-  std::size_t columns = 0;  // of the terminal that `out` is; 0: not a terminal, nothing is wrapped
+  std::size_t columns = 0;  // of the terminal that `out` is; 0: not a terminal, nothing is folded
+  bool colours = false;     // whether `out` shows colours
 };
 
 // The outcome of a command that ran to its end.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/policies/policies_text.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -128,27 +130,33 @@ void print_everything(bool json, std::ostream& out) {
   }
 }
 
+void print_named(const Request& request, std::ostream& out) {
+  for (const PolicyEntry* policy : request.policies) {
+    out << (request.json ? policy_json(*policy) : policy_details(*policy)) << "\n";
+  }
+  for (const Preset* preset : request.presets) {
+    out << (request.json ? preset_json(*preset) : preset_details(*preset)) << "\n";
+  }
+  for (const std::string& spec : request.specs) {
+    out << (request.json ? spec_json(spec) : spec_details(spec)) << "\n";
+  }
+}
+
 Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   const auto read = read_words(arguments);
   if (!read) return read.error();
   const Request& request = read.value();
+  std::ostringstream out;
   if (request.brief) {
-    print_lines(request, streams.out);
-    return {};
+    print_lines(request, out);
+  } else if (request.everything()) {
+    print_everything(request.json, out);
+  } else {
+    print_named(request, out);
   }
-  if (request.everything()) {
-    print_everything(request.json, streams.out);
-    return {};
-  }
-  for (const PolicyEntry* policy : request.policies) {
-    streams.out << (request.json ? policy_json(*policy) : policy_details(*policy)) << "\n";
-  }
-  for (const Preset* preset : request.presets) {
-    streams.out << (request.json ? preset_json(*preset) : preset_details(*preset)) << "\n";
-  }
-  for (const std::string& spec : request.specs) {
-    streams.out << (request.json ? spec_json(spec) : spec_details(spec)) << "\n";
-  }
+  // Programs read JSON, and --brief as one line a name.
+  const bool folds = !request.json && !request.brief;
+  streams.out << folded(out.str(), folds ? streams.columns : 0);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
@@ -194,7 +195,9 @@ class Run {
     if (!plan_.outputs.csv.empty()) csv_ += csv_text(result, plan_.per_head, csv_.empty());
     if (plan_.outputs.on_standard_output()) return {};
     if (finished_ > 1) streams_.out << '\n';
-    streams_.out << head_line(result.trace) << reports::summary_text(result) << std::flush;
+    streams_.out << folded(head_line(result.trace), streams_.columns)
+                 << folded(reports::summary_text(result, streams_.columns), streams_.columns)
+                 << std::flush;
     return {};
   }
 

@@ -132,10 +132,22 @@ std::string wrapped(const std::string& text, std::size_t room, std::size_t inden
 
 // Nothing is cut: what does not fit into `columns` is wrapped under itself; without a width a law
 // has one line.
-void write_table(const BatteryResult& report, std::size_t columns, std::ostream& out) {
+void write_table(const BatteryResult& report,
+                 std::size_t columns,
+                 Listing listing,
+                 std::ostream& out) {
   std::size_t width = 3;
   for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
-  for (const LawResult& result : report.laws) {
+  std::vector<const LawResult*> listed;
+  for (const Status status :
+       {Status::broken, Status::not_run, Status::held, Status::not_applicable}) {
+    if (listing == Listing::open_laws && status == Status::held) break;
+    for (const LawResult& result : report.laws) {
+      if (result.status == status) listed.push_back(&result);
+    }
+  }
+  for (const LawResult* const at : listed) {
+    const LawResult& result = *at;
     std::string line(result.law->id);
     line.resize(width + 2, ' ');
     line += name_of(result.status);
@@ -192,7 +204,8 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
 void write_text(const BatteryResult& report,
                 const std::string& command,
                 std::ostream& terminal,
-                std::size_t columns) {
+                std::size_t columns,
+                Listing listing) {
   std::ostringstream out;
   out << in_one_line(report.subject) << "\n";
   write_field("sizes", words_of(report.requested), out);
@@ -215,7 +228,7 @@ void write_text(const BatteryResult& report,
     write_field("laws", join(failed, ", "), out);
     out << "\n";
   }
-  write_table(report, columns, out);
+  write_table(report, columns, listing, out);
   write_sum(report, out);
   terminal << printable(out.str());  // subjects have a say in much of it
 }

@@ -10,14 +10,21 @@
 
 namespace kv::properties {
 
+// The laws that the table lists. The others are only counted.
+enum class Listing {
+  open_laws,  // broken and not run
+  every_law,
+};
+
 // Broken laws first, with the sentence, the picture, what was expected and seen, the declaration
-// that would make it legal, and the line that repeats it; then a table of all laws.
+// that would make it legal, and the line that repeats it; then a table of laws.
 // `command` is what checks the subject again, may be empty; `columns` is the width that the table
 // is wrapped to, 0 to leave each law on a line of its own. What a terminal would obey is spelt out.
 void write_text(const BatteryResult& report,
                 const std::string& command,
                 std::ostream& out,
-                std::size_t columns = 0);
+                std::size_t columns = 0,
+                Listing listing = Listing::every_law);
 
 // One JSON object: everything that Report holds.
 void write_json(const BatteryResult& report, std::ostream& out);

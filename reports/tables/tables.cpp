@@ -11,8 +11,6 @@ namespace kv::reports {
 namespace {
 
 constexpr std::size_t readable_label = 36;
-constexpr std::size_t narrowest_label = 16;
-constexpr std::size_t columns_to_keep = 5;  // of the summary: up to the retained mass
 constexpr std::string_view gap = "  ";
 
 // The widths of the columns; a column that is left out has width 0.
@@ -39,13 +37,31 @@ void shorten_first(std::vector<std::size_t>& widths, std::size_t width, std::siz
   widths[0] = std::max(least, widths[0] - std::min(widths[0], all - width));
 }
 
-void fit(std::vector<std::size_t>& widths, std::size_t width) {
-  if (width == 0 || widths.empty()) return;
-  shorten_first(widths, width, readable_label);
-  for (std::size_t c = widths.size(); c-- > columns_to_keep && total(widths) > width;) {
-    widths[c] = 0;
+// The columns of each part of a table that is divided at `width`: the first column, and the budget
+// if there is one, tell the rows apart and begin every part.
+std::vector<std::vector<std::size_t>> parts_of(const Table& table,
+                                               const std::vector<std::size_t>& widths,
+                                               std::size_t width) {
+  std::vector<std::size_t> keys = {0};
+  std::size_t used_by_keys = widths[0];
+  for (std::size_t c = 1; c < widths.size(); ++c) {
+    if (table.columns[c].name != "budget" || widths[c] == 0) continue;
+    keys.push_back(c);
+    used_by_keys += gap.size() + widths[c];
   }
-  shorten_first(widths, width, narrowest_label);
+  std::vector<std::vector<std::size_t>> parts = {keys};
+  std::size_t used = used_by_keys;
+  for (std::size_t c = 1; c < widths.size(); ++c) {
+    if (widths[c] == 0 || std::ranges::find(keys, c) != keys.end()) continue;
+    if (width > 0 && used + gap.size() + widths[c] > width && parts.back().size() > keys.size()) {
+      parts.push_back(keys);
+      used = used_by_keys;
+    }
+    parts.back().push_back(c);
+    used += gap.size() + widths[c];
+  }
+  for (std::vector<std::size_t>& part : parts) std::ranges::sort(part);
+  return parts;
 }
 
 // The column of labels, shortened such that different labels remain different.
@@ -66,12 +82,14 @@ std::string trimmed(std::string line) {
   return line + "\n";
 }
 
-// One line of the table; `text_of` returns the text of a column.
+// One line of a part of the table; `text_of` returns the text of a column.
 template <typename TextOf>
-std::string text_line(const Table& table, const std::vector<std::size_t>& widths, TextOf text_of) {
+std::string text_line(const Table& table,
+                      const std::vector<std::size_t>& part,
+                      const std::vector<std::size_t>& widths,
+                      TextOf text_of) {
   std::string line;
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    if (widths[c] == 0) continue;
+  for (const std::size_t c : part) {
     if (!line.empty()) line += gap;
     line += padded(text_of(c), widths[c], table.columns[c].number);
   }
@@ -135,14 +153,18 @@ std::string to_html(const Table& table) {
 
 std::string to_text(const Table& table, std::size_t width) {
   std::vector<std::size_t> widths = widths_of(table);
-  fit(widths, width);
-  std::string out = text_line(table, widths, [&](std::size_t c) { return table.columns[c].title; });
-  if (widths.empty()) return out;
+  if (widths.empty()) return "\n";
+  if (width > 0) shorten_first(widths, width, readable_label);
   const std::vector<std::string> labels = first_column(table, widths[0]);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    const auto& row = table.rows[r];
-    out +=
-        text_line(table, widths, [&](std::size_t c) { return c == 0 ? labels[r] : row[c].text; });
+  std::string out;
+  for (const std::vector<std::size_t>& part : parts_of(table, widths, width)) {
+    if (!out.empty()) out += "\n";
+    out += text_line(table, part, widths, [&](std::size_t c) { return table.columns[c].title; });
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto& row = table.rows[r];
+      out += text_line(table, part, widths,
+                       [&](std::size_t c) { return c == 0 ? labels[r] : row[c].text; });
+    }
   }
   return out;
 }

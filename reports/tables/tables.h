@@ -37,7 +37,8 @@ std::string to_markdown(const Table& table);
 std::string to_html(const Table& table);
 
 // Aligned columns for a terminal of `width` characters; 0 stands for any width. If it is too
-// narrow, the first column is shortened a little, then columns are left out from the right.
+// narrow, the first column is shortened a little, and the columns that do not fit follow below,
+// with the first one and the budget again.
 std::string to_text(const Table& table, std::size_t width);
 
 // A number with `digits` decimals; a value that is not a number becomes "-" and, in CSV, an empty

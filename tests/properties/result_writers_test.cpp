@@ -41,6 +41,38 @@ TEST(ReportWriters, TextShowsBrokenLawsFirst) {
   EXPECT_THAT(text, testing::HasSubstr("\nThe subject breaks its laws.\n"));
 }
 
+TEST(ReportWriters, TheShortTableListsWhatIsBrokenAndNotRun) {
+  BatteryResult report = report_of(Fault::blind);
+  report.laws.back().status = Status::not_run;
+  report.laws.back().why = "no case showed it";
+  std::ostringstream out;
+  write_text(report, "s", out, 0, Listing::open_laws);
+  std::ostringstream whole;
+  write_text(report, "s", whole);
+  const auto lines_of_laws = [&](const std::string& text) {
+    std::string ids;
+    for (const std::string_view line : split(text, '\n')) {
+      for (const LawResult& result : report.laws) {
+        if (line.starts_with(std::string(result.law->id) + " ")) {
+          ids += std::string(name_of(result.status)) + "\n";
+        }
+      }
+    }
+    return ids;
+  };
+  std::string expected;
+  for (const Status status :
+       {Status::broken, Status::not_run, Status::held, Status::not_applicable}) {
+    if (status == Status::held) {
+      EXPECT_EQ(lines_of_laws(out.str()), expected);
+    }
+    for (std::size_t i = 0; i < report.count(status); ++i) {
+      expected += std::string(name_of(status)) + "\n";
+    }
+  }
+  EXPECT_EQ(lines_of_laws(whole.str()), expected);
+}
+
 TEST(ReportWriters, TheTableCutsNothing) {
   const BatteryResult report = report_of(Fault::none);
   std::ostringstream plain;

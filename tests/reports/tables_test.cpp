@@ -52,6 +52,30 @@ TEST(Tables, NeverGetWiderThanTheTerminal) {
   }
 }
 
+TEST(Tables, KeepEveryColumnInANarrowTerminal) {
+  const Table table = summary_table(fake_replay(small_fake()));
+  const std::string wide = to_text(table, 0);
+  const std::string narrow = to_text(table, 60);
+  for (const Column& column : table.columns) {
+    EXPECT_TRUE(column.exact_only || narrow.find(column.title) != std::string::npos)
+        << column.name;
+  }
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 1; c < row.size(); ++c) {
+      if (table.columns[c].exact_only) continue;
+      EXPECT_NE(narrow.find(row[c].text), std::string::npos) << row[c].text;
+    }
+  }
+  // Every part of the table begins with the policy and the budget.
+  std::size_t parts = 1;
+  for (std::size_t at = 0; (at = narrow.find("\n\n", at)) != std::string::npos; ++at) {
+    ++parts;
+    EXPECT_EQ(narrow.substr(at + 2, 6), "policy");
+  }
+  EXPECT_GE(parts, 2U);
+  EXPECT_EQ(wide.find("\n\n"), std::string::npos);
+}
+
 TEST(SummaryTable, IsSortedByRetainedMassAndGivesDenseNoBudget) {
   const Table table = summary_table(fake_replay(small_fake()));
   ASSERT_EQ(table.rows.size(), 5U);  // dense, and two policies at two budgets, seeds together

@@ -1,0 +1,20 @@
+// Manual pages in the language of man(7), made from the help of the commands.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kvcheck/cli/options/command.h"
+
+namespace kv::cli {
+
+// The page of a command, of section 1. `name` is its name with that of the command it is a verb of,
+// as in "trace-generate". Usage becomes the synopsis, options become a list, and each paragraph
+// that begins with a heading (as "Examples:") becomes a section.
+std::string command_page(std::string_view name, const Command& command);
+
+// The page of the program itself, from the text of `kvcheck help`.
+std::string program_page(std::string_view help, std::span<const Command* const> commands);
+
+}  // namespace kv::cli
