@@ -24,13 +24,8 @@ bool bounded(const Sweep& sweep, const Line& line) {
   return sweep.specs[line.specs[0]].spec.bounded();
 }
 
-// Points of different policies at one budget are drawn side by side, so that their bars do not
-// overlap. The more there are, the closer they are, so that all lie within the axis.
-double dodge(std::size_t i, std::size_t n) {
-  const double octaves = std::min(0.035, 0.4 / static_cast<double>(n));
-  const double step = static_cast<double>(i) - static_cast<double>(n - 1) / 2;
-  return std::exp2(octaves * step);
-}
+// More bars than this at one place hide each other.
+constexpr std::size_t most_bars = 8;
 
 std::string axis_of(const Sweep& sweep) {
   std::set<std::uint32_t> budgets;
@@ -47,12 +42,12 @@ Interval value_of(const SpecSummary& spec, const Measure& measure) {
 }
 
 std::string bars_of(const std::string& block, const Look& look) {
-  return block + " using 5:3:(0):($4-$3) with vectors nohead lc rgb '" + std::string(look.colour) +
+  return block + " using 1:3:(0):($4-$3) with vectors nohead lc rgb '" + std::string(look.colour) +
          "' lw 1.2 notitle";
 }
 
 std::string means_of(const std::string& block, const Line& line) {
-  return block + " using 5:2 with linespoints" + point_style(line.look) + " notitle";
+  return block + " using 1:2 with linespoints" + point_style(line.look) + curve_title(line.label);
 }
 
 // The plot command of one measure over all lines.
@@ -66,11 +61,12 @@ std::string curves(const Sweep& sweep,
     for (const std::size_t s : lines[i].specs) {
       const SpecSummary& spec = sweep.specs[s];
       const Interval value = value_of(spec, measure);
-      const double budget = spec.spec.budget;
       if (measure.logarithmic && !(value.mean > 0)) continue;
-      data.row({budget, value.mean, value.low, value.high, budget * dodge(i, lines.size())});
+      data.row({static_cast<double>(spec.spec.budget), value.mean, value.low, value.high});
     }
-    if (!measure.logarithmic) parts.push_back(bars_of(block, lines[i].look));
+    if (!measure.logarithmic && lines.size() <= most_bars) {
+      parts.push_back(bars_of(block, lines[i].look));
+    }
     parts.push_back(means_of(block, lines[i]));
   }
   return "plot " + join(parts, ", ") + "\n";
@@ -109,9 +105,10 @@ std::string caption_of(const Sweep& sweep, bool errors) {
          "Top-k overlap: the share of the " + k +
          " largest dense weights that are among the largest of what is left. Open-loop replay of " +
          subject_of(*sweep.result) +
-         ". Points are means over query heads, seeds averaged first; those of one budget are drawn "
-         "side by side. Bars, on the linear axes, are 95 % t-intervals of the mean over heads; "
-         "they say nothing about other texts.";
+         ". Points are means over query heads, seeds averaged first. Bars, on the linear axes of "
+         "up "
+         "to eight policies, are 95 % t-intervals of the mean over heads; they say nothing about "
+         "other texts.";
 }
 
 }  // namespace
@@ -119,7 +116,7 @@ std::string caption_of(const Sweep& sweep, bool errors) {
 Figure budget_figure(const Sweep& sweep) {
   Figure figure{.name = "budget", .title = "What is kept and lost against budget", .caption = {}};
   std::vector<Line> lines;
-  std::ranges::copy_if(sweep.lines, std::back_inserter(lines),
+  std::ranges::copy_if(in_drawing_order(sweep.lines), std::back_inserter(lines),
                        [&](const Line& line) { return bounded(sweep, line); });
   if (lines.empty()) return figure;
   const std::vector<Measure> measures = measures_of(sweep, lines);
@@ -134,7 +131,7 @@ Figure budget_figure(const Sweep& sweep) {
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" + axis_of(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\n" + legend;
-  FigureData data({"measure", "budget", "mean", "low", "high", "drawn_at"});
+  FigureData data({"measure", "budget", "mean", "low", "high"});
   for (std::size_t i = 0; i < measures.size(); ++i) {
     const Measure& measure = measures[i];
     figure.body +=

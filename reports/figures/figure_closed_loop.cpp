@@ -48,9 +48,17 @@ struct Curves {
 Curves curves_of(const ClosedLoopResult& result) {
   std::vector<Spec> specs;
   for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  return {.result = &result,
-          .lines = lines_of(specs, labels_of_cells(result)),
-          .budget = middle_budget(specs)};
+  Curves curves{.result = &result,
+                .lines = lines_of(specs, labels_of_cells(result)),
+                .budget = middle_budget(specs)};
+  std::vector<double> scores;  // the lowest perplexity is the best
+  for (const Line& line : curves.lines) {
+    const ClosedLoopCell* const cell = curves.shown(line);
+    scores.push_back(cell == nullptr ? not_measured : -cell->perplexity());
+  }
+  highlight(curves.lines, scores);
+  curves.lines = in_drawing_order(curves.lines);
+  return curves;
 }
 
 // Whether policies that draw are shown, each with one seed.
@@ -138,9 +146,9 @@ std::string budget_panel(const Curves& curves,
     }
     const std::string level = " using (left_end):2:(right_end-left_end):(0) with vectors nohead" +
                               line_style(line.look) + " notitle";
-    parts.push_back(
-        block +
-        (bounded ? " using 1:2 with linespoints" + point_style(line.look) + " notitle" : level));
+    parts.push_back(block + (bounded ? " using 1:2 with linespoints" + point_style(line.look) +
+                                           curve_title(line.label)
+                                     : level));
   }
   return "plot " + join(parts, ", ") + "\n";
 }
@@ -228,7 +236,8 @@ Figure recall_figure(const Curves& curves) {
     }
     parts.push_back(block + " using 8:6:(0):($7-$6) with vectors nohead lc rgb '" +
                     std::string(line.look.colour) + "' lw 1 notitle");
-    parts.push_back(block + " using 8:5 with linespoints" + point_style(line.look) + " notitle");
+    parts.push_back(block + " using 8:5 with linespoints" + point_style(line.look) +
+                    curve_title(line.label));
   }
   data.finish(figure);
   Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};

@@ -56,7 +56,7 @@ Figure lifetime_figure(const Sweep& sweep) {
   std::vector<Line> shown;
   std::vector<std::string> parts;
   FigureData data({"age", "share_still_resident"});
-  for (const Line& line : sweep.lines) {
+  for (const Line& line : in_drawing_order(sweep.lines)) {
     const SpecSummary* summary = sweep.at_budget(line);
     if (summary == nullptr || !summary->spec.bounded()) continue;
     const Ages ages = ages_of(sweep, *summary);
@@ -64,7 +64,8 @@ Figure lifetime_figure(const Sweep& sweep) {
     const std::string block = data.begin(line.label);
     add_survival(ages, data);
     shown.push_back(line);
-    parts.push_back(block + " using 1:2 with steps" + line_style(line.look) + " notitle");
+    parts.push_back(block + " using 1:2 with steps" + line_style(line.look) +
+                    curve_title(line.label));
   }
   if (parts.empty()) return figure;
   data.finish(figure);

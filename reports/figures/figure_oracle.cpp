@@ -23,9 +23,11 @@ bool measured(const SpecSummary& spec) {
 // Lines that have a share of the optimum to show.
 std::vector<Line> lines_with_share(const Sweep& sweep) {
   std::vector<Line> lines;
-  std::ranges::copy_if(sweep.lines, std::back_inserter(lines), [&](const Line& line) {
-    return std::ranges::any_of(line.specs, [&](std::size_t s) { return measured(sweep.specs[s]); });
-  });
+  std::ranges::copy_if(in_drawing_order(sweep.lines), std::back_inserter(lines),
+                       [&](const Line& line) {
+                         return std::ranges::any_of(
+                             line.specs, [&](std::size_t s) { return measured(sweep.specs[s]); });
+                       });
   return lines;
 }
 
@@ -85,7 +87,7 @@ std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, Fig
   for (const Line& line : lines) {
     parts.push_back(curve(sweep, line, line.label, "optimum_share", data,
                           [](const SpecSummary& s) { return s.optimum_share; }) +
-                    point_style(line.look) + " notitle");
+                    point_style(line.look) + curve_title(line.label));
   }
   return "plot " + join(parts, ", ") + "\n";
 }

@@ -39,8 +39,9 @@ std::vector<Bin> bins_of(const std::vector<const CellResult*>& cells, std::size_
 
 // A line with markers at every eighth point. Each policy has its markers at different points, so
 // that none hides another.
-std::string curve(const Look& look, const std::string& data, std::size_t i) {
-  return data + " with lines" + line_style(look) + " notitle, " + data +
+std::string curve(const Line& line, const std::string& data, std::size_t i) {
+  const Look& look = line.look;
+  return data + " with lines" + line_style(look) + curve_title(line.label) + ", " + data +
          " every 8::" + std::to_string(i % 8) + " with points" + point_style(look) + " notitle";
 }
 
@@ -50,7 +51,7 @@ Figure stream_figure(const Sweep& sweep) {
   Figure figure{.name = "stream", .title = "Retained mass over the stream", .caption = {}};
   std::vector<Line> shown;
   std::size_t points = 0;
-  for (const Line& line : sweep.lines) {
+  for (const Line& line : in_drawing_order(sweep.lines)) {
     const SpecSummary* spec = sweep.at_budget(line);
     if (spec == nullptr || !spec->spec.bounded()) continue;
     shown.push_back(line);
@@ -70,8 +71,8 @@ Figure stream_figure(const Sweep& sweep) {
       data.row({bin.first + width / 2, bin.mass, bin.error});
       errors = errors || std::isfinite(bin.error);
     }
-    left.push_back(curve(line.look, block + " using 1:2", left.size()));
-    right.push_back(curve(line.look, block + " using 1:3", right.size()));
+    left.push_back(curve(line, block + " using 1:2", left.size()));
+    right.push_back(curve(line, block + " using 1:3", right.size()));
   }
   data.finish(figure);
   Grid grid{.panels = errors ? 2U : 1U,

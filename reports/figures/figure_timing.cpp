@@ -105,7 +105,8 @@ Figure timing_figure(const TimingResult& result) {
       for (const std::size_t i : line.specs) {
         data.row({static_cast<double>(result.cells[i].length), panel.value(result.cells[i])});
       }
-      parts.push_back(block + " using 1:2 with linespoints" + point_style(line.look) + " notitle");
+      parts.push_back(block + " using 1:2 with linespoints" + point_style(line.look) +
+                      curve_title(line.label));
     }
     figure.body += grid.place(place) + axis_label('x', grid.lowest(place), "tokens before") +
                    "set ylabel '" + panel.label + "'\nplot " + join(parts, ", ") + "\n" +

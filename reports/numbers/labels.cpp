@@ -54,9 +54,12 @@ std::vector<std::string> texts_of(std::string_view policy, const Variants& varia
   std::vector<std::string> texts;
   for (const auto& [label, pieces] : variants) {
     std::string text(policy);
+    char mark = ':';
     for (const std::string& field : pieces.fields) {
       // A field that all variants share does not tell them apart.
-      if (uses[field] < variants.size()) text += " " + field;
+      if (variants.size() > 1 && uses[field] == variants.size()) continue;
+      text += mark + field;
+      mark = ',';
     }
     for (const std::string& setting : pieces.settings) text += " " + plain(setting);
     texts.push_back(std::move(text));
@@ -74,7 +77,7 @@ std::vector<std::string> labels_of(std::span<const Spec> specs) {
     const std::vector<std::string> texts = texts_of(policy, variants);
     std::size_t i = 0;
     for (const auto& [label, pieces] : variants) {
-      short_of[label] = variants.size() == 1 ? label : texts[i];
+      short_of[label] = texts[i];
       ++i;
     }
   }

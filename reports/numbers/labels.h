@@ -14,10 +14,10 @@ struct Spec;
 
 namespace kv::reports {
 
-// One label per spec. A policy with one variant (Spec::label()) keeps that text. If it has several,
-// a label names the policy, the fields that not all variants share, and all settings, because other
-// policies may have other settings: "h2o", "h2o lazy:40", "h2o recent=4 unit=layer". Specs that
-// differ only in their budget have the same label; others never do.
+// One label per spec: the policy, its fields, and all settings, because other policies may have
+// other settings. Of several variants of a policy (Spec::label()), fields that all of them share
+// are left out: "h2o:sinks=4", "h2o lazy:40", "h2o:recent=4 unit=layer". Specs that differ only in
+// their budget have the same label; others never do.
 std::vector<std::string> labels_of(std::span<const Spec> specs);
 
 // The texts shortened to at most `width` characters such that different texts remain different: if

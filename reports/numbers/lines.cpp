@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -66,6 +70,32 @@ std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::str
     std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return specs[i].budget; });
   }
   return lines;
+}
+
+void highlight(std::vector<Line>& lines, std::span<const double> scores) {
+  if (lines.size() <= most_colours) return;
+  std::vector<std::size_t> order(lines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto rank = [&](std::size_t i) {
+    if (lines[i].policy == &policy_registry().front())
+      return std::numeric_limits<double>::infinity();
+    return std::isnan(scores[i]) ? -std::numeric_limits<double>::infinity() : scores[i];
+  };
+  std::ranges::stable_sort(order, std::greater<>(), rank);
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    Line& line = lines[order[place]];
+    const bool dense = line.policy == &policy_registry().front();
+    const std::size_t slot = 1 + place % (colours.size() - 1);
+    line.look = place < most_colours
+                    ? Look{.colour = colours[dense ? 0 : slot], .point = points[dense ? 0 : slot]}
+                    : Look{.colour = "#c4c4c4", .point = 7, .quiet = true};
+  }
+}
+
+std::vector<Line> in_drawing_order(const std::vector<Line>& lines) {
+  std::vector<Line> ordered = lines;
+  std::ranges::stable_partition(ordered, [](const Line& line) { return line.look.quiet; });
+  return ordered;
 }
 
 std::uint32_t middle_budget(std::span<const Spec> specs) {

@@ -20,6 +20,7 @@ struct Look {
   std::string_view colour;      // "#0072b2"
   std::string_view dash = "1";  // gnuplot's dashtype
   int point = 7;                // gnuplot's pointtype
+  bool quiet = false;           // grey, so that the other lines stand out
 };
 
 // The look of a policy. Its place in the registry decides the colour and the marker. `variant`, the
@@ -39,6 +40,17 @@ struct Line {
 // The lines of the specs, one per label. The `specs` of a line are indices into both lists, which
 // have one length.
 std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
+
+// As many curves as one plot shows clearly.
+inline constexpr std::size_t most_colours = 7;
+
+// If there are more lines than that: those with the highest scores, and the one that evicts
+// nothing, get a colour each, and the others become quiet. NaN counts as the lowest. `scores` has
+// one number per line.
+void highlight(std::vector<Line>& lines, std::span<const double> scores);
+
+// The lines with the quiet ones first, so that the others are drawn over them.
+std::vector<Line> in_drawing_order(const std::vector<Line>& lines);
 
 // The middle one of the budgets that most specs have; 0 if no spec has a budget.
 std::uint32_t middle_budget(std::span<const Spec> specs);

@@ -36,6 +36,12 @@ Sweep sweep_of(const ReplayResult& result) {
   }
   sweep.lines = lines_of(specs, labels);
   sweep.budget = middle_budget(specs);
+  std::vector<double> kept;
+  for (const Line& line : sweep.lines) {
+    const SpecSummary* const spec = sweep.at_budget(line);
+    kept.push_back(spec == nullptr ? not_measured : spec->retained_mass.mean);
+  }
+  highlight(sweep.lines, kept);
   return sweep;
 }
 

@@ -126,6 +126,11 @@ Result<std::string> titled_svg(const Figure& figure, const std::string& path) {
   if (const std::size_t at = text.find(theirs); at != std::string::npos) {
     text.replace(at, theirs.size(), "<title>" + html_escaped(figure.title) + "</title>");
   }
+  // What has no name of its own would show gnuplot's, "gnuplot_plot_3b", under the pointer.
+  constexpr std::string_view unnamed = "<title>gnuplot_plot_";
+  for (std::size_t at = 0; (at = text.find(unnamed, at)) != std::string::npos;) {
+    text.erase(at, text.find("</title>", at) + std::string_view("</title>").size() - at);
+  }
   if (const auto done = write_file(path, text); !done) return done.error();
   return text;
 }

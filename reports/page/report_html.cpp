@@ -23,7 +23,8 @@ std::string link_to(const std::string& target, const std::string& text) {
 std::string figure_block(const DrawnFigure& drawn, const std::string& folder) {
   const Figure& figure = drawn.figure;
   const std::string base = folder + "/" + figure.name;
-  std::string out = "<h3>" + html_escaped(figure.title) + "</h3>\n";
+  std::string out = "<h3 id=\"" + html_escaped(folder + "-" + figure.name) + "\">" +
+                    html_escaped(figure.title) + "</h3>\n";
   if (drawn.svg.empty()) {
     out += "<p class=\"note\">" + html_escaped(drawn.problem) + "</p>\n";
     return out + "<p class=\"files\">" + link_to(base + ".csv", "CSV") + "</p>\n";

@@ -8,6 +8,7 @@
 #include "kvcheck/base/version.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/page/findings.h"
 #include "kvcheck/reports/page/report_folder.h"
 #include "kvcheck/reports/store/stored_names.h"
 #include "kvcheck/reports/tables/bounds_table.h"
@@ -158,10 +159,57 @@ const char* heading_of(bool traces, bool evaluations) {
                 : "What eviction policies cost a model";
 }
 
+// What came out, before how it was measured.
+std::string findings_of(const ReportSections& page) {
+  std::string out;
+  const auto add = [&](const std::string& folder, const std::string& name, const auto& result) {
+    const std::string findings = findings_html(reports::findings_of(result));
+    if (!findings.empty())
+      out += "<h3>" + link_to("#" + folder, breakable(name)) + "</h3>\n" + findings;
+  };
+  for (const TraceSection& section : page.traces) {
+    add(section.folder, short_name(section.result->trace), *section.result);
+  }
+  for (const EvaluationSection& section : page.evaluations) {
+    add(section.folder, text_of(*section.result), *section.result);
+  }
+  return out;
+}
+
+template <typename Section, typename Name>
+std::string side_links(const std::vector<Section>& sections, const Name& name) {
+  std::string out;
+  for (const Section& section : sections) {
+    out += link_to("#" + section.folder, breakable(name(section))) + "\n";
+    for (const DrawnFigure& drawn : section.figures) {
+      out += "<a class=\"part\" href=\"#" + section.folder + "-" + drawn.figure.name + "\">" +
+             html_escaped(drawn.figure.title) + "</a>\n";
+    }
+  }
+  return out;
+}
+
+std::string side_of(const ReportSections& page) {
+  std::string out = "<nav class=\"side\" aria-label=\"sections\">\n";
+  if (!page.comparison.table.rows.empty()) {
+    out += link_to("#" + page.comparison.folder, "comparison") + "\n";
+  }
+  out += side_links(page.traces,
+                    [](const TraceSection& section) { return short_name(section.result->trace); });
+  out += side_links(page.evaluations,
+                    [](const EvaluationSection& section) { return text_of(*section.result); });
+  out += side_links(page.timings, [](const TimingSection& section) {
+    return "time and memory of " + section.result->model;
+  });
+  if (!page.logs.models.empty()) out += link_to("#" + page.logs.folder, "logs") + "\n";
+  if (page.matrix.matrix != nullptr) out += link_to("#" + page.matrix.folder, "laws") + "\n";
+  return out + "</nav>\n";
+}
+
 std::string head_of(const ReportSections& page) {
   std::string out = "<h1>" +
                     std::string(heading_of(!page.traces.empty(), !page.evaluations.empty())) +
-                    "</h1>\n<dl>\n";
+                    "</h1>\n" + findings_of(page) + "<dl>\n";
   bool complete = true;
   for (const RunSummary& run : page.runs) {
     complete = complete && run.complete;
@@ -200,8 +248,8 @@ std::string report_page(const ReportSections& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
-  out +=
-      "</style>\n</head>\n<body>\n<main>\n" + head_of(page) + comparison_section(page.comparison);
+  out += "</style>\n</head>\n<body>\n" + side_of(page) + "<main>\n" + head_of(page) +
+         comparison_section(page.comparison);
   for (const TraceSection& section : page.traces) out += section_of(section);
   for (const EvaluationSection& section : page.evaluations) out += evaluation_section(section);
   for (const TimingSection& section : page.timings) out += timing_section(section);

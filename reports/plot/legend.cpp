@@ -72,6 +72,26 @@ double ems(unsigned char c) {
   return c >= 'A' && c <= 'Z' ? 0.79 : 0.64;
 }
 
+// The lines that have an entry: quiet ones share the last.
+std::vector<Line> entries_of(const std::vector<Line>& all) {
+  std::vector<Line> entries;
+  std::size_t quiet = 0;
+  Line others;
+  for (const Line& line : all) {
+    if (!line.look.quiet) {
+      entries.push_back(line);
+      continue;
+    }
+    others = line;
+    ++quiet;
+  }
+  if (quiet == 1) entries.push_back(others);
+  if (quiet < 2) return entries;
+  others.label = std::to_string(quiet) + " others, see the table";
+  entries.push_back(others);
+  return entries;
+}
+
 }  // namespace
 
 double legend_text_width(std::string_view text) {
@@ -80,7 +100,8 @@ double legend_text_width(std::string_view text) {
   return font_size * width;
 }
 
-std::string add_legend(const std::vector<Line>& lines, Grid& grid, Swatch swatch) {
+std::string add_legend(const std::vector<Line>& all, Grid& grid, Swatch swatch) {
+  const std::vector<Line> lines = entries_of(all);
   const Layout layout = layout_of(lines, grid);
   grid.right = beside + static_cast<double>(layout.columns) * layout.column_width;
   const double needed = grid.top + static_cast<double>(layout.rows) * line_height + below;

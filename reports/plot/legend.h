@@ -14,8 +14,9 @@ namespace kv::reports {
 // The sign before a label.
 enum class Swatch { line, line_and_marker };
 
-// Makes room in the grid for one entry per line, to the right of its panels and, if needed, below
-// them. Returns the commands that draw the entries in columns from the top and unset the key.
+// Makes room in the grid for one entry per line, and one for all quiet lines together, to the right
+// of its panels and, if needed, below them. Returns the commands that draw the entries in columns
+// from the top and unset the key.
 std::string add_legend(const std::vector<Line>& lines,
                        Grid& grid,
                        Swatch swatch = Swatch::line_and_marker);

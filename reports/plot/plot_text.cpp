@@ -44,6 +44,10 @@ std::string point_style(const Look& look) {
   return line_style(look) + " pt " + std::to_string(look.point) + " ps 0.8";
 }
 
+std::string curve_title(const std::string& label) {
+  return " title " + gnuplot_quoted(label) + " noenhanced";
+}
+
 std::size_t Grid::width() const {
   const auto n = static_cast<double>(columns);
   return static_cast<std::size_t>(left + right + n * panel_width + (n - 1) * gap);

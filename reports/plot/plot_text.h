@@ -23,6 +23,10 @@ std::string plain_axes();
 std::string line_style(const Look& look);
 std::string point_style(const Look& look);
 
+// " title 'LABEL' noenhanced": the words that an SVG shows over the curve. The legend does not show
+// them, because add_legend() draws its own.
+std::string curve_title(const std::string& label);
+
 // "set palette ...": from dark to light in even steps of brightness, for any colour vision and in
 // grey. Its stops are those of matplotlib's viridis (van der Walt and Smith, 2015, public domain).
 std::string even_palette();

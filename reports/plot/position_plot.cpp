@@ -11,10 +11,11 @@ namespace {
 constexpr std::size_t most_points = 32;
 
 // Lines with markers at every eighth point. Each curve has its markers at different points.
-std::string curve_text(const Look& look, const std::string& block, std::size_t i) {
-  return block + " using 1:2 with lines" + line_style(look) + " notitle, " + block +
-         " using 1:2 every 8::" + std::to_string(i % 8) + " with points" + point_style(look) +
-         " notitle";
+std::string curve_text(const PositionCurve& curve, const std::string& block, std::size_t i) {
+  const Look& look = curve.look;
+  return block + " using 1:2 with lines" + line_style(look) + curve_title(curve.label) + ", " +
+         block + " using 1:2 every 8::" + std::to_string(i % 8) + " with points" +
+         point_style(look) + " notitle";
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::string position_panel(std::span<const PositionCurve> curves,
       const double middle = static_cast<double>(run.first) + static_cast<double>(width) / 2;
       data.row({middle, perplexity_of(run.nats, run.targets)});
     }
-    parts.push_back(curve_text(curve.look, block, parts.size()));
+    parts.push_back(curve_text(curve, block, parts.size()));
   }
   return "plot " + join(parts, ", ");
 }

@@ -17,7 +17,8 @@ Entry same(const std::string& text) {
 }
 
 Entry real(double value) {
-  return {formatted("%.3g", value), formatted("%.9g", value)};
+  // %g writes 1120 with three digits as 1.12e+03, beside 766.
+  return {formatted(value >= 100 ? "%.0f" : "%.3g", value), formatted("%.9g", value)};
 }
 
 Entry bytes(std::size_t count, double unit) {

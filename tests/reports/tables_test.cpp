@@ -57,8 +57,7 @@ TEST(Tables, KeepEveryColumnInANarrowTerminal) {
   const std::string wide = to_text(table, 0);
   const std::string narrow = to_text(table, 60);
   for (const Column& column : table.columns) {
-    EXPECT_TRUE(column.exact_only || narrow.find(column.title) != std::string::npos)
-        << column.name;
+    EXPECT_TRUE(column.exact_only || narrow.find(column.title) != std::string::npos) << column.name;
   }
   for (const auto& row : table.rows) {
     for (std::size_t c = 1; c < row.size(); ++c) {

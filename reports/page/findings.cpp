@@ -1,0 +1,191 @@
+#include "kvcheck/reports/page/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/lines.h"
+#include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv::reports {
+namespace {
+
+// A unit may hold one chunk more than its budget while it attends; more than a tenth is a cache of
+// another size, which is not compared.
+constexpr double more_than_budget = 1.1;
+
+constexpr std::size_t far = 64;  // tokens, as in the figure of recall against budget
+
+using Summaries = std::vector<const SpecSummary*>;
+
+std::string percent(double share) {
+  return number_entry(100 * share, 1).text + " %";
+}
+
+std::vector<double> heads_of(const ReplayResult& result, const SpecSummary& summary) {
+  std::vector<double> heads(result.cells[summary.cells.front()].heads.size());
+  for (const std::size_t cell : summary.cells) {
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      heads[i] += result.cells[cell].heads[i].metrics.retained_mass /
+                  static_cast<double>(summary.cells.size());
+    }
+  }
+  return heads;
+}
+
+// "over 24 heads a difference of this size has p = 0.02", by random signs of the pairs.
+std::string difference_words(const ReplayResult& result,
+                             const SpecSummary& first,
+                             const SpecSummary& second) {
+  const std::vector<double> a = heads_of(result, first);
+  const std::vector<double> b = heads_of(result, second);
+  if (a.size() < 2) return "";
+  const double p = paired_flips(a, b);
+  if (!std::isfinite(p)) return "";
+  return p < 0.05
+             ? " (a difference that the heads share, p = " + number_entry(p, 4).text + ")"
+             : " (a difference no larger than that between heads, p = " + number_entry(p, 2).text +
+                   ")";
+}
+
+// The specs that store no more than their budget, by budget, the best first.
+std::map<std::uint32_t, Summaries> ranked(const std::vector<SpecSummary>& all) {
+  std::map<std::uint32_t, Summaries> by_budget;
+  for (const SpecSummary& summary : all) {
+    const double limit = more_than_budget * summary.spec.budget + 1;
+    const bool counts = summary.spec.bounded() && summary.stored_peak <= limit;
+    if (counts && std::isfinite(summary.retained_mass.mean)) {
+      by_budget[summary.spec.budget].push_back(&summary);
+    }
+  }
+  for (auto& [budget, some] : by_budget) {
+    std::ranges::stable_sort(some, std::greater<>(),
+                             [](const SpecSummary* one) { return one->retained_mass.mean; });
+  }
+  return by_budget;
+}
+
+std::string others_text(const std::vector<SpecSummary>& all, std::uint32_t budget) {
+  std::vector<std::string> names;
+  for (const SpecSummary& summary : all) {
+    const double limit = more_than_budget * summary.spec.budget + 1;
+    if (!summary.spec.bounded() || summary.spec.budget != budget || summary.stored_peak <= limit) {
+      continue;
+    }
+    names.push_back(summary.label + " (" + number_entry(summary.stored_peak, 0).text + ")");
+  }
+  if (names.empty()) return "";
+  return "Not ranked, because a unit stores more rows than " + std::to_string(budget) +
+         " tokens: " + join(names, ", ") + ".";
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const ReplayResult& result) {
+  const std::vector<SpecSummary> all = summarise(result);
+  std::vector<Spec> specs;
+  for (const SpecSummary& summary : all) specs.push_back(summary.spec);
+  const std::uint32_t budget = middle_budget(specs);
+  auto by_budget = ranked(all);
+  std::vector<std::string> findings;
+  const Summaries& some = by_budget[budget];
+  if (some.size() < 2) return findings;
+  const SpecSummary& best = *some[0];
+  const SpecSummary& worst = *some.back();
+  std::string first = "With a budget of " + std::to_string(budget) + " tokens, " + best.label +
+                      " kept most of the attention: " + percent(best.retained_mass.mean) +
+                      " of its mass";
+  if (std::isfinite(best.optimum_share)) {
+    first += ", which is " + percent(best.optimum_share) + " of the most that any cache could keep";
+  }
+  findings.push_back(first + ".");
+  findings.push_back("The next of " + std::to_string(some.size()) + " is " + some[1]->label +
+                     " with " + percent(some[1]->retained_mass.mean) +
+                     difference_words(result, best, *some[1]) + ".");
+  if (some.size() > 2) {
+    findings.push_back("The least was kept by " + worst.label + ": " +
+                       percent(worst.retained_mass.mean) + ".");
+  }
+  std::vector<std::string> elsewhere;
+  for (const auto& [other, list] : by_budget) {
+    if (other == budget || list.size() < 2) continue;
+    elsewhere.push_back(list[0]->label + " at " + std::to_string(other) + " (" +
+                        percent(list[0]->retained_mass.mean) + ")");
+  }
+  if (!elsewhere.empty()) {
+    findings.push_back("The best at other budgets: " + join(elsewhere, ", ") + ".");
+  }
+  if (std::string others = others_text(all, budget); !others.empty()) {
+    findings.push_back(std::move(others));
+  }
+  return findings;
+}
+
+std::vector<std::string> findings_of(const ClosedLoopResult& result) {
+  std::vector<Spec> specs;
+  for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  const std::uint32_t budget = middle_budget(specs);
+  const std::vector<std::string> labels = labels_of_cells(result);
+  const ClosedLoopCell* dense = nullptr;
+  std::vector<std::size_t> some;
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const Spec& spec = result.cells[i].cell.spec;
+    if (spec.canonical() == "dense" || spec.policy->name == "dense") {
+      if (!spec.selects()) dense = &result.cells[i];
+    } else if (spec.bounded() && spec.budget == budget) {
+      some.push_back(i);
+    }
+  }
+  std::vector<std::string> findings;
+  if (some.size() < 2) return findings;
+  std::ranges::stable_sort(some, {}, [&](std::size_t i) { return result.cells[i].perplexity(); });
+  const auto shown = [&](std::size_t i) {
+    return labels[i] + " (" + perplexity_entry(result.cells[i].perplexity()).text + ")";
+  };
+  std::string first = "With a budget of " + std::to_string(budget) +
+                      " tokens, the lowest perplexity is that of " + shown(some.front()) +
+                      ", the highest that of " + shown(some.back());
+  if (dense != nullptr) {
+    first += "; with nothing evicted it is " + perplexity_entry(dense->perplexity()).text;
+  }
+  findings.push_back(first + ".");
+  if (dense != nullptr && result.longest > result.context && result.context > 0) {
+    findings.push_back("The text is longer than the " + with_commas(result.context) +
+                       " tokens that the model was trained on, so the model with nothing evicted "
+                       "is no upper limit.");
+  }
+  const auto recall = [](const ClosedLoopCell& cell) {
+    RecallBin sum;
+    for (const RecallBin& bin : cell.recall) {
+      if (bin.first < far) continue;
+      sum.asked += bin.asked;
+      sum.right += bin.right;
+    }
+    return sum;
+  };
+  if (!result.asks() || recall(result.cells[some.front()]).asked == 0) return findings;
+  const std::size_t most = *std::ranges::max_element(
+      some, {}, [&](std::size_t i) { return recall(result.cells[i]).share(); });
+  std::string text =
+      "Of " + with_commas(recall(result.cells[most]).asked) + " questions about facts that are " +
+      std::to_string(far) + " or more tokens back, " + labels[most] +
+      " answered most at this budget: " + percent(recall(result.cells[most]).share());
+  if (dense != nullptr) {
+    text += "; with nothing evicted " + percent(recall(*dense).share()) + " were answered";
+  }
+  findings.push_back(text + ".");
+  return findings;
+}
+
+std::string findings_html(const std::vector<std::string>& findings) {
+  if (findings.empty()) return "";
+  return "<p class=\"findings\">" + html_escaped(join(findings, " ")) + "</p>\n";
+}
+
+}  // namespace kv::reports

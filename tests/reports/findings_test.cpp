@@ -1,0 +1,112 @@
+#include "kvcheck/reports/page/findings.h"
+
+#include <map>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_results.h"
+
+namespace kv::reports {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// Four specs at budgets 32 and 64 with retained masses that are set.
+ReplayResult with_masses(const std::map<std::string, double>& masses) {
+  testing::FakeReplay fake = testing::small_fake();
+  fake.specs.clear();
+  for (const auto& [spec, mass] : masses) fake.specs.push_back(spec);
+  fake.budgets = {64};
+  fake.seeds = {1};
+  ReplayResult result = testing::fake_replay(fake);
+  for (CellResult& cell : result.cells) {
+    for (UnitResult& unit : cell.units) unit.stored_peak = 65;
+    std::size_t i = 0;
+    for (HeadResult& head : cell.heads) {
+      head.metrics.retained_mass =
+          masses.at(std::string(cell.cell.spec.policy->name)) + (i++ % 2 == 0 ? 0.01 : -0.01);
+    }
+  }
+  return result;
+}
+
+TEST(Findings, NameTheBestTheNextAndTheLeast) {
+  const std::vector<std::string> findings =
+      findings_of(with_masses({{"window", 0.5}, {"h2o", 0.9}, {"tova", 0.7}}));
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0],
+            "With a budget of 64 tokens, h2o kept most of the attention: 90.0 % of its mass.");
+  EXPECT_THAT(findings[1],
+              StartsWith("The next of 3 is tova with 70.0 % (a difference no larger than "));
+  EXPECT_EQ(findings[2], "The least was kept by window: 50.0 %.");
+}
+
+TEST(Findings, DoNotRankCachesThatStoreMore) {
+  ReplayResult result = with_masses({{"window", 0.5}, {"h2o", 0.9}, {"tova", 0.7}});
+  for (CellResult& cell : result.cells) {
+    if (cell.cell.spec.policy->name != "h2o") continue;
+    for (UnitResult& unit : cell.units) unit.stored_peak = 128;
+  }
+  const std::vector<std::string> findings = findings_of(result);
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_THAT(findings[0], HasSubstr("tova kept most"));
+  EXPECT_EQ(findings[2], "Not ranked, because a unit stores more rows than 64 tokens: h2o (128).");
+}
+
+TEST(Findings, SayNothingOfASinglePolicy) {
+  EXPECT_THAT(findings_of(with_masses({{"h2o", 0.9}})), IsEmpty());
+  EXPECT_EQ(findings_html({}), "");
+  EXPECT_EQ(findings_html({"a <b>.", "c."}), "<p class=\"findings\">a &lt;b&gt;. c.</p>\n");
+}
+
+TEST(Findings, CompareAnEvaluationWithTheModelThatEvictsNothing) {
+  const std::vector<std::string> findings = findings_of(testing::fake_evaluation(512, true));
+  // Perplexity e^1 dense, then e^1.25 and e^1.5 at budget 32, the lower of the two middle ones.
+  ASSERT_GE(findings.size(), 2U);
+  EXPECT_THAT(findings[0], HasSubstr("the lowest perplexity is that of window (3.490), the highest "
+                                     "that of h2o:sinks=4 (4.482); with nothing evicted it is "
+                                     "2.718."));
+  EXPECT_THAT(findings[1], HasSubstr("longer than the 256 tokens"));
+}
+
+TEST(Lines, HighlightTheBestOfManyAndTheDenseOne) {
+  testing::FakeReplay fake = testing::small_fake();
+  fake.specs = {"dense"};
+  for (int recent = 1; recent <= 9; ++recent) {
+    fake.specs.push_back("h2o:recent=" + std::to_string(recent));
+  }
+  fake.budgets = {64};
+  ReplayResult result = testing::fake_replay(fake);
+  double mass_of_cell = 0.9;  // falls from cell to cell, also from the dense one's
+  for (CellResult& cell : result.cells) {
+    mass_of_cell -= 0.02;
+    for (HeadResult& head : cell.heads) head.metrics.retained_mass = mass_of_cell;
+  }
+  const Sweep sweep = sweep_of(result);
+  std::set<std::string_view> colours;
+  for (const Line& line : sweep.lines) {
+    if (!line.look.quiet) colours.insert(line.look.colour);
+    EXPECT_FALSE(line.label == "dense" && line.look.quiet);
+  }
+  EXPECT_EQ(colours.size(), most_colours);
+  double worst_shown = 1;
+  double best_quiet = 0;
+  for (const Line& line : sweep.lines) {
+    if (line.label == "dense") continue;  // it is shown whatever it keeps
+    const double mass = sweep.at_budget(line)->retained_mass.mean;
+    (line.look.quiet ? best_quiet : worst_shown) =
+        line.look.quiet ? std::max(best_quiet, mass) : std::min(worst_shown, mass);
+  }
+  EXPECT_GE(worst_shown, best_quiet);
+  const std::vector<Line> drawn = in_drawing_order(sweep.lines);
+  EXPECT_TRUE(drawn.front().look.quiet);
+  EXPECT_FALSE(drawn.back().look.quiet);
+  EXPECT_FALSE(sweep_of(testing::fake_replay(testing::small_fake())).lines[0].look.quiet);
+}
+
+}  // namespace
+}  // namespace kv::reports
