@@ -1,0 +1,69 @@
+// What a release consists of agrees with the sources: one version, and one list of packages.
+#include <regex>
+#include <set>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/reports/fake_replay.h"
+
+namespace kv {
+namespace {
+
+using testing::read_text;
+
+const std::string root = KVCHECK_SOURCE_DIR;
+
+// The part of the text between the marks.
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t begin = text.find(from);
+  EXPECT_NE(begin, std::string::npos) << from;
+  const std::size_t at = begin + from.size();
+  return text.substr(at, text.find(to, at) - at);
+}
+
+TEST(Release, HasOneVersion) {
+  EXPECT_EQ(between(read_text(root + "/CITATION.cff"), "\nversion: ", "\n"), version);
+  EXPECT_EQ(
+      between(read_text(root + "/CMakeLists.txt"), "VERSION 3.23)\nproject(kvcheck VERSION ", " "),
+      version);
+  EXPECT_THAT(read_text(root + "/CHANGELOG.md"),
+              ::testing::HasSubstr("\n## " + std::string(version)));
+}
+
+// The packages that the recipe for GitHub installs are those that ./dev installs for a build, so
+// that a library that is added to one is not missing in the other.
+TEST(Release, RecipeInstallsWhatABuildNeeds) {
+  const std::string dev = between(read_text(root + "/dev"), "\nbuild_packages='\n", "\n'");
+  std::set<std::string> needed;
+  for (const std::string_view line : split(dev, '\n')) {
+    const std::string name(line.substr(0, line.find_first_of(" |")));
+    const bool for_tests = line.find("test") != std::string_view::npos ||
+                           line.find("benchmarks") != std::string_view::npos;
+    const bool for_figures = name == "gnuplot-nox" || name == "fonts-dejavu-core";
+    // Property tests are what the recipe is for.
+    if ((!for_tests && !for_figures) || name == "librapidcheck-dev") needed.insert(name);
+  }
+  EXPECT_GE(needed.size(), 9U);
+  const std::string recipe = read_text(root + "/examples/ci/github-actions.yml");
+  const std::string install = between(recipe, "apt-get install -y --no-install-recommends", "\n\n");
+  std::set<std::string> installed;
+  const std::regex word("[a-z0-9.+-]+");
+  for (auto at = std::sregex_iterator(install.begin(), install.end(), word);
+       at != std::sregex_iterator(); ++at) {
+    installed.insert(at->str());
+  }
+  for (const std::string& name : needed) EXPECT_TRUE(installed.contains(name)) << name;
+  for (const std::string own : {"ca-certificates", "git", "python3"}) installed.erase(own);
+  EXPECT_EQ(installed, needed);
+}
+
+// The recipe names no tag: it would have to exist first.
+TEST(Release, RecipeTakesAVersionThatExists) {
+  const std::string recipe = read_text(root + "/examples/ci/github-actions.yml");
+  EXPECT_EQ(recipe.find("v0."), std::string::npos);
+  EXPECT_NE(recipe.find("actions/cache@"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kv
