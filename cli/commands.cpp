@@ -24,6 +24,7 @@
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/policies/policies.h"
 #include "kvcheck/cli/replay/replay.h"
+#include "kvcheck/cli/report/plot.h"
 #include "kvcheck/cli/report/report.h"
 #include "kvcheck/cli/shell/complete.h"
 #include "kvcheck/cli/shell/completion_scripts.h"
@@ -195,9 +196,9 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command,   &report_command, &check_command,    &uniformity_command,
-      &eval_command,     &speed_command,  &generate_command, &record_command,
-      &policies_command, &trace_command,  &protocol_command, &selftest_command,
+      &replay_command, &report_command,   &plot_command,     &check_command,  &uniformity_command,
+      &eval_command,   &speed_command,    &generate_command, &record_command, &policies_command,
+      &trace_command,  &protocol_command, &selftest_command,
   };
   return all;
 }

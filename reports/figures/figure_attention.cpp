@@ -114,6 +114,7 @@ Figure attention_figure(const Sweep& sweep) {
   const double side = panels.size() > 9 ? 220 : 290;
   Grid grid = small_multiples(panels.size(), side, side);
   grid.right = 96;
+  grid.fit(sweep.page_width);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"key", "query", "mass", "share_resident"});

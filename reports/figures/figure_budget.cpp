@@ -126,6 +126,7 @@ Figure budget_figure(const Sweep& sweep) {
             .panel_height = 260,
             .gap = labelled_gap,
             .row_gap = 50};
+  grid.fit(sweep.page_width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();

@@ -25,6 +25,7 @@ struct Curves {
   const ClosedLoopResult* result = nullptr;
   std::vector<Line> lines{};
   std::uint32_t budget = 0;  // the one that figures of one budget show
+  double page_width = 0;     // as in Sweep
 
   [[nodiscard]] const ClosedLoopCell& cell(std::size_t i) const { return result->cells[i]; }
 
@@ -105,6 +106,7 @@ Figure position_figure(const Curves& curves) {
   const std::string panel = position_panel(positions, width, data);
   data.finish(figure);
   Grid grid{.panel_width = 640, .panel_height = 320};
+  grid.fit(curves.page_width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -177,6 +179,7 @@ Figure budgets_figure(const Curves& curves) {
             .panel_width = asks ? 320.0 : 480.0,
             .panel_height = 300,
             .gap = labelled_gap};
+  grid.fit(curves.page_width);
   const std::string legend = add_legend(curves.lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -241,6 +244,7 @@ Figure recall_figure(const Curves& curves) {
   }
   data.finish(figure);
   Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};
+  grid.fit(curves.page_width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -262,10 +266,11 @@ Figure recall_figure(const Curves& curves) {
 
 }  // namespace
 
-std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result) {
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result, double page_width) {
   std::vector<Figure> figures;
   if (result.cells.empty()) return figures;
-  const Curves curves = curves_of(result);
+  Curves curves = curves_of(result);
+  curves.page_width = page_width;
   for (const auto make : {position_figure, budgets_figure, recall_figure}) {
     Figure figure = make(curves);
     if (!figure.body.empty()) figures.push_back(std::move(figure));

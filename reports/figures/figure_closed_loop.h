@@ -9,7 +9,7 @@
 namespace kv::reports {
 
 // All figures for which the result has numbers: perplexity against position, perplexity and recall
-// against budget, recall by distance.
-std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result);
+// against budget, recall by distance. `page_width` is that of Sweep.
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result, double page_width = 0);
 
 }  // namespace kv::reports

@@ -94,6 +94,7 @@ Figure heads_figure(const Sweep& sweep) {
   Grid grid = small_multiples(lines.size(), 190,
                               std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
   grid.right = bar_space;
+  grid.fit(sweep.page_width);
   figure.width = grid.width();
   figure.height = grid.height();
   const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };

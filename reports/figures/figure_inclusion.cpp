@@ -91,6 +91,7 @@ Figure inclusion_figure(const Sweep& sweep) {
   if (panels.empty()) return figure;
   Grid grid = small_multiples(panels.size(), 190, 170);
   grid.gap = 52;
+  grid.fit(sweep.page_width);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"middle_position", "share", "low", "high", "theory"});

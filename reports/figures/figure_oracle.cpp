@@ -101,6 +101,7 @@ Figure oracle_figure(const Sweep& sweep) {
   const Line& usual = usual_line(sweep, lines);
   Grid grid{
       .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
+  grid.fit(sweep.page_width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();

@@ -66,7 +66,8 @@ Figure residency_figure(const Sweep& sweep) {
   if (panels.empty()) return figure;
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t step = std::max<std::size_t>(1, (tokens + most_rows - 1) / most_rows);
-  const Grid grid = small_multiples(panels.size(), 200, 190);
+  Grid grid = small_multiples(panels.size(), 200, 190);
+  grid.fit(sweep.page_width);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"time", "position"});

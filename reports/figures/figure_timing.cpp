@@ -82,7 +82,7 @@ std::string length_axis(const std::set<std::size_t>& lengths) {
 
 }  // namespace
 
-Figure timing_figure(const TimingResult& result) {
+Figure timing_figure(const TimingResult& result, double page_width) {
   Figure figure{.name = "speed", .title = "Time and memory against length", .caption = {}};
   std::set<std::size_t> lengths;
   for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
@@ -91,6 +91,7 @@ Figure timing_figure(const TimingResult& result) {
   const std::vector<Line>& lines = timed.lines;
   Grid grid{
       .panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = labelled_gap};
+  grid.fit(page_width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();

@@ -8,7 +8,7 @@ namespace kv::reports {
 
 // Time per token, time in attention, bytes of keys and values and the largest memory against the
 // length of the prompt, with a line per policy and budget. The figure has no body if there is only
-// one length.
-Figure timing_figure(const TimingResult& result);
+// one length. `page_width` is that of Sweep.
+Figure timing_figure(const TimingResult& result, double page_width = 0);
 
 }  // namespace kv::reports

@@ -2,8 +2,9 @@
 
 namespace kv::reports {
 
-std::vector<Figure> figures_of(const ReplayResult& result) {
-  const Sweep sweep = sweep_of(result);
+std::vector<Figure> figures_of(const ReplayResult& result, double page_width) {
+  Sweep sweep = sweep_of(result);
+  sweep.page_width = page_width;
   std::vector<Figure> figures;
   for (const auto make :
        {budget_figure, oracle_figure, stream_figure, sizes_figure, residency_figure,

@@ -8,8 +8,9 @@
 
 namespace kv::reports {
 
-// All figures for which the results have numbers, in the report's order.
-std::vector<Figure> figures_of(const ReplayResult& result);
+// All figures for which the results have numbers, in the report's order. `page_width` is that of
+// Sweep.
+std::vector<Figure> figures_of(const ReplayResult& result, double page_width = 0);
 
 // The single figures. A figure without a body has nothing to show.
 Figure budget_figure(const Sweep& sweep);     // retained mass and output error against budget

@@ -18,6 +18,7 @@ struct Sweep {
   std::vector<SpecSummary> specs;
   std::vector<Line> lines;   // in the registry's order, then in that of the cells; of more than
                              // seven, those that keep most at `budget` are highlighted
+  double page_width = 0;     // of figures, in CSS pixels (Grid::fit); 0: as wide as they need
   std::uint32_t budget = 0;  // the middle one of those that most lines have; 0 if there is none
 
   // The line's spec at that budget, or its only one if it has no budget; null if there is none.

@@ -26,6 +26,27 @@ struct Figure {
 // folder (io).
 Result<void> draw(const Figure& figure, const std::string& folder);
 
+// A figure for print or a slide: one file of a width and a size of letters.
+struct Sheet {
+  enum class Format { pdf, svg, png };
+
+  Format format = Format::pdf;
+  double width_mm = 84;        // one column of a journal
+  double letters_pt = 7;       // of legends and tics
+  double dots_per_inch = 300;  // of a PNG
+
+  // How wide a figure may be built, in CSS pixels, so that its letters have that size on the sheet
+  // (Sweep::page_width).
+  [[nodiscard]] double page_width() const;
+};
+
+// The gnuplot script that draws the figure on the sheet, with its numbers. It writes `file` in the
+// current folder.
+std::string sheet_script(const Figure& figure, const Sheet& sheet, const std::string& file);
+
+// The bytes of that file. Errors: as draw().
+Result<std::string> draw_sheet(const Figure& figure, const Sheet& sheet);
+
 // The numbers of a figure: one gnuplot data block per policy, and all of them as one CSV.
 class FigureData {
  public:

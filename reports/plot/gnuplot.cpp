@@ -5,9 +5,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/plot/figure.h"
 
 // POSIX leaves this declaration to the program; glibc makes it too.
@@ -16,6 +20,9 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace kv::reports {
 namespace {
 
+constexpr double mm_per_inch = 25.4;
+constexpr double pixels_per_inch = 96;       // of CSS
+constexpr double letters_in_page_pt = 10.5;  // 14 pixels, as figures are built for
 constexpr const char* script_name = ".figure.gp";
 constexpr const char* remarks_name = ".figure.log";
 
@@ -90,6 +97,89 @@ bool written(const std::string& path) {
 }
 
 }  // namespace
+
+double Sheet::page_width() const {
+  return width_mm / mm_per_inch * pixels_per_inch * (letters_in_page_pt / letters_pt);
+}
+
+std::string sheet_script(const Figure& figure, const Sheet& sheet, const std::string& file) {
+  // The figure is built for its letters at their size on the screen; everything is scaled alike.
+  const double width_in = sheet.width_mm / mm_per_inch;
+  const double scale = width_in * pixels_per_inch / static_cast<double>(figure.width);
+  const double height_in =
+      width_in * static_cast<double>(figure.height) / static_cast<double>(figure.width);
+  const auto scaled = [](double by) {
+    const std::string factor = shortest(by);
+    return " font 'Sans," + shortest(letters_in_page_pt) + "' fontscale " + factor + " linewidth " +
+           factor + " pointscale " + factor;
+  };
+  std::string terminal;
+  switch (sheet.format) {
+    case Sheet::Format::pdf:
+      terminal = "pdfcairo size " + shortest(width_in) + "in," + shortest(height_in) + "in" +
+                 scaled(scale) + "\ntitle_font = ',9.2'";
+      break;
+    case Sheet::Format::png: {
+      const double dots = sheet.dots_per_inch;
+      terminal = "pngcairo size " + std::to_string(std::lround(width_in * dots)) + "," +
+                 std::to_string(std::lround(height_in * dots)) +
+                 scaled(scale * dots / pixels_per_inch) + "\ntitle_font = ',9.2'";
+      break;
+    }
+    case Sheet::Format::svg:
+      terminal = "svg size " + size_of(figure, 1) +
+                 " font 'Helvetica,Arial,sans-serif,14' background '#ffffff'\n"
+                 "title_font = ',12'";
+      break;
+  }
+  return "# " + figure.title + "\nset encoding utf8\n" + figure.data + "set terminal " + terminal +
+         "\nset output " + gnuplot_quoted(file) + "\n" + figure.body +
+         "unset multiplot\nunset output\n";
+}
+
+Result<std::string> draw_sheet(const Figure& figure, const Sheet& sheet) {
+  std::string folder = "/tmp/kvcheck-plot-XXXXXX";
+  if (const char* const temporary = std::getenv("TMPDIR"); temporary != nullptr) {
+    folder = std::string(temporary) + "/kvcheck-plot-XXXXXX";
+  }
+  if (::mkdtemp(folder.data()) == nullptr) return system_error("create", folder);
+  const std::string file = folder + "/sheet";
+  const std::string script = folder + "/" + script_name;
+  Result<void> done = write_file(script, sheet_script(figure, sheet, "sheet"));
+  std::string text;
+  if (done) {
+    const auto status = run_gnuplot(folder);
+    if (!status) {
+      done = status.error();
+    } else if (*status != 0 || !written(file)) {
+      const std::string said = last_remark(folder + "/" + remarks_name);
+      done = not_drawn("gnuplot could not draw " + figure.name + ": " +
+                       (said.empty() ? "it printed no reason" : said));
+    } else if (const auto drawn = MappedFile::open(file); drawn) {
+      const auto bytes = drawn->bytes();
+      text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    } else {
+      done = drawn.error();
+    }
+  }
+  for (const std::string& name : {file, script, folder + "/" + remarks_name}) {
+    ::unlink(name.c_str());
+  }
+  ::rmdir(folder.c_str());
+  if (!done) return done.error();
+  if (sheet.format != Sheet::Format::svg) return text;
+  // gnuplot's SVG has a size in pixels; the viewBox beside it keeps the coordinates.
+  const std::string pixels = "width=\"" + std::to_string(figure.width) + "\" height=\"" +
+                             std::to_string(figure.height) + "\"";
+  const double height_mm =
+      sheet.width_mm * static_cast<double>(figure.height) / static_cast<double>(figure.width);
+  if (const std::size_t at = text.find(pixels); at != std::string::npos) {
+    text.replace(
+        at, pixels.size(),
+        "width=\"" + shortest(sheet.width_mm) + "mm\" height=\"" + shortest(height_mm) + "mm\"");
+  }
+  return text;
+}
 
 Result<void> draw(const Figure& figure, const std::string& folder) {
   const std::string script = folder + "/" + script_name;

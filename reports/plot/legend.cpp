@@ -102,17 +102,28 @@ double legend_text_width(std::string_view text) {
 
 std::string add_legend(const std::vector<Line>& all, Grid& grid, Swatch swatch) {
   const std::vector<Line> lines = entries_of(all);
-  const Layout layout = layout_of(lines, grid);
-  grid.right = beside + static_cast<double>(layout.columns) * layout.column_width;
-  const double needed = grid.top + static_cast<double>(layout.rows) * line_height + below;
-  grid.bottom += std::max(0.0, needed - static_cast<double>(grid.height()));
-  const double left = static_cast<double>(grid.width()) - grid.right + beside;
+  Layout layout = layout_of(lines, grid);
+  double left = 0;
+  double top = grid.top;
+  if (grid.page_width > 0) {
+    left = between;
+    top = static_cast<double>(grid.height());
+    const double room = (grid.page_width - left) / layout.column_width;
+    layout.columns = static_cast<std::size_t>(std::max(1.0, room));
+    layout.rows = (std::max<std::size_t>(1, lines.size()) + layout.columns - 1) / layout.columns;
+    grid.bottom += static_cast<double>(layout.rows) * line_height + below;
+  } else {
+    grid.right = beside + static_cast<double>(layout.columns) * layout.column_width;
+    const double needed = grid.top + static_cast<double>(layout.rows) * line_height + below;
+    grid.bottom += std::max(0.0, needed - static_cast<double>(grid.height()));
+    left = static_cast<double>(grid.width()) - grid.right + beside;
+  }
   std::string text = "unset key\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::size_t column = i / layout.rows;
     const std::size_t row = i % layout.rows;
     text += entry(lines[i], grid, swatch, left + static_cast<double>(column) * layout.column_width,
-                  grid.top + (static_cast<double>(row) + 0.5) * line_height, i % 2 == 1);
+                  top + (static_cast<double>(row) + 0.5) * line_height, i % 2 == 1);
   }
   return text;
 }

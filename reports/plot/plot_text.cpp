@@ -48,6 +48,23 @@ std::string curve_title(const std::string& label) {
   return " title " + gnuplot_quoted(label) + " noenhanced";
 }
 
+void Grid::fit(double width) {
+  if (width <= 0) return;
+  constexpr double narrowest = 130;   // a panel whose tics have room
+  constexpr double widest_left = 76;  // tics of four digits and the words beside them
+  page_width = width;
+  left = std::min(left, widest_left);
+  gap = std::min(gap, widest_left);
+  const double flat = panel_height / panel_width;
+  const auto panel_of = [&](std::size_t n) {
+    const auto many = static_cast<double>(n);
+    return (width - left - right - (many - 1) * gap) / many;
+  };
+  while (columns > 1 && panel_of(columns) < narrowest) --columns;
+  panel_width = std::max(narrowest, panel_of(columns));
+  panel_height = std::min(panel_height, std::max(0.7, flat) * panel_width);
+}
+
 std::size_t Grid::width() const {
   const auto n = static_cast<double>(columns);
   return static_cast<std::size_t>(left + right + n * panel_width + (n - 1) * gap);

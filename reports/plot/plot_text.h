@@ -37,12 +37,17 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 100;    // for the y axis of the first column, with tics of six digits
-  double right = 14;    // beside the last column
-  double top = 30;      // above each row
-  double bottom = 70;   // below the last row
-  double gap = 26;      // between columns
-  double row_gap = 14;  // between rows, beside `top`
+  double left = 100;      // for the y axis of the first column, with tics of six digits
+  double right = 14;      // beside the last column
+  double top = 30;        // above each row
+  double bottom = 70;     // below the last row
+  double gap = 26;        // between columns
+  double row_gap = 14;    // between rows, beside `top`
+  double page_width = 0;  // that the whole figure takes; 0: as much as it needs
+
+  // Divides a page of this width among as many columns as have room, and puts the legend that is
+  // added later below the panels. Changes nothing if `width` is 0.
+  void fit(double width);
 
   [[nodiscard]] std::size_t rows() const { return (panels + columns - 1) / columns; }
 

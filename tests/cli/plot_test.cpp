@@ -1,0 +1,136 @@
+#include "kvcheck/cli/report/plot.h"
+
+#include <filesystem>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/fake_results.h"
+
+namespace kv::cli {
+namespace {
+
+using test::Ran;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::taken;
+
+// A results file with a replay of three policies, an evaluation and a timing.
+class Plot : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::FakeReplay fake = testing::small_fake();
+    fake.specs = {"dense", "window", "h2o:sinks=4", "tova"};
+    auto writer = taken(reports::ResultsWriter::begin(db_, "kvcheck replay"));
+    ASSERT_TRUE(writer.add(testing::fake_replay(fake)));
+    ASSERT_TRUE(writer.add(testing::fake_evaluation(512, true)));
+    ASSERT_TRUE(writer.add(testing::fake_timing()));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  Ran plot(const std::vector<std::string>& words) const {
+    std::vector<std::string> arguments = {"plot"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    return test::run(arguments);
+  }
+
+  std::string made(const std::string& name) const { return test::read_text(folder_ / name); }
+
+  test::TemporaryFolder folder_;
+  std::string db_ = folder_ / "run.db";
+};
+
+// Every figure that the list names is drawn in every format; widths are those that were asked for.
+TEST_F(Plot, DrawsEveryFigureOfItsList) {
+  const Ran list = plot({db_, "--list"});
+  ASSERT_EQ(list.status, 0) << list.err;
+  std::size_t figures = 0;
+  for (const std::string_view line : split(list.out, '\n')) {
+    if (line.empty()) continue;
+    const std::string name(line.substr(0, line.find("  ")));
+    for (const std::string ending : {"pdf", "svg", "png"}) {
+      const std::string file = folder_ / ("x." + ending);
+      const Ran ran = plot({name, db_, "-o", file});
+      ASSERT_EQ(ran.status, 0) << name << ": " << ran.err;
+      const std::string bytes = made("x." + ending);
+      EXPECT_TRUE(ending != "pdf" || bytes.starts_with("%PDF")) << name;
+      const bool sized = bytes.find(" width=\"84mm\" height=\"") != std::string::npos;
+      EXPECT_TRUE(ending != "svg" || sized) << name;
+      EXPECT_TRUE(ending != "png" || bytes.substr(1, 3) == "PNG") << name;
+    }
+    ++figures;
+  }
+  EXPECT_GE(figures, 8U + 3 + 1);
+}
+
+TEST_F(Plot, IsAsWideAsAsked) {
+  // The width of a PNG is in bytes 16 to 19; 84 mm are 992 dots at 300 to the inch.
+  ASSERT_EQ(plot({"budget", db_, "-o", folder_ / "x.png"}).status, 0);
+  const std::string png = made("x.png");
+  EXPECT_EQ(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]), 992);
+  // The page of a PDF is in points, 72 to the inch.
+  ASSERT_EQ(plot({"budget", db_, "--size", "2.5in", "-o", folder_ / "x.pdf"}).status, 0);
+  EXPECT_THAT(made("x.pdf"), HasSubstr("/MediaBox [ 0 0 180 "));
+  ASSERT_EQ(
+      plot({"budget", db_, "--style", "slide", "--format", "svg", "-o", folder_ / "x"}).status, 0);
+  EXPECT_THAT(made("x"), HasSubstr(" width=\"240mm\""));
+}
+
+TEST_F(Plot, ShowsThePoliciesThatAreNamed) {
+  const Ran ran = plot({"budget", db_, "--policies", "h2o:sinks=4", "--policies", "window", "-o",
+                        folder_ / "x.svg", "--script"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(made("x.csv"),
+              AllOf(HasSubstr("\nh2o:sinks=4,"), HasSubstr("\nwindow,"), Not(HasSubstr("tova"))));
+  EXPECT_THAT(made("x.svg"), AllOf(HasSubstr("h2o:sinks=4"), Not(HasSubstr("tova"))));
+  const Ran wrong = plot({"budget", db_, "--policies", "lru"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--policies names 'lru', which no run has"));
+}
+
+TEST_F(Plot, KeepsAScriptThatDrawsTheSameFigure) {
+  ASSERT_EQ(plot({"stream", db_, "-o", folder_ / "x.png", "--script"}).status, 0);
+  const std::string png = made("x.png");
+  std::filesystem::remove(folder_ / "x.png");
+  const Ran again = test::run_shell("cd '" + (folder_ / "") + "' && gnuplot -d x.gp");
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(made("x.png"), png);
+}
+
+TEST_F(Plot, SaysWhatIsWrong) {
+  const auto complaint = [&](const std::vector<std::string>& words) {
+    const Ran ran = plot(words);
+    EXPECT_EQ(ran.status, 2);
+    return ran.err;
+  };
+  EXPECT_THAT(complaint({"bugdet", db_}), HasSubstr("unknown figure 'bugdet'"));
+  EXPECT_THAT(complaint({"budget", db_, "--size", "84"}), HasSubstr("a width such as 84mm"));
+  EXPECT_THAT(complaint({"budget", db_, "--size", "2mm"}), HasSubstr("expected 30mm to 1000mm"));
+  EXPECT_THAT(complaint({"budget", db_, "--format", "eps"}), HasSubstr("unknown format 'eps'"));
+  EXPECT_THAT(complaint({"budget", db_, "--style", "poster"}), HasSubstr("unknown style 'poster'"));
+  EXPECT_THAT(complaint({"budget"}), HasSubstr("a figure or a results file"));
+}
+
+// On a narrow page the panels are below each other, and the legend is below the panels.
+TEST(PageWidth, LimitsAFigure) {
+  const ReplayResult result = testing::fake_replay(testing::small_fake());
+  reports::Sweep sweep = reports::sweep_of(result);
+  for (const double width : {476.0, 700.0, 1000.0}) {
+    sweep.page_width = width;
+    for (const auto make :
+         {reports::budget_figure, reports::stream_figure, reports::sizes_figure,
+          reports::residency_figure, reports::inclusion_figure, reports::attention_figure,
+          reports::lifetime_figure, reports::heads_figure}) {
+      const reports::Figure figure = make(sweep);
+      EXPECT_LE(static_cast<double>(figure.width), width) << figure.name;
+      EXPECT_GE(static_cast<double>(figure.width), 0.9 * width - 1) << figure.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kv::cli
