@@ -173,12 +173,11 @@ class ExpectedAttention final : public Policy {
     const auto count = static_cast<double>(queries_);
     const auto d = static_cast<double>(dim_);
     linear_.resize(dim_);
-    square_.resize(dim_ * std::max<std::size_t>(partners(), 1));
+    square_.assign(dim_ * std::max<std::size_t>(partners(), 1), 0);
     for (std::size_t i = 0; i < dim_; ++i) {
       const std::size_t at = head * dim_ + i;
       const double mean = sums_[at] / count;
       linear_[i] = mean / std::sqrt(d);
-      square_[i] = 0;
       for (std::size_t j = 0; j < partners(); ++j) {
         const double other = sums_[head * dim_ + channel_of(i, j)] / count;
         square_[i * partners() + j] =
