@@ -94,7 +94,9 @@ void highlight(std::vector<Line>& lines, std::span<const double> scores) {
 
 std::vector<Line> in_drawing_order(const std::vector<Line>& lines) {
   std::vector<Line> ordered = lines;
-  std::ranges::stable_partition(ordered, [](const Line& line) { return line.look.quiet; });
+  // Not that of std::ranges, whose result clang 14 cannot compile with the headers of g++ 12.
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const Line& line) { return line.look.quiet; });
   return ordered;
 }
 

@@ -32,13 +32,15 @@ class Plot : public ::testing::Test {
     ASSERT_TRUE(writer.finish());
   }
 
-  Ran plot(const std::vector<std::string>& words) const {
+  [[nodiscard]] Ran plot(const std::vector<std::string>& words) const {
     std::vector<std::string> arguments = {"plot"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     return test::run(arguments);
   }
 
-  std::string made(const std::string& name) const { return test::read_text(folder_ / name); }
+  [[nodiscard]] std::string made(const std::string& name) const {
+    return test::read_text(folder_ / name);
+  }
 
   test::TemporaryFolder folder_;
   std::string db_ = folder_ / "run.db";
