@@ -81,7 +81,7 @@ Judgement same_everywhere(const History& history, const Contract& contract) {
       }
     }
   });
-  return unless_silent(held(finding), tested, {"no position was reported"});
+  return unless_silent(held(finding), tested, {"no position was reported", true});
 }
 
 Judgement begins_at_zero(Trial& trial, const Contract&) {
@@ -101,8 +101,9 @@ Judgement begins_at_zero(Trial& trial, const Contract&) {
     return Difference{"the first query after the reset is at position 0",
                       phrase("it is at position ", position), 0};
   };
-  return in_run(*history,
-                check_units(*history, {"reset is refused, or no position was reported"}, check));
+  return in_run(
+      *history,
+      check_units(*history, {"reset is refused, or no position was reported", true}, check));
 }
 
 Judgement sinks_untouched(const History& history, const Contract& contract) {
@@ -157,7 +158,7 @@ Judgement shift_composes(Trial& trial, const Contract& contract) {
                                   phrase("as after one shift by ", -whole));
   if (found) return *found;
   const auto reported = [](const Row& row) { return !std::isnan(row.position); };
-  if (!any_stored(*once, reported)) return NotTested{"no position was reported"};
+  if (!any_stored(*once, reported)) return NotTested{"no position was reported", true};
   return std::monostate{};
 }
 
