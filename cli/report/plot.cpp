@@ -25,7 +25,7 @@ constexpr std::array<Option, 9> table = {{
     {.name = "policies",
      .value = "SPEC",
      .help = "only these policies: names, presets or specs of the run, which may leave out sizes "
-             "and settings [all]; may be repeated",
+             "and settings [all]",
      .list = true},
     {.name = "size",
      .value = "WIDTH",

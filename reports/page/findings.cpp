@@ -49,7 +49,8 @@ std::string difference_words(const ReplayResult& result,
   const double p = paired_flips(a, b);
   if (!std::isfinite(p)) return "";
   return p < 0.05
-             ? " (a difference that the heads share, p = " + number_entry(p, 4).text + ")"
+             ? " (a difference that the heads share, p " +
+                   (p < 0.0001 ? "< 0.0001" : "= " + number_entry(p, 4).text) + ")"
              : " (a difference no larger than that between heads, p = " + number_entry(p, 2).text +
                    ")";
 }
