@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <ostream>
-#include <sstream>
 #include <vector>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/cli/check/laws_text.h"
 #include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/check/subject.h"
@@ -169,15 +169,15 @@ Result<void> write_report(const properties::BatteryResult& report,
                           properties::Listing listing,
                           Files& files,
                           Streams& streams) {
-  std::ostringstream json;
-  std::ostringstream junit;
+  TextStream json;
+  TextStream junit;
   properties::write_json(report, json);
   properties::write_junit(report, subject, seconds, junit);
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
   const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
   if (taken) return {};
-  std::ostringstream text;
+  TextStream text;
   properties::write_text(report, subject, text, streams.columns, listing);
   streams.out << (streams.colours ? with_colours(text.str()) : text.str());
   return {};

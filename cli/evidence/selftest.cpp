@@ -2,10 +2,10 @@
 
 #include <array>
 #include <ostream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/own_time.h"
@@ -90,7 +90,7 @@ Result<Outputs> open_outputs(const Arguments& arguments) {
 Result<void> write_report(const properties::SelftestResult& report,
                           Outputs& outputs,
                           Streams& streams) {
-  std::ostringstream json;
+  TextStream json;
   properties::write_json(report, json);
   const auto matrix = reports::parse_kill_matrix(json.str());
   if (!matrix) return matrix.error();

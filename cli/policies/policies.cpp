@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/policies/policies_text.h"
@@ -146,7 +146,7 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   const auto read = read_words(arguments);
   if (!read) return read.error();
   const Request& request = read.value();
-  std::ostringstream out;
+  TextStream out;
   if (request.brief) {
     print_lines(request, out);
   } else if (request.everything()) {

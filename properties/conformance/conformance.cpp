@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
 
@@ -49,7 +49,7 @@ LawVerdict check_law(std::string_view subject,
   options.filter = {std::string(law)};
   const auto results = run_battery(*family, options);
   if (!results) return {LawVerdict::Outcome::not_run, results.error().message};
-  std::ostringstream text;
+  TextStream text;
   write_text(*results, command, text);
   if (results->count(Status::broken) > 0) return {LawVerdict::Outcome::broken, text.str()};
   if (results->holds()) return {LawVerdict::Outcome::holds, text.str()};

@@ -1,8 +1,8 @@
 // A report as JUnit XML.
 #include <iomanip>
 #include <ostream>
-#include <sstream>
 
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/output/result_writers.h"
 
@@ -83,7 +83,7 @@ void write_junit(const BatteryResult& report,
   const std::size_t errors = report.strict ? report.count(Status::not_run) : 0;
   const std::size_t skipped =
       report.count(Status::not_run) - errors + report.count(Status::not_applicable);
-  std::ostringstream counts;
+  TextStream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
          << "\" errors=\"" << errors << "\" time=\"" << std::fixed << std::setprecision(3)
          << seconds << "\"";

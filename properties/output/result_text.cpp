@@ -1,11 +1,11 @@
 // A report for people.
 #include <algorithm>
 #include <ostream>
-#include <sstream>
 #include <vector>
 
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/output/result_writers.h"
 
@@ -206,7 +206,7 @@ void write_text(const BatteryResult& report,
                 std::ostream& terminal,
                 std::size_t columns,
                 Listing listing) {
-  std::ostringstream out;
+  TextStream out;
   out << in_one_line(report.subject) << "\n";
   write_field("sizes", words_of(report.requested), out);
   if (!report.contract.claims.empty()) {

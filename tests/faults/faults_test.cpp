@@ -57,6 +57,16 @@ TEST_F(Faults, OfMemoryInATokenizerAreLackOfMemory) {
   EXPECT_THAT(ran.out, HasSubstr("0 did not end as promised"));
 }
 
+// The streams of the C++ library drop what they have no memory for, and their users exit with 0.
+TEST_F(Faults, OfMemoryWhileTextIsWrittenAreLackOfMemory) {
+  if (test::run_shell("python3 --version").status != 0) GTEST_SKIP() << "there is no python3";
+  const Ran ran =
+      test::run_shell("python3 '" KVCHECK_SOURCE_DIR "/tests/faults/faults.py' $K '" KVCHECK_FAULTS
+                      "' policies --call malloc");
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("0 did not end as promised"));
+}
+
 TEST_F(Faults, AreJudgedByHowTheProgramEnds) {
   if (test::run_shell("python3 --version").status != 0) GTEST_SKIP() << "there is no python3";
   const Ran ran = test::run_shell("python3 '" KVCHECK_SOURCE_DIR "/tests/faults/judging.py'");

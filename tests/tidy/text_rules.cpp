@@ -23,7 +23,7 @@ struct Ban {
   std::string_view instead;
 };
 
-const std::array<Ban, 11> bans = {{
+const std::array<Ban, 12> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
@@ -62,6 +62,10 @@ const std::array<Ban, 11> bans = {{
      {"tests/", "bench/", "fuzz/"},
      {},
      "they abort if memory runs out; list and remove folders with base/folder.h"},
+    {{"std::ostringstream", "std::stringstream"},
+     {"base/text/text_stream.h", "tests/", "bench/", "fuzz/", "examples/"},
+     {},
+     "they drop text if memory runs out; write to a TextStream (base/text/text_stream.h)"},
     {{"throw"},
      {"cli/", "base/check.cpp", "tests/", "bench/", "examples/",
       // Whatever a subject throws is a finding (properties/subject.h): those behind another
