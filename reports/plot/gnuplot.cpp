@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/plot/figure.h"
@@ -56,23 +57,31 @@ Error not_drawn(std::string message) {
 Result<int> run_gnuplot(const std::string& folder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  // Each of these needs memory. Without the first, gnuplot would read and write where the user is.
   constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_addopen(&actions, 1, remarks_name, flags, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  int failure = posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  if (failure == 0) {
+    failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  }
+  if (failure == 0) {
+    failure = posix_spawn_file_actions_addopen(&actions, 1, remarks_name, flags, 0600);
+  }
+  if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, 1, 2);
   std::string program = "gnuplot";
   std::string defaults = "-d";
   std::string script = script_name;
   const std::array<char*, 4> words = {program.data(), defaults.data(), script.data(), nullptr};
   pid_t child = 0;
-  const int failure =
-      ::posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  if (failure == 0) {
+    failure = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  }
   posix_spawn_file_actions_destroy(&actions);
   if (failure == ENOENT) {
     return Error{Error::Kind::not_found, "gnuplot is not installed; there are no figures"};
   }
-  if (failure != 0) return not_drawn(std::string("cannot run gnuplot: ") + std::strerror(failure));
+  if (failure != 0) {
+    return Error{Error::Kind::io, std::string("cannot run 'gnuplot': ") + std::strerror(failure)};
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return not_drawn("cannot wait for gnuplot");
@@ -95,6 +104,38 @@ std::string last_remark(const std::string& path) {
 bool written(const std::string& path) {
   return ::access(path.c_str(), R_OK) == 0;
 }
+
+// Why gnuplot did not draw the figure.
+Error reason_of(const Figure& figure, const std::string& folder) {
+  const std::string said = last_remark(folder + "/" + remarks_name);
+  return not_drawn("gnuplot could not draw '" + figure.name +
+                   "': " + (said.empty() ? "it printed no reason" : said));
+}
+
+// A folder for temporary files, removed with its content when this is destroyed.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    const char* const temporary = std::getenv("TMPDIR");
+    path_ = std::string(temporary == nullptr ? "/tmp" : temporary) + "/kvcheck-plot-XXXXXX";
+    made_ = ::mkdtemp(path_.data()) != nullptr;
+  }
+
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  ~ScratchFolder() {
+    if (made_) remove_folder(path_.c_str());
+  }
+
+  [[nodiscard]] bool is_made() const { return made_; }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
 
 }  // namespace
 
@@ -138,35 +179,18 @@ std::string sheet_script(const Figure& figure, const Sheet& sheet, const std::st
 }
 
 Result<std::string> draw_sheet(const Figure& figure, const Sheet& sheet) {
-  std::string folder = "/tmp/kvcheck-plot-XXXXXX";
-  if (const char* const temporary = std::getenv("TMPDIR"); temporary != nullptr) {
-    folder = std::string(temporary) + "/kvcheck-plot-XXXXXX";
-  }
-  if (::mkdtemp(folder.data()) == nullptr) return system_error("create", folder);
-  const std::string file = folder + "/sheet";
-  const std::string script = folder + "/" + script_name;
-  Result<void> done = write_file(script, sheet_script(figure, sheet, "sheet"));
-  std::string text;
-  if (done) {
-    const auto status = run_gnuplot(folder);
-    if (!status) {
-      done = status.error();
-    } else if (*status != 0 || !written(file)) {
-      const std::string said = last_remark(folder + "/" + remarks_name);
-      done = not_drawn("gnuplot could not draw " + figure.name + ": " +
-                       (said.empty() ? "it printed no reason" : said));
-    } else if (const auto drawn = MappedFile::open(file); drawn) {
-      const auto bytes = drawn->bytes();
-      text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    } else {
-      done = drawn.error();
-    }
-  }
-  for (const std::string& name : {file, script, folder + "/" + remarks_name}) {
-    ::unlink(name.c_str());
-  }
-  ::rmdir(folder.c_str());
-  if (!done) return done.error();
+  const ScratchFolder folder;
+  if (!folder.is_made()) return system_error("create", folder.path());
+  const std::string file = folder.path() + "/sheet";
+  const std::string script = sheet_script(figure, sheet, "sheet");
+  if (auto done = write_file(folder.path() + "/" + script_name, script); !done) return done.error();
+  const auto status = run_gnuplot(folder.path());
+  if (!status) return status.error();
+  if (*status != 0 || !written(file)) return reason_of(figure, folder.path());
+  const auto drawn = MappedFile::open(file);
+  if (!drawn) return drawn.error();
+  const auto bytes = drawn->bytes();
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (sheet.format != Sheet::Format::svg) return text;
   // gnuplot's SVG has a size in pixels; the viewBox beside it keeps the coordinates.
   const std::string pixels = "width=\"" + std::to_string(figure.width) + "\" height=\"" +
@@ -186,18 +210,18 @@ Result<void> draw(const Figure& figure, const std::string& folder) {
   const std::string remarks = folder + "/" + remarks_name;
   if (const auto done = write_file(script, script_of(figure)); !done) return done.error();
   const auto status = run_gnuplot(folder);
-  const std::string said = last_remark(remarks);
-  ::unlink(script.c_str());
-  ::unlink(remarks.c_str());
-  if (!status) return status.error();
   const std::string base = folder + "/" + figure.name;
-  if (*status != 0 || !written(base + ".svg") || !written(base + ".png")) {
+  Result<void> done;
+  if (!status) {
+    done = status.error();
+  } else if (*status != 0 || !written(base + ".svg") || !written(base + ".png")) {
     ::unlink((base + ".svg").c_str());
     ::unlink((base + ".png").c_str());
-    return not_drawn("gnuplot could not draw " + figure.name + ": " +
-                     (said.empty() ? "it printed no reason" : said));
+    done = reason_of(figure, folder);
   }
-  return {};
+  ::unlink(script.c_str());
+  ::unlink(remarks.c_str());
+  return done;
 }
 
 }  // namespace kv::reports
