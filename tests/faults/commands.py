@@ -12,8 +12,12 @@ class Command:
     varies: bool = False     # whether the output differs between runs, as times do
     drawn: bool = False      # with the true gnuplot, which takes most of the time
     most_malloc: int = 0     # how many calls of malloc to try, if not all
+    most: int = 0            # how many calls of any other kind to try, if not all
     sentences: int = 1       # how many it may print: one for each input that cannot be read, and a sum
     subject: bool = False    # whether it tries laws on a subject, in a process of its own
+
+    def most_of(self, call):
+        return self.most_malloc if call == "malloc" else self.most
 
 
 REPLAYED = "--budget 6 --seeds 2 --quiet -o run.db"
@@ -40,6 +44,10 @@ COMMANDS = [
     Command("report", "report in/old.db -o page", most_malloc=2000),
     Command("report-drawn", "report in/old.db -o page", drawn=True, most_malloc=20),
     Command("report-list", "report in/old.db --list"),
+    Command("plot", "plot budget in/old.db --script -o new.pdf"),
+    Command("plot-list", "plot in/old.db --list"),
+    Command("man", "man -o ."),
+    Command("completion", "completion bash"),
     Command("trace-info", "trace info in/trace.safetensors in/rows.npz --json",
             sentences=3),
     Command("trace-verify", "trace verify in/trace.safetensors in/rows.npz in/rows.npy",
@@ -57,6 +65,6 @@ COMMANDS = [
             "--trials 40 --threads 1 --plot plots --quiet", most_malloc=2000),
     Command("policies", "policies @h2o --json"),
     Command("selftest", "selftest --filter physical-length-as-count --workers 1 --quiet "
-            "--json new.json", most_malloc=20, subject=True),
+            "--json new.json", most_malloc=40, most=40, subject=True),
     Command("protocol", "protocol in/answers", subject=True),
 ]

@@ -1,6 +1,7 @@
 """Lets every call of every kind fail in short commands of every verb, and judges how they end.
 
-    faults.py PROGRAM LIBRARY [COMMAND...] [--call NAME] [--at K] [--most N] [--sentences]
+    faults.py PROGRAM LIBRARY [COMMAND...] [--call NAME] [--at K] [--most N] [--jobs N]
+              [--sentences]
 
 PROGRAM is kvcheck and LIBRARY the one of library/failing_calls.cpp. A command is one of commands.py
 or the beginning of its name, as in `trace`. For each, a first run counts the calls. Then the command
@@ -26,6 +27,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import commands
 import inputs
@@ -69,7 +71,8 @@ def find(name):
 
 
 def files_in(folder):
-    """The bytes of all files that a command may have written, by path."""
+    """The bytes of all files that a command may have written, by path; without the seconds that
+    JUnit files have."""
     found = {}
     for place, _, names in os.walk(folder):
         for name in names:
@@ -77,7 +80,10 @@ def files_in(folder):
             if os.path.islink(path):
                 continue
             with open(path, "rb") as file:
-                found[os.path.relpath(path, folder)] = file.read()
+                content = file.read()
+            if name.endswith(".xml"):
+                content = re.sub(rb'time="[0-9.]+"', b"", content)
+            found[os.path.relpath(path, folder)] = content
     return found
 
 
@@ -211,12 +217,12 @@ class Setting:
 
 
 def attempt(task):
-    name, fault = task
+    name, fault, clean = task
     command = find(name)
     folder = "%s/%d" % (SETTING.folder, os.getpid())
     ran, wrong = tried(SETTING, command, folder, fault)
-    complaint = judge(SETTING, command, fault, ran, CLEAN[name], wrong) if ran.counts[-1] else ""
-    return name, fault, ran.counts[-1] > 0, ran.status, complaint, ran.err
+    complaint = judge(SETTING, command, fault, ran, clean, wrong) if ran.counts[-1] else ""
+    return fault, ran.counts[-1] > 0, ran.status, complaint, ran.err
 
 
 def spread(count, most):
@@ -226,18 +232,18 @@ def spread(count, most):
     return sorted({1 + i * count // most for i in range(most)})
 
 
-def tasks_of(command, counts, options):
+def faults_of(command, counts, options):
     for call, count in zip(CALLS, counts):
         if options.call and call != options.call:
             continue
         for error, lasts in FAULTS[call]:
             if options.error and (error, lasts) != (options.error, options.lasts):
                 continue
-            most = options.most or (command.most_malloc if call == "malloc" else 0)
+            most = options.most or command.most_of(call)
             if call == "malloc" and lasts:  # its first fault was tried alone
                 most = min(most or MOST_LASTING, MOST_LASTING)
             for at in [options.at] if options.at else spread(count, most):
-                yield command.name, Fault(call, at, error, lasts)
+                yield Fault(call, at, error, lasts)
 
 
 def table(names, tried_of):
@@ -260,40 +266,59 @@ def arguments():
     parser.add_argument("--lasts", action="store_true", help="with --error: from the k-th call on")
     parser.add_argument("--at", type=int, help="only this k")
     parser.add_argument("--most", type=int, default=0, help="at most N of each call [all]")
+    parser.add_argument("--jobs", type=int, help="how many run at a time [one a core]")
     parser.add_argument("--sentences", action="store_true", help="list all messages, with counts")
     return parser.parse_args()
 
 
+def sweep_one(pool, command, options, report):
+    """Tries all faults on one command. Adds to the report, and returns how many were tried."""
+    clean, wrong = tried(SETTING, command, SETTING.folder + "/clean", None)
+    if wrong:
+        raise SystemExit("%s without faults: %s" % (command.name, wrong))
+    tasks = [(command.name, fault, clean) for fault in faults_of(command, clean.counts, options)]
+    count = 0
+    for fault, happened, status, complaint, err in pool.imap_unordered(
+            attempt, tasks, 16 if len(tasks) > 1000 else 1):
+        if not happened:
+            continue
+        count += 1
+        report.totals[command.name, fault.call] += 1
+        report.statuses[str(status)] += 1
+        report.sentences[command.name, fault.call, re.sub(r"\d+", "N", err)] += 1
+        if complaint:
+            report.failures.append((command.name, fault, complaint))
+            print("%s: %s\n  repeat it with: %s" % (command.name, complaint,
+                                                   words_of(command, fault)), flush=True)
+    return count
+
+
+class Report:
+    def __init__(self):
+        self.totals, self.statuses = collections.Counter(), collections.Counter()
+        self.sentences, self.failures = collections.Counter(), []
+
+
 def sweep(options, selected):
-    totals, statuses = collections.Counter(), collections.Counter()
-    sentences, failures = collections.Counter(), []
-    for command in selected:
-        folder = SETTING.folder + "/clean"
-        CLEAN[command.name], wrong = tried(SETTING, command, folder, None)
-        if wrong:
-            raise SystemExit("%s without faults: %s" % (command.name, wrong))
-    tasks = [task for command in selected
-             for task in tasks_of(command, CLEAN[command.name].counts, options)]
-    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
-        for name, fault, happened, status, complaint, err in pool.imap_unordered(
-                attempt, tasks, 16 if len(tasks) > 1000 else 1):
-            if not happened:
-                continue
-            totals[name, fault.call] += 1
-            statuses[str(status)] += 1
-            sentences[name, fault.call, re.sub(r"\d+", "N", err)] += 1
-            if complaint:
-                failures.append((name, fault, complaint))
-    print(table([command.name for command in selected], totals))
+    """Prints what fails at once, and each command when all of its faults were tried, so that a sweep
+    that is cut short says how far it came."""
+    report = Report()
+    with multiprocessing.get_context("fork").Pool(options.jobs or os.cpu_count()) as pool:
+        for command in selected:
+            begin, failed = time.monotonic(), len(report.failures)
+            count = sweep_one(pool, command, options, report)
+            print("%s: %d faults in %.0f s, %d not as promised" % (
+                command.name, count, time.monotonic() - begin, len(report.failures) - failed),
+                flush=True)
+    print(table([command.name for command in selected], report.totals))
     if options.sentences:
-        for (name, call, err), count in sorted(sentences.items()):
+        for (name, call, err), count in sorted(report.sentences.items()):
             print("%6d %s %s: %s" % (count, name, call, err.rstrip("\n")))
-    for name, fault, complaint in sorted(failures)[:200]:
-        print("%s: %s\n  repeat it with: %s" % (name, complaint, words_of(find(name), fault)))
     print("%d faults tried; exit status %s; %d did not end as promised" % (
-        sum(totals.values()),
-        ", ".join("%s: %d" % pair for pair in sorted(statuses.items())), len(failures)))
-    return failures
+        sum(report.totals.values()),
+        ", ".join("%s: %d" % pair for pair in sorted(report.statuses.items())),
+        len(report.failures)))
+    return report.failures
 
 
 def main():
@@ -312,7 +337,6 @@ def main():
         return 1 if sweep(options, selected) else 0
 
 
-CLEAN = {}
 SETTING = None
 
 if __name__ == "__main__":
