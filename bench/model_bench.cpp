@@ -177,7 +177,7 @@ void BM_product(benchmark::State& state, kv::Number number) {
   std::size_t copy = 0;
   for (auto _ : state) {
     kv::model::model_kernels().multiply({number, weights.data() + copy * bytes, rows, columns},
-                                        x.data(), tokens, out.data());
+                                        x.data(), tokens, rows, out.data());
     benchmark::DoNotOptimize(out.data());
     copy = (copy + 1) % copies;
   }
@@ -203,7 +203,7 @@ void BM_quantised(benchmark::State& state, kv::model::Quantisation kind) {
   std::size_t copy = 0;
   for (auto _ : state) {
     kv::model::model_kernels().multiply_quantised(
-        {kind, codes.data() + copy * bytes, scales.data(), rows, columns}, x.data(), tokens,
+        {kind, codes.data() + copy * bytes, scales.data(), rows, columns}, x.data(), tokens, rows,
         out.data());
     benchmark::DoNotOptimize(out.data());
     copy = (copy + 1) % copies;

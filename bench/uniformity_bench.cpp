@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "kvcheck/properties/sampling/spec_sampler.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 17> table = {{
+constexpr std::array<Option, 18> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -48,6 +48,7 @@ constexpr std::array<Option, 17> table = {{
          "print the residents to standard error after every token; the text follows at the end"},
     storage_option,
     keys_option,
+    threads_option,
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
@@ -251,13 +252,18 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!arguments) return arguments.error();
   const Result<GeneratePlan> plan = plan_generate(*arguments);
   if (!plan) return plan.error();
+  model::DecoderOptions options = plan->options;
+  options.marks.prompt = plan->prompt.size();
+  const auto team = team_of(*arguments);
+  if (!team) return team.error();
+  options.team = *team;
   Result<model::Decoder> decoder =
-      model::Decoder::create(plan->opened.model, plan->cell.spec, plan->options);
+      model::Decoder::create(plan->opened.model, plan->cell.spec, options);
   if (!decoder) return decoder.error();
   const InterruptGuard guard;
   const std::span<const model::TokenId> prompt = plan->prompt;
-  for (std::size_t at = 0; at < prompt.size(); at += plan->cell.spec.chunk) {
-    const std::size_t size = std::min<std::size_t>(plan->cell.spec.chunk, prompt.size() - at);
+  for (std::size_t at = 0; at < prompt.size(); at = decoder->seen()) {
+    const std::size_t size = decoder->next_chunk(prompt.size() - at);
     if (auto fed = decoder->feed(prompt.subspan(at, size), model::Logits::last); !fed) return fed;
     if (interrupted()) return io_error("interrupted");
   }

@@ -19,7 +19,8 @@ std::vector<MemoryNeed> decoder_needs(const model::LanguageModel& model,
   for (const Cell& cell : cells) {
     const Spec& spec = cell.spec;
     const std::uint64_t most = 2 * std::uint64_t{spec.budget} + 2 * std::uint64_t{spec.chunk};
-    const std::uint64_t residents = spec.bounded() ? std::min<std::uint64_t>(tokens, most) : tokens;
+    const bool trims = spec.bounded() && spec.phases.compress == Phases::Compress::always;
+    const std::uint64_t residents = trims ? std::min<std::uint64_t>(tokens, most) : tokens;
     // Memory grows by doubling.
     caches = std::max(caches, units * (2 * residents * of_resident + tokens));
     chunk = std::max<std::uint64_t>(chunk, std::min<std::uint64_t>(spec.chunk, tokens));

@@ -5,6 +5,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/model/tokenizer/number_tokenizer.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -69,6 +70,18 @@ Result<OpenedModel> opened_model(const Arguments& arguments) {
                      "; expected at most as many as the model");
   }
   return opened;
+}
+
+Result<std::size_t> threads_of(const Arguments& arguments) {
+  const auto threads = arguments.count("threads", 1, 1024);
+  if (!threads) return threads.error();
+  return threads->has_value() ? static_cast<std::size_t>(**threads) : machine_threads();
+}
+
+Result<std::shared_ptr<Team>> team_of(const Arguments& arguments) {
+  const auto threads = threads_of(arguments);
+  if (!threads) return threads.error();
+  return std::make_shared<Team>(*threads);
 }
 
 std::optional<model::TokenId> begin_token(const Arguments& arguments, const OpenedModel& opened) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/threads/team.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
@@ -42,6 +43,12 @@ Result<model::DecoderOptions> decoder_options(const Arguments& arguments);
 
 // The form in which results show these options: "f32", "f16, keys raw".
 std::string storage_text(const Arguments& arguments, const model::DecoderOptions& options);
+
+// From --threads: as many as the process may use, unless it is given.
+Result<std::size_t> threads_of(const Arguments& arguments);
+
+// The same as a team for one decoder.
+Result<std::shared_ptr<Team>> team_of(const Arguments& arguments);
 
 // The text of the file that --text names.
 Result<std::string> read_text_file(const Arguments& arguments);
@@ -101,5 +108,10 @@ inline constexpr Option keys_option = {
     .help =
         "how keys are stored: rotated, raw (before rotation), or rotated-f16, which with "
         "positions=shifted rotates them in f16 arithmetic"};
+
+inline constexpr Option threads_option = {
+    .name = "threads",
+    .value = "N",
+    .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"};
 
 }  // namespace kv::cli

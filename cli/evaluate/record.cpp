@@ -11,13 +11,14 @@
 #include "kvcheck/cli/evaluate/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/model/run/record.h"
 #include "kvcheck/model/run/text_streams.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 23> table = {{
+constexpr std::array<Option, 26> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -52,6 +53,8 @@ constexpr std::array<Option, 23> table = {{
     {.name = "chunk",
      .value = "N",
      .help = "tokens per forward pass [64 if nothing is evicted, else that of the spec]"},
+    prompt_option,
+    question_option,
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     {.name = "split",
      .value = "WORD",
@@ -61,6 +64,7 @@ constexpr std::array<Option, 23> table = {{
      .value = "TEXT",
      .help = "the origin of text and weights, stored in the trace"},
     {.name = "licence", .value = "TEXT", .help = "their licence, stored in the trace"},
+    threads_option,
     {.name = "quiet", .letter = 'q', .help = "no progress"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -118,6 +122,12 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   options.model = std::filesystem::path(opened.path).filename().string();
   options.source = arguments.value("source");
   options.licence = arguments.value("licence");
+  const Result<Marks> marks = marks_of(arguments);
+  if (!marks) return marks.error();
+  options.marks = *marks;
+  const auto team = team_of(arguments);
+  if (!team) return team.error();
+  options.team = *team;
   return options;
 }
 

@@ -66,6 +66,7 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
   const Spec& spec = cell.spec;
   options.seed = cell.seed;
   options.length = length + tokens;
+  options.marks.prompt = length;
   double attention = 0;
   options.on_attention = [&attention](bool begins) {
     attention += begins ? -seconds() : seconds();
@@ -79,8 +80,8 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
   const std::size_t vocabulary = model.config.vocabulary;
   TimedCell row{.cell = cell, .length = length};
   const double begun = seconds();
-  for (std::size_t at = 0; at < length; at += spec.chunk) {
-    const std::size_t size = std::min<std::size_t>(spec.chunk, length - at);
+  for (std::size_t at = 0; at < length; at = decoder->seen()) {
+    const std::size_t size = decoder->next_chunk(length - at);
     const auto fed = decoder->feed(tokens_from(at, size, vocabulary), model::Logits::last);
     if (!fed) return fed.error();
     if (interrupted()) return io_error("interrupted");

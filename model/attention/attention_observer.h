@@ -28,7 +28,11 @@ class AttentionObserver {
   // The layer's vectors of a chunk that begins at `first`.
   virtual void on_vectors(Position /*first*/, const LayerVectors& /*vectors*/) {}
 
-  // One query's attention over what it saw, by rank.
+  // Whether it needs the rows of the layer: without them, all queries of a chunk can be computed at
+  // once, on several threads.
+  [[nodiscard]] virtual bool wants_rows(std::size_t /*layer*/) const { return true; }
+
+  // One query's attention over what it saw, by rank. Called query by query, from one thread.
   virtual void on_row(std::size_t /*layer*/,
                       std::size_t /*head*/,
                       Position /*query*/,

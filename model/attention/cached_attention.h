@@ -9,7 +9,8 @@
 //   ChunkAttention   all queries of a chunk at once, where that gives the same bits
 //   PageAttention    queries that select pages (visibility=top-pages)
 //
-// Layers that rotate unlike each other have such classes of their own. A layer with a window
+// The units of a layer are divided among threads, of which each has such classes of its own
+// (UnitAttention), and so have layers that rotate unlike each other. A layer with a window
 // attends to the newest of what is visible: positions within the window where positions are those
 // of the stream, and ranks where they are ranks, because distances between ranks are then what the
 // model was trained to meet. Policies and observers receive 0 for the others.
@@ -18,16 +19,16 @@
 // its attention is shown to the policy after it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "kvcheck/base/threads/team.h"
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/model/attention/attention_observer.h"
 #include "kvcheck/model/attention/model_unit.h"
+#include "kvcheck/model/attention/unit_attention.h"
 #include "kvcheck/model/storage/key_storage.h"
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/budget_pool.h"
@@ -35,18 +36,21 @@
 
 namespace kv::model {
 
-struct LayerAttention;  // the classes named above (model/attention/layer_attention.h)
+struct AttentionOptions {
+  std::uint64_t seed = 1;  // of policies that draw; keyed as in a replay
+  KvFormat storage{};
+  KeyStorage keys = KeyStorage::rotated;
+  std::size_t length = 0;  // rotations are those of a text of so many tokens (rope_frequencies)
+};
 
 class CachedAttention {
  public:
-  // Draws are keyed as in a replay: the same spec and seed keep the same residents. Rotations are
-  // those of a text of `length` tokens (rope_frequencies).
+  // The same spec and seed keep the same residents as in a replay. `team` outlives the object;
+  // results do not depend on it.
   CachedAttention(const ModelConfig& config,
                   const Spec& spec,
-                  std::uint64_t seed,
-                  const KvFormat& storage,
-                  KeyStorage keys,
-                  std::size_t length = 0);
+                  const AttentionOptions& options,
+                  Team& team);
 
   CachedAttention(const CachedAttention&) = delete;
   CachedAttention& operator=(const CachedAttention&) = delete;
@@ -77,41 +81,37 @@ class CachedAttention {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  struct Query;  // one query of the chunk under way, in one layer
-
   [[nodiscard]] bool sees_all_before() const;
   [[nodiscard]] bool attends_at_once(const ModelUnit& unit,
                                      std::size_t layer,
                                      const AttentionObserver* observer) const;
-  [[nodiscard]] LayerAttention& parts_of(std::size_t layer) const;
+  [[nodiscard]] std::span<ModelUnit> units_of(std::size_t layer);
+  [[nodiscard]] std::size_t cost_of(std::span<const ModelUnit> units) const;
+  template <typename Step>
+  void for_each_pool(const Step& step);
   void decide_for_next_query(std::size_t layer);
   void gather_vectors(ModelUnit& unit, const LayerVectors& vectors) const;
-  Visible view(ModelUnit& unit, const Query& query);
-  void bring_up_to_date(KvHeadGroup& group, Position query, const Visible& visible);
-  void show_mass(ModelUnit& unit,
-                 const KvHeadGroup& group,
-                 const Visible& visible,
-                 const Query& query,
-                 std::span<const float> mass,
-                 AttentionObserver* observer);
-  void attend_query(ModelUnit& unit, const Query& query, AttentionObserver* observer);
-  void attend_visible(ModelUnit& unit,
-                      const Visible& visible,
-                      const Query& query,
-                      AttentionObserver* observer);
-  void attend_chunk(ModelUnit& unit, const LayerVectors& vectors, float* out);
+  Visible view(ModelUnit& unit, const UnitQuery& query);
+  void attend_one_by_one(const LayerVectors& vectors, float* out, AttentionObserver* observer);
+  void attend_query(UnitAttention& worker,
+                    ModelUnit& unit,
+                    const LayerVectors& vectors,
+                    const UnitQuery& query,
+                    AttentionObserver* observer);
+  void attend_chunk(UnitAttention& worker,
+                    ModelUnit& unit,
+                    const LayerVectors& vectors,
+                    float* out);
 
   const ModelConfig& config_;
   Spec spec_;
   bool ranks_;  // whether queries and keys meet at their ranks
-  // By LayerRotation; null where no layer rotates so.
-  std::array<std::unique_ptr<LayerAttention>, 3> parts_;
-  std::size_t chunk_ = 0;  // tokens of the chunk under way
+  Team& team_;
+  std::vector<UnitAttention> workers_;  // one per thread of the team
+  std::size_t chunk_ = 0;               // tokens of the chunk under way
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
   std::vector<BudgetPool> pools_;  // of the units' caches
-  std::vector<Slot> slots_;        // scratch: of what is visible, by rank
-  std::vector<float> row_;         // scratch: a head's attention to what is visible
 };
 
 }  // namespace kv::model

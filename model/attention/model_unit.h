@@ -12,8 +12,11 @@
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
-#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/traces/trace.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::model {
 

@@ -49,13 +49,18 @@ struct WeightRows {
 struct ModelKernels {
   std::string_view name;
 
-  // out[t * rows + r] = (row r of weights) . (row t of x), for x [tokens, columns].
-  void (*multiply)(const WeightRows& weights, const float* x, std::size_t tokens, float* out);
+  // out[t * stride + r] = (row r of weights) . (row t of x), for x [tokens, columns].
+  void (*multiply)(const WeightRows& weights,
+                   const float* x,
+                   std::size_t tokens,
+                   std::size_t stride,
+                   float* out);
 
   // The same for quantised weights. An int8 row's scale is applied to its sum, nf4's to the levels.
   void (*multiply_quantised)(const QuantisedRows& weights,
                              const float* x,
                              std::size_t tokens,
+                             std::size_t stride,
                              float* out);
 
   // This and weigh() do not read int8.

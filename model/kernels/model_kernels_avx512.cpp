@@ -50,28 +50,31 @@ void dot_block(const std::byte* const (&rows)[R],
 
 template <Number number, std::size_t R, std::size_t T, bool leads>
 void multiply_block(
-    const std::byte* weights, std::size_t rows, std::size_t columns, const float* x, float* out) {
+    const std::byte* weights, std::size_t columns, const float* x, std::size_t stride, float* out) {
   const std::byte* row[R];
   const float* token[T];
   float sums[T][R];
   for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * size_of<number>;
   for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
   dot_block<number, R, T, leads>(row, token, columns, sums);
-  for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * rows, sums[t], sizeof sums[t]);
+  for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * stride, sums[t], sizeof sums[t]);
 }
 
 // Rows by R at a time; within them tokens by four, so that rows come from memory once. Gives the
 // first row that was left.
 template <Number number, std::size_t R>
-std::size_t multiply_rows(
-    const WeightRows& weights, std::size_t begin, const float* x, std::size_t tokens, float* out) {
-  const std::size_t rows = weights.rows;
+std::size_t multiply_rows(const WeightRows& weights,
+                          std::size_t begin,
+                          const float* x,
+                          std::size_t tokens,
+                          std::size_t stride,
+                          float* out) {
   const std::size_t columns = weights.columns;
-  for (; begin + R <= rows; begin += R) {
+  for (; begin + R <= weights.rows; begin += R) {
     const std::byte* here = weights.data + begin * columns * size_of<number>;
     const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
-      multiply_block<number, R, T, leads>(here, rows, columns, x + t * columns,
-                                          out + t * rows + begin);
+      multiply_block<number, R, T, leads>(here, columns, x + t * columns, stride,
+                                          out + t * stride + begin);
     };
     tokens_by_four(tokens, some);
   }
@@ -79,18 +82,20 @@ std::size_t multiply_rows(
 }
 
 template <Number number>
-void multiply_as(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
-  const std::size_t done = multiply_rows<number, 4>(weights, 0, x, tokens, out);
-  multiply_rows<number, 1>(weights, done, x, tokens, out);
+void multiply_as(
+    const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
+  const std::size_t done = multiply_rows<number, 4>(weights, 0, x, tokens, stride, out);
+  multiply_rows<number, 1>(weights, done, x, tokens, stride, out);
 }
 
-void multiply(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+void multiply(
+    const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
   if (weights.number == Number::f32) {
-    multiply_as<Number::f32>(weights, x, tokens, out);
+    multiply_as<Number::f32>(weights, x, tokens, stride, out);
   } else if (weights.number == Number::f16) {
-    multiply_as<Number::f16>(weights, x, tokens, out);
+    multiply_as<Number::f16>(weights, x, tokens, stride, out);
   } else {
-    multiply_as<Number::bf16>(weights, x, tokens, out);
+    multiply_as<Number::bf16>(weights, x, tokens, stride, out);
   }
 }
 

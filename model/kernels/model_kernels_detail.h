@@ -12,6 +12,7 @@ extern const ModelKernels avx512_model_kernels;
 void multiply_quantised_avx512(const QuantisedRows& weights,
                                const float* x,
                                std::size_t tokens,
+                               std::size_t stride,
                                float* out);
 
 }  // namespace kv::model

@@ -34,12 +34,13 @@ void widen_row(Number number, const std::byte* bytes, std::size_t s, std::vector
   supported_kernels().back()->widen(number, bytes + s * row.size() * size, row.size(), row.data());
 }
 
-void multiply(const WeightRows& weights, const float* x, std::size_t tokens, float* out) {
+void multiply(
+    const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
   std::vector<float> row(weights.columns);
   for (std::size_t r = 0; r < weights.rows; ++r) {
     widen_row(weights.number, weights.data, r, row);
     for (std::size_t t = 0; t < tokens; ++t) {
-      out[t * weights.rows + r] = dot(row.data(), x + t * weights.columns, weights.columns);
+      out[t * stride + r] = dot(row.data(), x + t * weights.columns, weights.columns);
     }
   }
 }
@@ -47,6 +48,7 @@ void multiply(const WeightRows& weights, const float* x, std::size_t tokens, flo
 void multiply_quantised(const QuantisedRows& weights,
                         const float* x,
                         std::size_t tokens,
+                        std::size_t stride,
                         float* out) {
   std::vector<float> row(weights.columns);
   // int8's one scale a row is applied to the finished sum; nf4 has a scale per block of the row, so
@@ -56,7 +58,7 @@ void multiply_quantised(const QuantisedRows& weights,
     widen_codes(weights, r, row.data());
     for (std::size_t t = 0; t < tokens; ++t) {
       const float sum = dot(row.data(), x + t * weights.columns, weights.columns);
-      out[t * weights.rows + r] = by_row ? weights.scales[r] * sum : sum;
+      out[t * stride + r] = by_row ? weights.scales[r] * sum : sum;
     }
   }
 }

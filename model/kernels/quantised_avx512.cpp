@@ -80,7 +80,11 @@ void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float
 }
 
 template <typename Row, std::size_t R, std::size_t T, bool leads>
-void multiply_block(const QuantisedRows& weights, std::size_t begin, const float* x, float* out) {
+void multiply_block(const QuantisedRows& weights,
+                    std::size_t begin,
+                    const float* x,
+                    std::size_t stride,
+                    float* out) {
   const std::size_t bytes = code_bytes(Row::kind, weights.columns);
   const std::size_t scales = scales_of_row(Row::kind, weights.columns);
   Row row[R];
@@ -92,7 +96,7 @@ void multiply_block(const QuantisedRows& weights, std::size_t begin, const float
   for (std::size_t t = 0; t < T; ++t) token[t] = x + t * weights.columns;
   block<Row, R, T, leads>(row, token, weights.columns, sums);
   for (std::size_t t = 0; t < T; ++t) {
-    std::memcpy(out + t * weights.rows + begin, sums[t], sizeof sums[t]);
+    std::memcpy(out + t * stride + begin, sums[t], sizeof sums[t]);
   }
 }
 
@@ -102,11 +106,12 @@ std::size_t multiply_rows(const QuantisedRows& weights,
                           std::size_t begin,
                           const float* x,
                           std::size_t tokens,
+                          std::size_t stride,
                           float* out) {
   for (; begin + R <= weights.rows; begin += R) {
     const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
-      multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns,
-                                       out + t * weights.rows);
+      multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns, stride,
+                                       out + t * stride);
     };
     tokens_by_four(tokens, some);
   }
@@ -114,9 +119,13 @@ std::size_t multiply_rows(const QuantisedRows& weights,
 }
 
 template <typename Row>
-void multiply_as(const QuantisedRows& weights, const float* x, std::size_t tokens, float* out) {
-  const std::size_t done = multiply_rows<Row, 4>(weights, 0, x, tokens, out);
-  multiply_rows<Row, 1>(weights, done, x, tokens, out);
+void multiply_as(const QuantisedRows& weights,
+                 const float* x,
+                 std::size_t tokens,
+                 std::size_t stride,
+                 float* out) {
+  const std::size_t done = multiply_rows<Row, 4>(weights, 0, x, tokens, stride, out);
+  multiply_rows<Row, 1>(weights, done, x, tokens, stride, out);
 }
 
 }  // namespace
@@ -124,11 +133,12 @@ void multiply_as(const QuantisedRows& weights, const float* x, std::size_t token
 void multiply_quantised_avx512(const QuantisedRows& weights,
                                const float* x,
                                std::size_t tokens,
+                               std::size_t stride,
                                float* out) {
   if (weights.kind == Quantisation::int8) {
-    multiply_as<Int8Row>(weights, x, tokens, out);
+    multiply_as<Int8Row>(weights, x, tokens, stride, out);
   } else {
-    multiply_as<Nf4Row>(weights, x, tokens, out);
+    multiply_as<Nf4Row>(weights, x, tokens, stride, out);
   }
 }
 

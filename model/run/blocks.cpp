@@ -25,9 +25,8 @@ double activated(Activation activation, double x) {
   return x;
 }
 
-}  // namespace
-
-void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float* in, float* out) {
+void normalise_tokens(
+    const Norm& norm, float epsilon, std::size_t tokens, const float* in, float* out) {
   const std::size_t width = norm.gain.size();
   const bool centred = !norm.shift.empty();
   for (std::size_t t = 0; t < tokens; ++t, in += width, out += width) {
@@ -50,53 +49,101 @@ void normalise(const Norm& norm, float epsilon, std::size_t tokens, const float*
   }
 }
 
-void normalise_all(const Norm& norm, float epsilon, std::span<float> rows) {
+// Rows `begin` to `end` of the weights.
+void multiply_rows(const Matrix& weight,
+                   std::size_t begin,
+                   std::size_t end,
+                   std::size_t tokens,
+                   const float* in,
+                   float* out) {
+  const std::size_t columns = weight.columns;
+  const std::size_t count = end - begin;
+  if (weight.quantised == Quantisation::none) {
+    const WeightRows rows{weight.number, weight.row(begin), count, columns};
+    return model_kernels().multiply(rows, in, tokens, weight.rows, out + begin);
+  }
+  const std::size_t scales = scales_of_row(weight.quantised, columns);
+  const QuantisedRows rows{weight.quantised,
+                           weight.data + begin * code_bytes(weight.quantised, columns),
+                           weight.scales + begin * scales, count, columns};
+  model_kernels().multiply_quantised(rows, in, tokens, weight.rows, out + begin);
+}
+
+}  // namespace
+
+void normalise(
+    const Norm& norm, float epsilon, std::size_t tokens, const float* in, float* out, Team& team) {
+  const std::size_t width = norm.gain.size();
+  constexpr std::size_t a_number = 8;  // double sums in order cost several times a kernel's
+  team.run_ranges(
+      tokens, 1, a_number * width, [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
+        normalise_tokens(norm, epsilon, end - begin, in + begin * width, out + begin * width);
+      });
+}
+
+void normalise_all(const Norm& norm, float epsilon, std::span<float> rows, Team& team) {
   if (norm.gain.empty()) return;
-  normalise(norm, epsilon, rows.size() / norm.gain.size(), rows.data(), rows.data());
+  normalise(norm, epsilon, rows.size() / norm.gain.size(), rows.data(), rows.data(), team);
 }
 
 void scale_by(double factor, std::span<float> values) {
   if (factor != 1) kernels().scale(values.data(), static_cast<float>(factor), values.size());
 }
 
-void apply(const Linear& linear, std::size_t tokens, const float* in, std::vector<float>& out) {
-  const Matrix& weight = linear.weight;
-  out.resize(tokens * weight.rows);
-  if (weight.quantised == Quantisation::none) {
-    model_kernels().multiply({weight.number, weight.data, weight.rows, weight.columns}, in, tokens,
-                             out.data());
-  } else {
-    const QuantisedRows rows{weight.quantised, weight.data, weight.scales, weight.rows,
-                             weight.columns};
-    model_kernels().multiply_quantised(rows, in, tokens, out.data());
-  }
+void multiply(const Matrix& weight, std::size_t tokens, const float* in, float* out, Team& team) {
+  // Rows are multiplied four at a time; sixteen are whole cache lines of the outputs, which two
+  // threads would otherwise write in turn.
+  constexpr std::size_t grain = 16;
+  team.run_ranges(weight.rows, grain, tokens * weight.columns,
+                  [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
+                    multiply_rows(weight, begin, end, tokens, in, out);
+                  });
+}
+
+void apply(const Linear& linear,
+           std::size_t tokens,
+           const float* in,
+           std::vector<float>& out,
+           Team& team) {
+  const std::size_t rows = linear.weight.rows;
+  out.resize(tokens * rows);
+  multiply(linear.weight, tokens, in, out.data(), team);
   if (linear.bias.empty()) return;
   for (std::size_t t = 0; t < tokens; ++t) {
-    kernels().add(out.data() + t * weight.rows, linear.bias.data(), weight.rows);
+    kernels().add(out.data() + t * rows, linear.bias.data(), rows);
   }
 }
 
-void activate(Activation activation, std::span<float> values) {
-  for (float& value : values) {
-    value = static_cast<float>(activated(activation, static_cast<double>(value)));
-  }
+void activate(Activation activation,
+              std::span<float> values,
+              std::span<const float> by,
+              Team& team) {
+  constexpr std::size_t a_number = 32;  // an exponential in double
+  team.run_ranges(
+      values.size(), 16, a_number, [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
+        for (std::size_t i = begin; i < end; ++i) {
+          values[i] = static_cast<float>(activated(activation, static_cast<double>(values[i])));
+          if (!by.empty()) values[i] *= by[i];
+        }
+      });
 }
 
 void Mlp::run(const LayerWeights& layer,
               Activation activation,
               std::size_t tokens,
               const float* in,
-              std::vector<float>& out) {
-  apply(layer.up, tokens, in, up_);
+              std::vector<float>& out,
+              Team& team) {
+  apply(layer.up, tokens, in, up_, team);
   // Families differ here: a plain MLP, or a gated one (SwiGLU), whose gate alone is activated.
-  if (layer.gate.weight.data == nullptr) {
-    activate(activation, up_);
+  const bool gated = layer.gate.weight.data != nullptr;
+  if (gated) {
+    apply(layer.gate, tokens, in, gate_, team);
+    activate(activation, gate_, up_, team);
   } else {
-    apply(layer.gate, tokens, in, gate_);
-    activate(activation, gate_);
-    for (std::size_t i = 0; i < up_.size(); ++i) up_[i] *= gate_[i];
+    activate(activation, up_, {}, team);
   }
-  apply(layer.down, tokens, up_.data(), out);
+  apply(layer.down, tokens, gated ? gate_.data() : up_.data(), out, team);
 }
 
 }  // namespace kv::model

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/model/kernels/numbers.h"
 #include "kvcheck/sim/replay/serves.h"
 
 namespace kv::model {
 namespace {
+
+// The length of a text that is still to be written.
+constexpr std::size_t no_length = std::numeric_limits<std::size_t>::max();
 
 Error learned_past(std::size_t position, std::size_t context) {
   return malformed("position " + std::to_string(position) + " is past the " +
@@ -31,6 +34,8 @@ Result<void> check_chunk(const Spec& spec, std::size_t tokens) {
 std::size_t last_position(const Spec& spec, std::size_t seen, std::size_t chunk) {
   const std::size_t last = seen + chunk - 1;
   if (!are_ranks(spec.positions) || !spec.bounded()) return last;
+  // A prompt is stored whole, and the cache may grow after it.
+  if (spec.phases.compress != Phases::Compress::always) return last;
   const std::size_t budget = spec.budget;
   if (spec.visibility == Visibility::window) return std::min(last, budget - 1);
   if (spec.timing != Timing::trim_then_attend) {
@@ -74,8 +79,12 @@ Result<void> check_layers(const ModelConfig& config, const Spec& spec) {
 }  // namespace
 
 Result<Decoder> Decoder::create(const LanguageModel& model,
-                                const Spec& spec,
+                                const Spec& specified,
                                 const DecoderOptions& options) {
+  const std::size_t length = options.length > 0 ? options.length : no_length;
+  const Result<Spec> marked = resolved(specified, options.marks, length, "the text");
+  if (!marked) return marked.error();
+  const Spec& spec = *marked;
   if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
   if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();
@@ -114,9 +123,13 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
       token_classes_(needs_of(spec).token_classes ? options.token_classes : nullptr),
       observer_(options.observer),
       on_attention_(options.on_attention),
+      team_(options.team != nullptr ? options.team : std::make_shared<Team>(1)),
       attention_(std::make_unique<CachedAttention>(
-          model.config, spec, options.seed, options.storage, options.keys, length_)),
-      re_evaluation_(model, options.storage, options.keys, length_) {}
+          model.config,
+          spec,
+          AttentionOptions{options.seed, options.storage, options.keys, length_},
+          *team_)),
+      re_evaluation_(model, options.storage, options.keys, length_, team_) {}
 
 Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   const ModelConfig& config = model_->config;
@@ -200,11 +213,11 @@ void Decoder::embed(std::span<const TokenId> tokens) {
 void Decoder::project(std::size_t index) {
   const ModelConfig& config = model_->config;
   const LayerWeights& layer = model_->layers[index];
-  apply(layer.query, tokens_, normed_.data(), q_);
-  apply(layer.key, tokens_, normed_.data(), k_);
-  apply(layer.value, tokens_, normed_.data(), v_);
-  normalise_all(layer.of_queries, config.epsilon, q_);
-  normalise_all(layer.of_keys, config.epsilon, k_);
+  apply(layer.query, tokens_, normed_.data(), q_, *team_);
+  apply(layer.key, tokens_, normed_.data(), k_, *team_);
+  apply(layer.value, tokens_, normed_.data(), v_, *team_);
+  normalise_all(layer.of_queries, config.epsilon, q_, *team_);
+  normalise_all(layer.of_keys, config.epsilon, k_, *team_);
   const LayerSettings settings = config.layer(index);
   scale_by(settings.query_scale, q_);
   if (settings.rotation != LayerRotation::main || config.scaling.attention_factor == 1) return;
@@ -216,7 +229,7 @@ void Decoder::project(std::size_t index) {
 
 // Adds what attention or the MLP computed.
 void Decoder::add_to_stream(const Norm& after) {
-  normalise_all(after, model_->config.epsilon, added_);
+  normalise_all(after, model_->config.epsilon, added_, *team_);
   scale_by(model_->config.residual_scale, added_);
   kernels().add(hidden_states_.data(), added_.data(), hidden_states_.size());
 }
@@ -226,7 +239,7 @@ void Decoder::run_layer(std::size_t index) {
   const LayerWeights& layer = model_->layers[index];
   const auto read = [&](const Norm& norm) {
     normed_ = hidden_states_;
-    normalise_all(norm, config.epsilon, normed_);
+    normalise_all(norm, config.epsilon, normed_, *team_);
   };
   read(layer.before_attention);
   project(index);
@@ -238,10 +251,10 @@ void Decoder::run_layer(std::size_t index) {
   // In parallel, the MLP reads the hidden states that attention read, so they are normalised before
   // its output is added.
   if (config.parallel) read(layer.before_mlp);
-  apply(layer.output, tokens_, attended_.data(), added_);
+  apply(layer.output, tokens_, attended_.data(), added_, *team_);
   add_to_stream(layer.after_attention);
   if (!config.parallel) read(layer.before_mlp);
-  mlp_.run(layer, config.activation, tokens_, normed_.data(), added_);
+  mlp_.run(layer, config.activation, tokens_, normed_.data(), added_, *team_);
   add_to_stream(layer.after_mlp);
 }
 
@@ -251,10 +264,9 @@ void Decoder::finish(Logits requested) {
   const Matrix& head = model_->head;
   const float* from = hidden_states_.data() + (tokens_ - rows) * head.columns;
   normed_.resize(rows * head.columns);
-  normalise(model_->last, model_->config.epsilon, rows, from, normed_.data());
+  normalise(model_->last, model_->config.epsilon, rows, from, normed_.data(), *team_);
   logits_.resize(rows * head.rows);
-  model_kernels().multiply({head.number, head.data, head.rows, head.columns}, normed_.data(), rows,
-                           logits_.data());
+  multiply(head, rows, normed_.data(), logits_.data(), *team_);
   scale_by(model_->config.logit_scale, logits_);
   cap_logits(model_->config.logit_cap, logits_);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/threads/team.h"
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/model/attention/cached_attention.h"
 #include "kvcheck/model/run/blocks.h"
@@ -26,9 +27,13 @@ struct DecoderOptions {
   // Tokens of the whole text. Rotations that depend on it (RopeScaling::by_length) are those of a
   // single pass over a text of this length; 0: one within the model's first context.
   std::size_t length = 0;
+  Marks marks{};  // where the text's prompt and question end; for specs with compress=...
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
+  // Threads that share each step of a pass; null: the caller's alone. Results do not depend on
+  // them. Another decoder may have the same team as long as no two of them are fed at once.
+  std::shared_ptr<Team> team{};
   // Called when attention begins (true) and when it has ended (false), for timers; the work of the
   // policy and of the cache counts as attention. Several times a chunk.
   std::function<void(bool)> on_attention{};
@@ -52,6 +57,11 @@ class Decoder {
 
   // [rows, vocabulary] of the last feed.
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
+
+  // How many of the `left` tokens that follow are the next chunk, as the spec says.
+  [[nodiscard]] std::size_t next_chunk(std::size_t left) const {
+    return kv::next_chunk(spec_, seen(), seen() + left);
+  }
 
   // Tokens read.
   [[nodiscard]] Position seen() const { return attention_->seen(); }
@@ -81,6 +91,7 @@ class Decoder {
   std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if the policy does not ask
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
+  std::shared_ptr<Team> team_;  // never null
   std::unique_ptr<CachedAttention> attention_;
   ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk

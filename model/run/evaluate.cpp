@@ -50,7 +50,7 @@ Result<Evaluation> evaluate(const LanguageModel& model,
     std::vector<std::uint8_t>& right = result.right.emplace_back();
     // The last token is a target only.
     for (std::size_t at = 0; at + 1 < tokens.size();) {
-      const std::size_t rows = std::min<std::size_t>(spec.chunk, tokens.size() - 1 - at);
+      const std::size_t rows = decoder->next_chunk(tokens.size() - 1 - at);
       if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
       if (auto sound = score(tokens, at, rows, *decoder, nll, right); !sound) return sound.error();
       at += rows;

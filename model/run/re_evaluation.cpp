@@ -17,6 +17,8 @@ class VectorReplacement final : public AttentionObserver {
     cache_.replace(vectors);
   }
 
+  [[nodiscard]] bool wants_rows(std::size_t /*layer*/) const override { return false; }
+
  private:
   CachedAttention& cache_;
 };
@@ -51,8 +53,11 @@ Result<void> ReEvaluation::refresh(CachedAttention& attention, std::span<const T
   VectorReplacement replacement(attention);
   const auto dense = parse_spec("dense");
   KV_CHECK(dense.has_value());
-  const DecoderOptions options{
-      .storage = storage_, .keys = keys_, .length = length_, .observer = &replacement};
+  const DecoderOptions options{.storage = storage_,
+                               .keys = keys_,
+                               .length = length_,
+                               .observer = &replacement,
+                               .team = team_};
   auto pass = Decoder::create(*model_, *dense, options);
   if (!pass) return pass.error();
   // Only its vectors are needed; logits of the last token are the fewest that a feed computes.

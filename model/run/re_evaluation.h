@@ -12,10 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/threads/team.h"
 #include "kvcheck/model/attention/cached_attention.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/model/weights/language_model.h"
@@ -24,12 +27,14 @@ namespace kv::model {
 
 class ReEvaluation {
  public:
-  // `model` outlives it. Storage, keys and the length whose rotation is used are the cache's.
+  // `model` outlives it. Storage, keys and the length whose rotation is used are the cache's;
+  // `team` is its decoder's.
   ReEvaluation(const LanguageModel& model,
                const KvFormat& storage,
                KeyStorage keys,
-               std::size_t length = 0)
-      : model_(&model), storage_(storage), keys_(keys), length_(length) {}
+               std::size_t length,
+               std::shared_ptr<Team> team)
+      : model_(&model), storage_(storage), keys_(keys), length_(length), team_(std::move(team)) {}
 
   // Once per chunk, after it began in `attention`; `chunk` are its tokens. If tokens were evicted
   // since the last call, the residents before the chunk get new vectors.
@@ -47,6 +52,7 @@ class ReEvaluation {
   KvFormat storage_;
   KeyStorage keys_;
   std::size_t length_;
+  std::shared_ptr<Team> team_;
   std::vector<Resident> residents_;         // in stream order, the chunk's tokens included
   std::uint64_t evicted_at_last_pass_ = 0;  // evictions until vectors were last evaluated
 };

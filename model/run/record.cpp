@@ -41,13 +41,17 @@ class Recorder final : public AttentionObserver {
     }
   }
 
+  [[nodiscard]] bool wants_rows(std::size_t layer) const override {
+    return info_.kind == TraceKind::attention && index_of(info_.layers, layer).has_value();
+  }
+
   void on_row(std::size_t layer_number,
               std::size_t head,
               Position query,
               const Visible& visible,
               std::span<const float> mass) override {
     const std::optional<std::size_t> layer = index_of(info_.layers, layer_number);
-    if (info_.kind != TraceKind::attention || !layer) return;
+    if (!layer) return;
     const std::size_t shared = config_.heads / config_.kv_heads;
     const std::optional<std::size_t> kv_head = index_of(kv_heads_, head / shared);
     if (!kv_head) return;
@@ -158,11 +162,10 @@ Result<std::vector<float>> run(const LanguageModel& model,
   Result<Decoder> decoder = Decoder::create(model, cell.spec, options);
   if (!decoder) return decoder.error();
   // The spec's chunk, as in an evaluation: what a query sees may depend on it.
-  const std::size_t chunk = cell.spec.chunk;
   std::vector<float> nll = {0};
   const std::size_t vocabulary = model.config.vocabulary;
-  for (std::size_t at = 0; at < tokens.size(); at += chunk) {
-    const std::size_t size = std::min(chunk, tokens.size() - at);
+  for (std::size_t at = 0; at < tokens.size(); at = decoder->seen()) {
+    const std::size_t size = decoder->next_chunk(tokens.size() - at);
     if (auto fed = decoder->feed(tokens.subspan(at, size)); !fed) return fed.error();
     if (!recorder.state()) return recorder.state().error();
     for (std::size_t i = 0; i < size && at + i + 1 < tokens.size(); ++i) {
@@ -202,6 +205,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.number = options.number;
   if (options.cell->spec.bounded() || options.cell->spec.selects())
     info.loop = "closed: " + options.cell->spec.canonical();
+  info.marks = options.marks;
   info.model = options.model;
   info.source = options.source;
   info.licence = options.licence;
@@ -229,8 +233,10 @@ Result<void> record(const LanguageModel& model,
   Recorder recorder(model.config, options, *info, *std::move(spool));
   const DecoderOptions decoding{.seed = options.cell->seed,
                                 .length = tokens.size(),
+                                .marks = options.marks,
                                 .token_classes = options.token_classes,
-                                .observer = &recorder};
+                                .observer = &recorder,
+                                .team = options.team};
   Result<std::vector<float>> nll = run(model, tokens, *options.cell, decoding, recorder, report);
   if (!nll) return nll.error();
   const Transcript transcript = transcript_of(tokenizer, tokens, *std::move(nll));

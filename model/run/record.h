@@ -27,7 +27,9 @@ struct RecordOptions {
   std::optional<Cell> cell{};  // empty: nothing is evicted, 64 tokens per forward pass
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
-  std::string model{};  // texts for people
+  std::shared_ptr<Team> team{};  // as DecoderOptions::team
+  Marks marks{};                 // where the text's prompt and question end
+  std::string model{};           // texts for people
   std::string source{};
   std::string licence{};
 };

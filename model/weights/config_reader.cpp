@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/printable.h"
 
 namespace kv::model {
 namespace {
@@ -151,8 +152,8 @@ void ConfigReader::ignore(std::span<const std::string_view> names) {
 void ConfigReader::finish(std::string_view of) {
   for (const auto& [name, value] : object_) {
     if (value.is_null() || asked_.contains(std::string_view(name))) continue;
-    keep("has an entry '" + path_ + std::string(name) + "' = " + found_as(value) +
-         " that kvcheck does not know in " + std::string(of) +
+    keep("has an entry '" + path_ + printable_line(std::string_view(name)) +
+         "' = " + found_as(value) + " that kvcheck does not know in " + std::string(of) +
          "; expected only entries that it uses or knows to change nothing");
   }
 }

@@ -78,6 +78,8 @@ TEST(ConfigEntries, RotationsAreReadToTheLastEntry) {
   };
   EXPECT_THAT(of(R"({"rope_type":"linear","factor":2,"phase":1})"),
               HasSubstr("has an entry 'rope_scaling.phase' = '1' that kvcheck does not know"));
+  EXPECT_THAT(of(R"({"rope_type":"linear","factor":2,"a\nb":1})"),
+              HasSubstr("has an entry 'rope_scaling.a\\x0ab' = '1' that"));
   EXPECT_THAT(of(R"({"rope_type":"mrope","factor":2})"), HasSubstr("unknown type of rotation"));
   EXPECT_THAT(of(R"({"rope_type":"linear","type":"yarn","factor":2})"),
               HasSubstr("expected the value of 'rope_type'"));

@@ -68,8 +68,18 @@ Numbers multiplied(const ModelKernels& table,
                    std::size_t columns) {
   const std::size_t rows = weights.read.size() / columns;
   const std::size_t tokens = x.size() / columns;
-  Numbers out(tokens * rows, -1);
-  table.multiply({number, weights.bytes.data(), rows, columns}, x.data(), tokens, out.data());
+  // Room for two rows of other weights follows each token's outputs.
+  const std::size_t stride = rows + 2;
+  Numbers wide(tokens * stride, -1);
+  table.multiply({number, weights.bytes.data(), rows, columns}, x.data(), tokens, stride,
+                 wide.data());
+  Numbers out;
+  for (std::size_t t = 0; t < tokens; ++t) {
+    const auto at = wide.begin() + static_cast<std::ptrdiff_t>(t * stride);
+    out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(rows));
+    EXPECT_EQ(wide[t * stride + rows], -1) << "written past the rows";
+    EXPECT_EQ(wide[t * stride + rows + 1], -1) << "written past the rows";
+  }
   return out;
 }
 

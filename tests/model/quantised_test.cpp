@@ -91,8 +91,16 @@ TEST(Quantised, ProductsAreTheSameBitsAtEveryLengthAndRight) {
     for (const Quantisation kind : kinds) {
       const Coded weights = coded(kind, normal_draws(rows * columns, 1000 + columns), columns);
       const auto multiplied = [&](const ModelKernels& table) {
-        Floats out(tokens * rows, -1);
-        table.multiply_quantised(weights.rows, x.data(), tokens, out.data());
+        Floats wide(tokens * (rows + 1), -1);  // with room for one more row of weights
+        table.multiply_quantised(weights.rows, x.data(), tokens, rows + 1, wide.data());
+        Floats out;
+        for (std::size_t i = 0; i < wide.size(); ++i) {
+          if (i % (rows + 1) < rows) {
+            out.push_back(wide[i]);
+          } else {
+            EXPECT_EQ(wide[i], -1);
+          }
+        }
         return out;
       };
       const Floats expected = multiplied(scalar);
