@@ -117,6 +117,11 @@ Result<TraceMetadata> read_trace_metadata(const Entries& metadata) {
   info.query_heads = reader.count("query_heads");
   info.kv_heads = reader.count("kv_heads");
   info.head_dim = reader.count("head_dim");
+  info.marks.prompt = reader.count("prompt_tokens", std::numeric_limits<std::int32_t>::max());
+  info.marks.question = reader.count("question_tokens", std::numeric_limits<std::int32_t>::max());
+  if (info.marks.question > 0 && !info.marks.known()) {
+    reader.keep("__metadata__ has question_tokens; expected prompt_tokens too");
+  }
   info.trained_context = reader.count("trained_context", std::numeric_limits<std::int32_t>::max());
   // An attention trace is replayed without rotating anything, so it may leave the rotation out.
   if (info.kind == TraceKind::qkv || reader.has("rope_layout")) info.rope = read_rope(reader);
@@ -144,6 +149,8 @@ std::vector<std::pair<std::string, std::string>> trace_metadata(const TraceInfo&
   add_count("kv_heads", info.kv_heads);
   add_count("head_dim", info.head_dim);
   add_count("trained_context", info.trained_context);
+  add_count("prompt_tokens", info.marks.prompt);
+  add_count("question_tokens", info.marks.question);
   add("rope_layout", layout_names[static_cast<std::size_t>(info.rope.layout)]);
   if (info.rope.layout != RopeLayout::none) {
     add("rope_theta", shortest(info.rope.theta));

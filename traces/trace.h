@@ -20,6 +20,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/marks.h"
 #include "kvcheck/traces/rope_layout.h"
 
 namespace kv {
@@ -66,6 +67,7 @@ struct TraceInfo {
   std::vector<std::size_t> layers;  // the model's numbers of the recorded layers, increasing
   std::size_t trained_context = 0;  // 0 when unknown
   Rope rope;
+  Marks marks{};                // where the prompt and the question end
   Number number = Number::f32;  // how the numbers are stored
   std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
 };
@@ -124,6 +126,9 @@ class Trace {
   [[nodiscard]] Result<void> unchanged() const {
     return unchanged_ ? unchanged_() : Result<void>{};
   }
+
+  // Replaces the marks, for a trace that has none or others.
+  void mark(const Marks& marks) { info_.marks = marks; }
 
   // For what opens files: the checksum of the trace's file, and what unchanged() asks.
   void read_from(std::uint64_t checksum, std::function<Result<void>()> unchanged);

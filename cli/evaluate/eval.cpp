@@ -12,6 +12,7 @@
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/cli/resume/run_inputs.h"
@@ -21,7 +22,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 28> table = {{
+constexpr std::array<Option, 30> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -50,14 +51,14 @@ constexpr std::array<Option, 28> table = {{
      .value = "N",
      .default_value = "256",
      .help = "also print perplexity for the first N targets, the next N, the next 2N, ..."},
+    prompt_option,
+    question_option,
     {.name = "open-loop",
      .help = "also replay the model's dense run of every stream through the policies, and compare"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     storage_option,
     keys_option,
-    {.name = "threads",
-     .value = "N",
-     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+    threads_option,
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     resume_option,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/options/interrupt.h"
@@ -33,24 +34,36 @@ Result<TraceKind> kind_of_trace(const model::ModelConfig& config, std::size_t to
                      "--windows 256");
 }
 
+// Removes a file, also if memory runs out before that.
+struct RemovedFile {
+  explicit RemovedFile(std::string of) : path(std::move(of)) {}
+
+  RemovedFile(const RemovedFile&) = delete;
+  RemovedFile& operator=(const RemovedFile&) = delete;
+
+  ~RemovedFile() { ::unlink(path.c_str()); }
+
+  std::string path;
+};
+
 // A temporary trace file, removed as soon as it is open. Its mapped bytes are still readable.
 Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> stream) {
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) return io_error("there is no folder for temporary files: " + failed.message());
-  const std::string path =
-      (folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + ".safetensors")).string();
+  const RemovedFile file(
+      (folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + ".safetensors")).string());
   model::RecordOptions options;
   options.number = Number::f32;
   const Result<TraceKind> kind = kind_of_trace(plan.opened.model.config, stream.size());
   if (!kind) return kind.error();
   options.kind = *kind;
+  options.marks = plan.options.marks;
   const auto report = [](double) { return !interrupted(); };
   const auto done =
-      model::record(plan.opened.model, *plan.opened.tokenizer, stream, options, path, report);
-  Result<Trace> trace = done ? open_trace(path) : done.error();
-  std::filesystem::remove(path, failed);
-  return trace;
+      model::record(plan.opened.model, *plan.opened.tokenizer, stream, options, file.path, report);
+  if (!done) return done.error();
+  return open_trace(file.path);
 }
 
 // The mean retained mass of each cell over the heads.

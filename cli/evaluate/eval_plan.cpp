@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evaluate/model_memory.h"
 #include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/cli/resume/resumable_run.h"
@@ -25,7 +25,7 @@ std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck eval";
   for (const std::string_view name :
        {"model", "weights", "tokenizer", "text", "policy", "budget", "chunk", "tokens", "split",
-        "windows", "segment", "seed", "storage", "keys"}) {
+        "windows", "segment", "seed", "storage", "keys", "prompt", "question"}) {
     if (!arguments.given(name)) continue;
     for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
@@ -126,6 +126,23 @@ std::size_t longest_of(const EvalText& text) {
   return longest;
 }
 
+// Every spec has to have its sizes on every stream before anything runs. All streams have the same
+// marks, so the sizes are the same too.
+Result<void> size_cells(EvalPlan& plan) {
+  for (Cell& cell : plan.cells) {
+    for (const EvalText& text : plan.texts) {
+      for (std::size_t i = 0; i < text.streams.size(); ++i) {
+        const std::string stream =
+            text.streams.size() == 1 ? "the text" : "stream " + std::to_string(i + 1);
+        auto sized = resolved(cell.spec, plan.options.marks, text.streams[i].size(), stream);
+        if (!sized) return sized.error();
+        cell.spec = *std::move(sized);
+      }
+    }
+  }
+  return {};
+}
+
 Result<void> check_lengths(const EvalPlan& plan) {
   for (const EvalText& text : plan.texts) {
     const std::size_t longest = longest_of(text);
@@ -203,9 +220,12 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
-  const auto threads = arguments.count("threads", 1, 1024);
+  const Result<Marks> marks = marks_of(arguments);
+  if (!marks) return marks.error();
+  plan.options.marks = plan.about.marks = *marks;
+  const auto threads = threads_of(arguments);
   if (!threads) return threads.error();
-  plan.threads = static_cast<unsigned>(threads->value_or(0));
+  plan.threads = static_cast<unsigned>(*threads);
   plan.open_loop = arguments.given("open-loop");
   plan.quiet = arguments.given("quiet");
   plan.resume = arguments.given("resume");
@@ -214,6 +234,7 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
     if (const auto done = step(arguments, plan); !done) return done.error();
   }
+  if (const auto sized = size_cells(plan); !sized) return sized.error();
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
   note_storage(arguments, plan);
   std::size_t longest = 0;
@@ -221,8 +242,8 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   for (std::string& note : notes_on(plan.cells, longest)) {
     plan.notes.push_back(std::move(note));
   }
-  const std::size_t threads_used = plan.threads > 0 ? plan.threads : machine_threads();
-  const std::size_t running = std::min(threads_used, plan.cells.size() * plan.texts.size());
+  const std::size_t running =
+      std::min<std::size_t>(plan.threads, plan.cells.size() * plan.texts.size());
   const auto needs = decoder_needs(plan.opened.model, plan.cells, longest, running);
   if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;

@@ -28,7 +28,7 @@ struct EvalPlan {
   ClosedLoopResult about;  // the fields that all results have in common
   model::DecoderOptions options;
   Outputs outputs;
-  unsigned threads = 0;    // 0: as many as the machine has
+  unsigned threads = 1;
   bool open_loop = false;  // replay the dense runs, too
   bool quiet = false;
   bool resume = false;

@@ -1,12 +1,13 @@
 #include "kvcheck/cli/evaluate/eval_run.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 
-#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/base/threads/run_tasks.h"
+#include "kvcheck/base/threads/team.h"
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/model/run/evaluate.h"
 
@@ -47,9 +48,14 @@ class EvalRun {
   }
 
   Result<std::vector<ClosedLoopResult>> all() {
-    const std::size_t threads = plan_.threads > 0 ? plan_.threads : machine_threads();
+    // Where there are fewer jobs than threads, several threads share each pass of a job.
+    const std::size_t at_once = std::min<std::size_t>(plan_.threads, jobs_.size());
+    for (std::size_t i = 0; i < at_once; ++i) {
+      const bool more = i < plan_.threads % at_once;
+      teams_.push_back(std::make_shared<Team>(plan_.threads / at_once + (more ? 1 : 0)));
+    }
     const Result<void> done = run_tasks(
-        jobs_.size(), threads,
+        jobs_.size(), at_once,
         [this](const RunningTask& running) { return run(jobs_[running.index()], running); },
         {.stop = stop_.get_token()});
     if (!done) return done.error();
@@ -68,6 +74,7 @@ class EvalRun {
     }
     model::DecoderOptions options = plan_.options;
     options.seed = job.cell->seed;
+    options.team = teams_[running.worker()];
     const Spec& spec = job.cell->spec;
     const auto report = [&](double share) { return reported(job, share, running); };
     const auto done = model::evaluate(plan_.opened.model, spec, job.text->streams, options, report);
@@ -108,6 +115,7 @@ class EvalRun {
   const EvalProgress& progress_;
   PartStore* parts_;
   std::vector<EvalJob> jobs_;
+  std::vector<std::shared_ptr<Team>> teams_;  // by worker
   std::stop_source stop_;
   std::mutex mutex_;
   double share_ = 0;  // of all tokens, that are read

@@ -42,15 +42,17 @@ std::string size_text(std::uint64_t bytes) {
   return text.data();
 }
 
+Result<std::uint64_t> memory_given(const Arguments& arguments, std::uint64_t otherwise) {
+  if (!arguments.given("memory")) return otherwise;
+  return parse_size(arguments.value("memory"));
+}
+
 Result<void> check_memory(const Arguments& arguments, std::span<const MemoryNeed> needs) {
   if (needs.empty()) return {};
-  std::uint64_t limit = machine_memory();
   const bool given = arguments.given("memory");
-  if (given) {
-    const auto size = parse_size(arguments.value("memory"));
-    if (!size) return size.error();
-    limit = *size;
-  }
+  const auto size = memory_given(arguments, machine_memory());
+  if (!size) return size.error();
+  const std::uint64_t limit = *size;
   std::uint64_t all = 0;
   for (const MemoryNeed& need : needs) {
     if (__builtin_add_overflow(all, need.bytes, &all)) all = ~std::uint64_t{0};

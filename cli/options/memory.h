@@ -24,6 +24,9 @@ struct MemoryNeed {
 // "1.5 GiB", "200 MiB": three digits at most and a unit of 1024 bytes, KiB, MiB, GiB or TiB.
 std::string size_text(std::uint64_t bytes);
 
+// What --memory says, in bytes; `otherwise` if it is not given. An error if it is no size.
+Result<std::uint64_t> memory_given(const Arguments& arguments, std::uint64_t otherwise);
+
 // An error unless the needs fit together in --memory, or without it in what the machine, its
 // containers and the process's limits leave (machine_memory). It names the total, the limit and the
 // largest need. Also an error: a size that is none. Requires `memory_option` in the table.

@@ -56,6 +56,11 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
                       has_middle
                           ? "tokens to keep after a trim, sinks and recent included"
                           : "tokens to keep after a trim; it sets recent, or recent sets it"});
+    fields.push_back({"ratio",
+                      "none",
+                      {},
+                      "in place of budget: the share of a prompt to keep, for compress=prompt or "
+                      "compress=question"});
   }
   for (const Parameter& parameter : policy.parameters) {
     fields.push_back({std::string(parameter.name),
@@ -65,6 +70,18 @@ std::vector<Field> fields_of(const PolicyEntry& policy) {
                       parameter.range});
   }
   return fields;
+}
+
+Field compress_field() {
+  return {.name = "compress",
+          .default_value = Phases().text(),
+          .meaning = "when the cache trims at all",
+          .explained = {{"always", "whenever the timing says"},
+                        {"never", "it does not"},
+                        {"prompt", "once, at the prompt's end; then it grows"},
+                        {"question", "once, at the end of the question that follows the prompt"},
+                        {"prompt+hold", "at the prompt's end, and then whenever the timing says"},
+                        {"prompt+every:N", "at the prompt's end, and then after every N tokens"}}};
 }
 
 std::vector<Field> settings() {
@@ -121,6 +138,7 @@ std::vector<Field> settings() {
                      {word(Vectors::re_evaluated),
                       "computed by a fresh pass over the residents; a model runs it, a replay "
                       "shows recorded ones"}}},
+      compress_field(),
       {.name = "chunk",
        .default_value = std::to_string(usual.chunk),
        .meaning = "tokens that one forward pass takes in"},
@@ -164,7 +182,8 @@ std::string canonical_of(const Preset& preset) {
 
 // The claims of the preset's policy, except those that its settings invalidate.
 std::vector<std::string> claims_of(const Preset& preset) {
-  const properties::Contract contract = properties::contract_of(parse_spec(preset.spec).value());
+  const Spec spec = without_phases(parse_spec(preset.spec).value());
+  const properties::Contract contract = properties::contract_of(spec);
   return {contract.claims.begin(), contract.claims.end()};
 }
 

@@ -16,8 +16,10 @@
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/replay/kv_heads.h"
+#include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/result_text.h"
+#include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/reports/tables/export.h"
@@ -28,7 +30,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 18> table = {{
+constexpr std::array<Option, 21> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",
@@ -42,6 +44,8 @@ constexpr std::array<Option, 18> table = {{
     {.name = "chunk",
      .value = "N",
      .help = "tokens per forward pass, for specs that name no chunk"},
+    prompt_option,
+    question_option,
     {.name = "top-k",
      .value = "K",
      .default_value = "16",
@@ -54,6 +58,9 @@ constexpr std::array<Option, 18> table = {{
      .default_value = "2048",
      .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and the "
              "greedy cache, which is not a bound"},
+    {.name = "strict",
+     .help = "end with an error if a trace is shorter than a budget; otherwise that budget is left "
+             "out of that trace"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
@@ -97,9 +104,10 @@ constexpr std::string_view help =
     "  kvcheck replay trace.safetensors --policy all --budget 64,128\n"
     "  kvcheck replay trace.safetensors --policy streaming:sinks=4 --policy h2o:sinks=4 \\\n"
     "      --budget 64,128,256 -o run.db\n"
-    "  kvcheck replay trace.safetensors --policy reservoir:sinks=4 --budget 64 --seeds 20 \\\n"
-    "      --json -\n"
+    "  kvcheck replay trace.safetensors --policy reservoir --budget 64 --seeds 20 --json -\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --policy all --budget 64\n"
+    "  kvcheck replay trace.safetensors --prompt 256 --policy @snapkv-prompt:ratio=0.25 \\\n"
+    "      --policy 'h2o:ratio=0.25;compress=prompt'\n"
     "  kvcheck replay synthetic:zipf:tokens=512 --budget 64 --oracle\n"
     "  kvcheck replay a.safetensors b.safetensors --policy all --budget 64 -o run.db --resume\n"
     "\n"
@@ -177,7 +185,7 @@ class Run {
     options.parts = run_ == nullptr ? nullptr : &parts;
     std::vector<Cell> cells;
     std::ranges::copy_if(plan_.cells, std::back_inserter(cells), [&](const Cell& cell) {
-      return check_serves(trace, cell.spec).has_value();
+      return check_serves(trace, cell.spec).has_value() && fits(cell.spec, trace.info());
     });
     const Result<ReplayResult> result = replay(trace, cells, options);
     progress_.clear();

@@ -37,7 +37,8 @@ Groups groups_of(const TraceInfo& info, std::span<const Cell> cells) {
 std::uint64_t bytes_of_cache(const Spec& spec, std::uint64_t tokens, std::uint64_t head_dim) {
   constexpr std::uint64_t per_resident = 96;
   const std::uint64_t most = 2 * std::uint64_t{spec.budget} + spec.chunk;
-  const std::uint64_t residents = spec.bounded() ? std::min(tokens, most) : tokens;
+  const bool trims = spec.bounded() && spec.phases.compress == Phases::Compress::always;
+  const std::uint64_t residents = trims ? std::min(tokens, most) : tokens;
   // Policies that compare keys keep copies of them.
   const std::uint64_t vectors = needs_of(spec).keys || needs_of(spec).values ? 8 * head_dim : 0;
   return tokens + residents * (per_resident + vectors);
@@ -50,8 +51,7 @@ struct Bytes {
   std::uint64_t oracle = 0;
 };
 
-Bytes bytes_of(const Trace& trace, std::span<const Cell> cells, const ReplayOptions& options) {
-  const TraceInfo& info = trace.info();
+Bytes bytes_of(const TraceInfo& info, std::span<const Cell> cells, const ReplayOptions& options) {
   const std::uint64_t tokens = info.tokens;
   const std::uint64_t points = std::min<std::uint64_t>(tokens, options.series_points);
   const std::uint64_t heads = info.layers.size() * info.query_heads;
@@ -89,27 +89,37 @@ Bytes bytes_of(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
   return bytes;
 }
 
-}  // namespace
-
-std::vector<MemoryNeed> replay_needs(std::span<const Trace> traces,
-                                     std::span<const Cell> cells,
-                                     const ReplayOptions& options) {
+std::vector<MemoryNeed> needs_of(const Bytes& most, std::size_t cells) {
   constexpr std::uint64_t of_program = std::uint64_t{16} << 20;
-  Bytes most;
-  for (const Trace& trace : traces) {
-    const Bytes bytes = bytes_of(trace, cells, options);
-    most = {.results = std::max(most.results, bytes.results),
-            .caches = std::max(most.caches, bytes.caches),
-            .rows = std::max(most.rows, bytes.rows),
-            .oracle = std::max(most.oracle, bytes.oracle)};
-  }
-  const std::string count = std::to_string(cells.size());
+  const std::string count = std::to_string(cells);
   return {
       {"the program itself", of_program},
       {"the results of " + count + " cells", most.results},
       {"the caches of " + count + " cells, which fewer --threads or --seeds reduce", most.caches},
       {"rows of attention, which fewer --threads reduce", most.rows},
       {"the optimum, which fewer --threads or a smaller --oracle-tokens reduce", most.oracle}};
+}
+
+}  // namespace
+
+std::vector<MemoryNeed> replay_needs(std::span<const Trace> traces,
+                                     std::span<const Cell> cells,
+                                     const ReplayOptions& options) {
+  Bytes most;
+  for (const Trace& trace : traces) {
+    const Bytes bytes = bytes_of(trace.info(), cells, options);
+    most = {.results = std::max(most.results, bytes.results),
+            .caches = std::max(most.caches, bytes.caches),
+            .rows = std::max(most.rows, bytes.rows),
+            .oracle = std::max(most.oracle, bytes.oracle)};
+  }
+  return needs_of(most, cells.size());
+}
+
+std::vector<MemoryNeed> replay_needs(const TraceInfo& trace,
+                                     std::span<const Cell> cells,
+                                     const ReplayOptions& options) {
+  return needs_of(bytes_of(trace, cells, options), cells.size());
 }
 
 std::vector<MemoryNeed> source_needs(const std::string& source) {

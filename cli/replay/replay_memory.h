@@ -17,6 +17,11 @@ std::vector<MemoryNeed> replay_needs(std::span<const Trace> traces,
                                      std::span<const Cell> cells,
                                      const ReplayOptions& options);
 
+// The same for one trace of which only this is known.
+std::vector<MemoryNeed> replay_needs(const TraceInfo& trace,
+                                     std::span<const Cell> cells,
+                                     const ReplayOptions& options);
+
 // The same of a source that is a synthetic stream, which is made in memory; nothing of a file.
 std::vector<MemoryNeed> source_needs(const std::string& source);
 

@@ -1,10 +1,12 @@
 #include "kvcheck/cli/replay/replay_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/kv_heads.h"
+#include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_memory.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/cli/replay/sweep.h"
@@ -20,14 +22,17 @@ constexpr std::uint64_t max_u32 = 0xffffffff;
 std::string command_of(const Arguments& arguments) {
   std::string out = "kvcheck replay";
   for (const std::string& operand : arguments.operands()) out += " " + shell_word(operand);
-  for (const std::string_view name :
-       {"policy", "budget", "seed", "seeds", "chunk", "top-k", "kv-heads", "oracle-tokens"}) {
+  for (const std::string_view name : {"policy", "budget", "seed", "seeds", "chunk", "top-k",
+                                      "kv-heads", "oracle-tokens", "prompt", "question"}) {
     if (!arguments.given(name)) continue;
     for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  return arguments.given("oracle") ? out + " --oracle" : out;
+  for (const std::string_view name : {"oracle", "strict"}) {
+    if (arguments.given(name)) out += " --" + std::string(name);
+  }
+  return out;
 }
 
 Result<std::vector<std::uint64_t>> seeds_of(const Arguments& arguments) {
@@ -76,33 +81,58 @@ Result<Outputs> outputs_of(const Arguments& arguments) {
   return Outputs{arguments.value("output"), arguments.value("json"), arguments.value("csv")};
 }
 
+// The source's attention, with the marks of the command if it has any.
+Result<Dump> open_marked(const Arguments& arguments,
+                         const std::string& source,
+                         const Marks& marks,
+                         const ReadingProgress& progress) {
+  const auto options = dump_options(arguments);
+  if (!options) return options.error();
+  if (auto fits = check_memory(arguments, source_needs(source)); !fits) return fits.error();
+  Result<Dump> dump = open_source_dump(source, *options, [&](double share) {
+    if (progress) progress(source, share);
+  });
+  if (dump && marks.known()) dump->trace.mark(marks);
+  return dump;
+}
+
+Result<void> check_new(const ReplayPlan& plan, const std::string& source, const TraceInfo& info) {
+  const bool known = std::ranges::any_of(plan.traces, [&](const Trace& other) {
+    return other.info().name == info.name && other.info().checksum == info.checksum;
+  });
+  if (known) return usage_error("the trace '" + source + "' is given twice");
+  return {};
+}
+
 Result<void> open_traces(const Arguments& arguments,
                          std::span<const PlannedCell> cells,
                          const ReadingProgress& progress,
                          ReplayPlan& plan) {
-  const auto options = dump_options(arguments);
-  if (!options) return options.error();
+  const Result<Marks> marks = marks_of(arguments);
+  if (!marks) return marks.error();
+  const bool strict = arguments.given("strict");
+  Result<void> none_fits;
   for (const std::string& source : plan.sources) {
-    if (auto fits = check_memory(arguments, source_needs(source)); !fits) return fits;
-    Result<Dump> dump = open_source_dump(source, *options, [&](double share) {
-      if (progress) progress(source, share);
-    });
+    Result<Dump> dump = open_marked(arguments, source, *marks, progress);
     if (!dump) return dump.error();
-    plan.kv_heads_known.push_back(dump->kv_heads_known);
+    const bool kv_heads_known = dump->kv_heads_known;
     Result<Trace> trace = std::move(dump->trace);
-    for (std::size_t i = 0; i < plan.traces.size(); ++i) {
-      const TraceInfo& known = plan.traces[i].info();
-      if (known.name == trace->info().name && known.checksum == trace->info().checksum) {
-        return usage_error("the trace '" + source + "' is given twice");
-      }
-    }
+    const TraceInfo& info = trace->info();
+    if (const auto fresh = check_new(plan, source, info); !fresh) return fresh;
     Result<std::vector<std::string>> left_out = unserved(cells, *trace);
     if (!left_out) return left_out.error();
+    if (const Result<void> fits = check_fit(cells, info); !fits) {
+      if (strict) return fits;
+      plan.too_short.push_back(left_out_words(cells, info));
+      if (none_fits) none_fits = fits;
+      if (!fits_any(cells, info)) continue;
+    }
+    plan.kv_heads_known.push_back(kv_heads_known);
     plan.left_out.push_back(*std::move(left_out));
-    if (Result<void> fits = check_fit(cells, trace->info()); !fits) return fits;
     plan.traces.push_back(*std::move(trace));
   }
-  return {};
+  // Sources are never empty, so without a trace there is the error of the first that is too short.
+  return plan.traces.empty() ? none_fits : Result<void>{};
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ struct ReplayPlan {
   Outputs outputs;
   std::vector<std::vector<std::string>> left_out;  // per trace: policies of --policy all that it
                                                    // has no facts for
+  std::vector<std::string> too_short;              // what is left out because a trace is too short,
+                                                   // one sentence per trace
   std::vector<bool> kv_heads_known;                // per trace, as Dump::kv_heads_known
   bool per_head = false;
   bool quiet = false;
@@ -32,8 +34,8 @@ struct ReplayPlan {
 using ReadingProgress = std::function<void(const std::string& source, double share)>;
 
 // Reports every error in arguments and files before anything is written: counts, specs, cells,
-// traces, budgets above lengths, outputs. Requires arguments that were parsed with the table of
-// `replay`.
+// traces, outputs, and lengths below every budget (with --strict, below any). Requires arguments
+// that were parsed with the table of `replay`.
 Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress& progress = {});
 
 // `word` as a POSIX shell reads it back.

@@ -51,6 +51,9 @@ void say_notes(const ReplayPlan& plan, Streams& streams) {
     streams.err << "--policy all leaves out policies that use facts missing in '"
                 << printable_line(info.name) << "': " << join(plan.left_out[i], ", ") << '\n';
   }
+  for (const std::string& words : plan.too_short) {
+    streams.err << printable_line(words) << ". --strict makes this an error.\n";
+  }
   for (const std::string& note : notes_on(plan.cells, longest)) {
     streams.err << "Note: " << note << ".\n";
   }

@@ -39,7 +39,7 @@ std::vector<std::string> notes_on(std::span<const Cell> cells, std::size_t longe
           std::to_string(longest) + ", or a longer text");
   say(labels_of(cells,
                 [](const Spec& spec) {
-                  return spec.bounded() && spec.recent == 0 && spec.middle() == 0;
+                  return spec.budget > 0 && spec.recent == 0 && spec.middle() == 0;
                 }),
       "the sinks fill the budget, and no recent token is kept");
   say(labels_of(cells,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -130,6 +132,41 @@ Result<void> check_choice(const Spec& spec, const TraceInfo& trace) {
 }
 
 }  // namespace
+
+bool fits(const Spec& spec, const TraceInfo& trace) {
+  const std::size_t least = spec.selects() ? spec.top_pages.attended : spec.budget;
+  return least <= trace.tokens;
+}
+
+bool fits_any(std::span<const PlannedCell> cells, const TraceInfo& trace) {
+  bool evicts = false;
+  for (const PlannedCell& planned : cells) {
+    const Spec& spec = planned.cell.spec;
+    if (!spec.bounded() && !spec.selects()) continue;
+    evicts = true;
+    if (fits(spec, trace)) return true;
+  }
+  return !evicts;
+}
+
+std::string left_out_words(std::span<const PlannedCell> cells, const TraceInfo& trace) {
+  std::set<std::uint32_t> budgets;
+  for (const PlannedCell& planned : cells) {
+    const Spec& spec = planned.cell.spec;
+    if (fits(spec, trace)) continue;
+    budgets.insert(spec.selects() ? spec.top_pages.attended : spec.budget);
+  }
+  if (budgets.empty()) return "";
+  std::vector<std::string> words;
+  for (const std::uint32_t budget : budgets) words.push_back(std::to_string(budget));
+  const std::string what = (budgets.size() == 1 ? "budget " : "budgets ") + join(words, ", ");
+  const std::string tokens = "its " + std::to_string(trace.tokens) + " tokens";
+  if (fits_any(cells, trace)) {
+    return "'" + trace.name + "' is replayed without " + what + ", above " + tokens;
+  }
+  return "'" + trace.name + "' is left out: " + what + (budgets.size() == 1 ? " is" : " are") +
+         " above " + tokens;
+}
 
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {
   for (const PlannedCell& planned : cells) {

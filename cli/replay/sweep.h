@@ -39,8 +39,18 @@ Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep);
 // left to replay.
 Result<std::vector<std::string>> unserved(std::span<const PlannedCell> cells, const Trace& trace);
 
-// Returns an error if the budget of a cell is above the number of tokens of the trace, so that it
-// would never evict.
+// Whether the trace is long enough for the spec to leave a token out, or the spec never does.
+bool fits(const Spec& spec, const TraceInfo& trace);
+
+// Returns an error if a cell does not fit: its budget is above the number of tokens of the trace,
+// so that it would never evict.
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace);
+
+// Whether any cell that evicts fits the trace, or none evicts at all.
+bool fits_any(std::span<const PlannedCell> cells, const TraceInfo& trace);
+
+// The budgets of the cells that do not fit the trace, as one sentence that names it; empty if all
+// fit.
+std::string left_out_words(std::span<const PlannedCell> cells, const TraceInfo& trace);
 
 }  // namespace kv::cli

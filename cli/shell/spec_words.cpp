@@ -31,6 +31,7 @@ Words fields_of(const PolicyEntry& policy) {
   const bool bounded = protection.middle != Protection::Middle::unbounded;
   if (bounded && protection.takes_sinks) fields.emplace_back("sinks");
   if (bounded) fields.emplace_back("recent");
+  if (bounded) fields.emplace_back("ratio");
   if (protection.middle == Protection::Middle::some) fields.emplace_back("budget");
   for (const Parameter& parameter : policy.parameters) fields.emplace_back(parameter.name);
   return fields;
@@ -49,6 +50,10 @@ Words values_of_setting(std::string_view setting) {
   if (setting == "positions") return all(positions_words);
   if (setting == "unit") return all(unit_words);
   if (setting == "vectors") return all(vectors_words);
+  if (setting == "compress") {
+    return {"always",        "never",    "prompt",        "prompt+grow",   "prompt+hold",
+            "prompt+every:", "question", "question+grow", "question+hold", "question+every:"};
+  }
   if (setting == "budgets") return {"equal", "pyramid:", "retrieval:", "adaptive:"};
   return {};
 }

@@ -68,6 +68,9 @@ std::string describe_trace(const Trace& trace) {
   line("source", on_one_line(info.source));
   line("licence", on_one_line(info.licence));
   line("tokens", std::to_string(info.tokens));
+  line("prompt", info.marks.known() ? std::to_string(info.marks.prompt) + " tokens" : "");
+  line("question",
+       info.marks.question > 0 ? std::to_string(info.marks.question) + " tokens after it" : "");
   line("trained on",
        info.trained_context == 0 ? "" : std::to_string(info.trained_context) + " tokens at most");
   line("layers", std::to_string(info.layers.size()) + ": " + numbers_text(info.layers));
@@ -94,6 +97,10 @@ std::string trace_json(const Trace& trace) {
   count("kv_heads", info.kv_heads);
   count("head_dim", info.head_dim);
   count("trained_context", info.trained_context);
+  if (info.marks.known()) {
+    count("prompt_tokens", info.marks.prompt);
+    count("question_tokens", info.marks.question);
+  }
   object.add("rope_layout", layout_name(info.rope.layout));
   if (info.rope.layout != RopeLayout::none) {
     count("rope_dims", info.rope.dims);

@@ -37,11 +37,12 @@ namespace kv {
 
 namespace {
 
-// A function-local static, so that the table exists before any static object that uses it. Only
-// register_policies() adds to it.
-std::vector<PolicyEntry>& entries() {
+// So many policies have room, so that the entries that specs point to never move.
+constexpr std::size_t most_policies = 256;
+
+std::vector<PolicyEntry> built_in() {
   // One line a policy, in the order that help and reports show them.
-  static std::vector<PolicyEntry> table = {
+  std::vector<PolicyEntry> table = {
       dense_policy(),
       window_policy(),
       streaming_policy(),
@@ -69,6 +70,14 @@ std::vector<PolicyEntry>& entries() {
       pages_policy(),
       ladder_policy(),
   };
+  table.reserve(most_policies);
+  return table;
+}
+
+// A function-local static, so that the table exists before any static object that uses it. Only
+// register_policies() and replace_policy() change it.
+std::vector<PolicyEntry>& entries() {
+  static std::vector<PolicyEntry> table = built_in();
   return table;
 }
 
@@ -119,6 +128,16 @@ Result<void> check_words(const PolicyEntry& entry) {
   return {};
 }
 
+Result<void> check_entry(const PolicyEntry& entry) {
+  if (!is_name(entry.name) || entry.make == nullptr) {
+    return usage_error("'" + std::string(entry.name) +
+                       "' is not a policy; expected a maker, and a name of a-z, 0-9 and '-'");
+  }
+  if (Result<void> legal = check_parameters(entry); !legal) return legal;
+  if (Result<void> reported = check_words(entry); !reported) return reported;
+  return check_maker(entry, Options(entry.parameters));
+}
+
 }  // namespace
 
 std::span<const PolicyEntry> policy_registry() {
@@ -126,23 +145,30 @@ std::span<const PolicyEntry> policy_registry() {
 }
 
 Result<void> register_policies(std::span<const PolicyEntry> more) {
-  // On a copy, so that an error leaves the registry as it was.
+  if (more.size() > most_policies - entries().size()) {
+    return usage_error("there are more than " + std::to_string(most_policies) +
+                       " policies; expected no more");
+  }
   std::vector<PolicyEntry> table = entries();
   for (const PolicyEntry& entry : more) {
-    const std::string name(entry.name);
-    if (!is_name(name) || entry.make == nullptr) {
-      return usage_error("'" + name +
-                         "' is not a policy; expected a maker, and a name of a-z, 0-9 and '-'");
+    if (std::ranges::find(table, entry.name, &PolicyEntry::name) != table.end()) {
+      return usage_error("there is a policy '" + std::string(entry.name) +
+                         "' already; expected another name");
     }
-    if (std::ranges::find(table, name, &PolicyEntry::name) != table.end()) {
-      return usage_error("there is a policy '" + name + "' already; expected another name");
-    }
-    if (Result<void> legal = check_parameters(entry); !legal) return legal;
-    if (Result<void> reported = check_words(entry); !reported) return reported;
-    if (Result<void> made = check_maker(entry, Options(entry.parameters)); !made) return made;
+    if (Result<void> legal = check_entry(entry); !legal) return legal;
     table.push_back(entry);
   }
-  entries() = std::move(table);
+  entries().insert(entries().end(), more.begin(), more.end());
+  return {};
+}
+
+Result<void> replace_policy(const PolicyEntry& entry) {
+  static const std::size_t own = built_in().size();
+  const auto found = std::ranges::find(entries(), entry.name, &PolicyEntry::name);
+  const auto at = static_cast<std::size_t>(found - entries().begin());
+  if (at < own || at == entries().size()) return register_policies({&entry, 1});
+  if (Result<void> legal = check_entry(entry); !legal) return legal;
+  *found = entry;
   return {};
 }
 

@@ -39,6 +39,11 @@ std::unique_ptr<Policy> policy_of(const Spec& spec) {
   return policy;
 }
 
+std::size_t slack_of(const Spec& spec) {
+  if (spec.phases.then == Phases::Then::every) return spec.phases.period - 1;
+  return spec.timing == Timing::lazy ? spec.slack : 0;
+}
+
 }  // namespace
 
 UnitCache::Rules::Rules(const Spec& spec, const Policy& policy)
@@ -55,8 +60,11 @@ UnitCache::Rules::Rules(const Spec& spec, const Policy& policy)
       recent(spec.recent),
       capacity(bounded ? spec.middle() : 0),
       budget(spec.budget),
-      slack(spec.slack),
+      slack(slack_of(spec)),
+      first_trim(spec.phases.first_trim),
+      once(spec.phases.marked() && spec.phases.then == Phases::Then::grow),
       needs(policy.needs()) {
+  KV_CHECK(is_resolved(spec));
   KV_CHECK(!bounded || std::uint64_t{spec.sinks} + spec.recent <= spec.budget);
   KV_CHECK(!bounded || visibility == Visibility::causal || recent > 0);
   KV_CHECK(!shares || (bounded && policy.scores_compare()));
@@ -102,11 +110,13 @@ void UnitCache::make_room(std::size_t tokens) {
   KV_CHECK(tokens <= std::numeric_limits<Position>::max() - state_.seen);
   // With windows every query makes its own room, in next_query.
   const bool first = rules_.timing == Timing::trim_then_attend;
+  if (state_.seen < rules_.first_trim || rules_.once) return;
   if (first && rules_.visibility == Visibility::causal)
     release_all_but(rules_.recent, state_.seen + tokens);
 }
 
 void UnitCache::store(std::size_t tokens) {
+  state_.first_due = state_.seen < rules_.first_trim;
   if (rules_.timing == Timing::trim_then_attend) free_rows();
   for (std::size_t i = 0; i < tokens; ++i) {
     state_.seen < rules_.sinks ? state_.slots.append_sink() : state_.slots.append_tail();
@@ -153,9 +163,11 @@ void UnitCache::release_for_query() {
 
 std::int64_t UnitCache::over_budget() const {
   KV_CHECK(state_.query == state_.seen);
-  if (!rules_.bounded || rules_.timing == Timing::trim_then_attend) return 0;
-  const std::size_t slack = rules_.timing == Timing::lazy ? rules_.slack : 0;
-  return static_cast<std::int64_t>(trimmable()) - static_cast<std::int64_t>(rules_.budget + slack);
+  if (!rules_.bounded || state_.seen < rules_.first_trim) return 0;
+  const auto rows = static_cast<std::int64_t>(trimmable());
+  if (state_.first_due) return rows - static_cast<std::int64_t>(rules_.budget);
+  if (rules_.once || rules_.timing == Timing::trim_then_attend) return 0;
+  return rows - static_cast<std::int64_t>(rules_.budget + rules_.slack);
 }
 
 void UnitCache::end_chunk() {

@@ -16,6 +16,7 @@
 //     lazy               the same, once more than budget + slack are stored
 //     visibility=window  before each query, all but the last recent (its own key included);
 //                        the timing then only says when evicted rows are freed
+//     compress=prompt    nothing before the first trim (sim/spec/phases.h)
 //
 // A policy may require that evicted rows below a position are masked instead of freed. Their tokens
 // are no longer residents, but the rows remain stored beside the budget (Policy::masked_below).
@@ -26,7 +27,7 @@
 // std::bad_alloc passes through the cache.
 //
 // The calls for a chunk are begin_chunk, then for each token next_query and (if the policy needs
-// it) observe, then end_chunk. Cost per token: O(1) without a middle, plus the policy's own cost.
+// it) observe, then end_chunk. Cost per token: O(1), plus the policy's own cost.
 //
 // Caches whose layer shares a budget (budgets=adaptive) decide together. A BudgetPool
 // (sim/cache/budget_pool.h) begins and ends their chunks, through Trim.
@@ -57,8 +58,7 @@ struct Spec;
 struct TrimCounts {
   std::uint64_t trims = 0;    // the number of times that at least one row was freed
   std::uint64_t evicted = 0;  // rows freed
-  std::uint64_t moved = 0;    // rows that contiguous storage in stream order would have had to move
-                              // to close the gaps; storage by slots moves none
+  std::uint64_t moved = 0;    // rows that contiguous storage would have moved to close the gaps
 
   bool operator==(const TrimCounts&) const = default;
 };
@@ -163,7 +163,9 @@ class UnitCache {
     std::size_t recent;
     std::size_t capacity;  // of the middle; on average if the budget is shared
     std::size_t budget;
-    std::size_t slack;
+    std::size_t slack;         // rows above the budget that later trims wait for
+    std::uint64_t first_trim;  // sim/spec/phases.h
+    bool once;                 // whether the first trim is the only one
     Needs needs;
   };
 
@@ -171,6 +173,7 @@ class UnitCache {
   struct State {
     Position seen = 0;
     Position query = 0;            // the position of the next query
+    bool first_due = false;        // whether the chunk began before the first trim
     Position tail = 0;             // first position of the tail; >= sinks always
     std::vector<Position> middle;  // strictly increasing, all in [sinks, tail)
     std::uint64_t entered = 0;     // tokens ever released

@@ -90,7 +90,7 @@ void CellState::begin_query(Position query) {
   // All units of a cell have the same chunks.
   const bool opens = query == units_.front().cache.seen();
   for (BudgetPool& pool : pools_) {
-    if (opens) pool.begin_chunk(std::min<std::size_t>(spec_.chunk, info_.tokens - query));
+    if (opens) pool.begin_chunk(next_chunk(spec_, query, info_.tokens));
     pool.before_query();
   }
   for (std::size_t index = 0; index < units_.size(); ++index) begin_query_of(index, query, opens);

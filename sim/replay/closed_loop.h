@@ -42,6 +42,7 @@ struct ClosedLoopResult {
   std::size_t streams = 0;       // or windows
   std::size_t tokens = 0;        // of all streams
   std::size_t longest = 0;       // tokens of the longest stream
+  Marks marks{};                 // of every stream
   std::size_t segment = 0;       // the first segment that tables show, a multiple of series_width
   std::size_t series_width = 0;  // targets of one stream per LossPoint
   std::vector<ClosedLoopCell> cells;

@@ -57,6 +57,28 @@ struct UnitResult {
   double lifetime_mean = not_measured;  // tokens between arrival and eviction, over evicted tokens
 };
 
+// The sizes and counts of one cell over all its units. Sizes are in rows (tokens) of one unit.
+struct CellSizes {
+  double visible_mean = not_measured;  // mean over units of each unit's mean over queries
+  double stored_mean = not_measured;
+  std::uint64_t visible_peak = 0;  // the largest unit's
+  std::uint64_t stored_peak = 0;
+  double kept_at_end = not_measured;  // mean over units
+  std::uint64_t evictions = 0;        // summed over units, as are trims and moved
+  std::uint64_t trims = 0;
+  std::uint64_t moved = 0;
+  double lifetime_mean = not_measured;  // over all evicted tokens of all units
+  std::uint64_t bytes_peak = 0;         // keys and values: sum over units of the peak; 0 if unknown
+};
+
+// One cell in one row of numbers, for sweeps whose cells are too many to keep each head and unit.
+struct CellSummary {
+  HeadMetrics means;  // over all query heads
+  CellSizes sizes;
+  std::uint64_t heads = 0;  // how many there are
+  std::uint64_t units = 0;
+};
+
 // The mass that caches of one unit could have retained, averaged over queries and over the unit's
 // query heads like retained_mass. sim/oracle/oracle.h defines these caches. The bounds hold for
 // absolute and in-cache positions alike, since retained_mass does not depend on positions.

@@ -91,6 +91,17 @@ Result<void> check_cells(const Trace& trace, std::span<const Cell> cells) {
   return {};
 }
 
+// The cells with the sizes that the marks of this trace give them.
+Result<std::vector<Cell>> resolved_cells(const Trace& trace, std::span<const Cell> cells) {
+  std::vector<Cell> own;
+  for (const Cell& cell : cells) {
+    Result<Spec> spec = resolved_for(trace.info(), cell.spec);
+    if (!spec) return spec.error();
+    own.push_back({*std::move(spec), cell.seed});
+  }
+  return own;
+}
+
 Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
   const TraceInfo& info = plan.trace.info();
   const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
@@ -107,11 +118,13 @@ Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
 }  // namespace
 
 Result<ReplayResult> replay(const Trace& trace,
-                            std::span<const Cell> cells,
+                            std::span<const Cell> specified,
                             const ReplayOptions& options) {
-  KV_CHECK(!cells.empty() && options.top_k > 0 && options.series_points > 0);
-  if (Result<void> fits = check_cells(trace, cells); !fits) return fits.error();
-  const Plan plan = make_plan(trace, cells, options);
+  KV_CHECK(!specified.empty() && options.top_k > 0 && options.series_points > 0);
+  if (Result<void> fits = check_cells(trace, specified); !fits) return fits.error();
+  const auto cells = resolved_cells(trace, specified);
+  if (!cells) return cells.error();
+  const Plan plan = make_plan(trace, *cells, options);
   const std::size_t threads = options.threads > 0 ? options.threads : machine_threads();
   std::vector<Task> tasks = make_tasks(plan, threads);
   std::vector<OracleTask> oracle = make_oracle_tasks(plan);

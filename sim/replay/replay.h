@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ struct Cell {
 };
 
 struct CellResult {
-  Cell cell;
+  Cell cell;                        // its spec resolved for the trace (sim/spec/phases.h)
   std::vector<HeadResult> heads;    // by layer, then query head
   std::vector<UnitResult> units;    // by layer, then first head
   std::vector<SeriesPoint> series;  // over the stream
@@ -36,6 +37,7 @@ struct CellResult {
   std::vector<std::uint64_t> lifetimes;  // [tokens + 1]: how many evicted tokens lived that long
   std::vector<Residency> residency;      // of the units that the options select
   std::vector<UnitBounds> bounds;        // by unit; empty without ReplayOptions::oracle
+  std::optional<CellSummary> summary{};  // in place of heads and units, where they are not kept
   std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
 };
 

@@ -47,11 +47,16 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
   if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
     return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
   }
+  if (const Result<Spec> sized = resolved_for(info, spec); !sized) return sized.error();
   if (needs.token_classes && trace.transcript().text_ends.empty()) {
     return usage_error("'" + spec.label() + "' looks at the words that tokens are, but '" +
                        info.name + "' has no text; record it with 'text' and 'text_ends'");
   }
   return {};
+}
+
+Result<Spec> resolved_for(const TraceInfo& trace, const Spec& spec) {
+  return resolved(spec, trace.marks, trace.tokens, "'" + trace.name + "'");
 }
 
 std::vector<TokenClass> token_classes(const Trace& trace) {

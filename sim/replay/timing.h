@@ -27,6 +27,7 @@ struct TimingResult {
   std::size_t weight_bytes = 0;
   std::string storage;             // of keys and values
   std::size_t tokens = 0;          // timed one by one after each prompt
+  std::size_t threads = 0;         // that shared each pass; 0: not known, as results files omit it
   std::vector<TimedCell> cells{};  // by spec, then length, as given
 };
 

@@ -225,6 +225,7 @@ Spec unit_spec(const Spec& spec, const HeadGrid& grid, const KvHead& unit) {
     own.policy = find_policy("dense");
     own.options = Options(own.policy->parameters);
     own.sinks = own.recent = own.budget = 0;
+    own.phases = Phases();
   }
   return own;
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "kvcheck/sim/spec/prompt_presets.h"
 
 namespace kv {
 namespace {
@@ -245,12 +248,19 @@ constexpr std::array<Preset, 28> table = {{
 }  // namespace
 
 std::span<const Preset> presets() {
-  return table;
+  static const std::vector<Preset> all = [] {
+    std::vector<Preset> presets(table.begin(), table.end());
+    const std::span<const Preset> of_prompts = prompt_presets();
+    presets.insert(presets.end(), of_prompts.begin(), of_prompts.end());
+    return presets;
+  }();
+  return all;
 }
 
 const Preset* find_preset(std::string_view name) {
-  const auto found = std::ranges::find(table, name, &Preset::name);
-  return found == table.end() ? nullptr : &*found;
+  const std::span<const Preset> all = presets();
+  const auto found = std::ranges::find(all, name, &Preset::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace kv

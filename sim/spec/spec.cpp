@@ -73,6 +73,15 @@ std::string_view name_of(Vectors vectors) {
   return vectors_words[static_cast<std::size_t>(vectors)];
 }
 
+std::string Spec::budget_text() const {
+  if (phases.ratio > 0) {
+    const std::string whole =
+        phases.first_trim > 0 ? std::to_string(phases.first_trim) : "the prompt";
+    return ratio_text(phases.ratio) + " of " + whole;
+  }
+  return bounded() ? std::to_string(budget) : "-";
+}
+
 std::string Spec::visibility_text() const {
   std::string text(name_of(visibility));
   if (!selects()) return text;
@@ -85,8 +94,12 @@ std::string Spec::canonical() const {
   const bool has_sizes = protection.middle != Protection::Middle::unbounded;
   FieldText out(policy->name);
   if (has_sizes && protection.takes_sinks) out.field("sinks", sinks);
-  if (has_sizes) out.field("recent", recent);
-  if (protection.middle == Protection::Middle::some) out.field("budget", budget);
+  if (has_sizes && !phases.recent_follows) out.field("recent", recent);
+  if (phases.ratio > 0) {
+    out.field("ratio", ratio_text(phases.ratio));
+  } else if (protection.middle == Protection::Middle::some) {
+    out.field("budget", budget);
+  }
   for (const Parameter& parameter : policy->parameters) {
     out.field(parameter.name, options.at(parameter.name));
   }
@@ -96,6 +109,8 @@ std::string Spec::canonical() const {
   out.setting("unit", name_of(unit));
   out.setting("budgets", budgets.text());
   out.setting("vectors", name_of(vectors));
+  // Left out by default, so that specs are written as they were before there were phases.
+  if (phases.compress != Phases::Compress::always) out.setting("compress", phases.text());
   out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
@@ -106,10 +121,9 @@ std::string Spec::label() const {
   FieldText out(policy->name);
   // A label names a curve over budgets, so the budget and what follows from it are left out.
   if (sinks != (protection.takes_sinks ? protection.sinks : 0)) out.field("sinks", sinks);
-  if (protection.middle == Protection::Middle::some &&
-      recent != default_recent(*policy, sinks, budget)) {
-    out.field("recent", recent);
-  }
+  const bool usual_recent =
+      phases.ratio > 0 ? phases.recent_follows : recent == default_recent(*policy, sinks, budget);
+  if (protection.middle == Protection::Middle::some && !usual_recent) out.field("recent", recent);
   for (const Parameter& parameter : policy->parameters) {
     const std::string& value = options.at(parameter.name);
     if (value != parameter.default_value) out.field(parameter.name, value);
@@ -120,6 +134,11 @@ std::string Spec::label() const {
   if (unit != usual.unit) out.setting("unit", name_of(unit));
   if (budgets != usual.budgets) out.setting("budgets", budgets.text());
   if (vectors != usual.vectors) out.setting("vectors", name_of(vectors));
+  if (phases.marked() && phases.then == Phases::Then::grow) {
+    out.setting("compress", compress_words[static_cast<std::size_t>(phases.compress)]);
+  } else if (phases.compress != usual.phases.compress) {
+    out.setting("compress", phases.text());
+  }
   if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();
 }

@@ -21,6 +21,10 @@
 // budgets=... distributes the budget over layers and heads (sim/spec/budgets.h). With adaptive:0.2
 // the heads of a layer share it by score.
 //
+// compress=... says when the cache compresses at all, and ratio=... gives the budget as a share of
+// a prompt (sim/spec/phases.h). A spec of which a prompt decides something has no sizes of its own
+// before it is resolved for a stream.
+//
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).
 #pragma once
@@ -33,6 +37,7 @@
 #include "kvcheck/policies/entry.h"
 #include "kvcheck/policies/needs.h"
 #include "kvcheck/sim/spec/budgets.h"
+#include "kvcheck/sim/spec/phases.h"
 #include "kvcheck/sim/spec/settings.h"
 
 namespace kv {
@@ -51,13 +56,17 @@ struct Spec {
   Unit unit = Unit::kv_head;
   Budgets budgets{};
   Vectors vectors = Vectors::kept;
+  Phases phases{};
   std::uint32_t chunk = 1;
   LayerOf layer{};  // of the unit, in unit_spec()'s result (sim/spec/budgets.h); not in the text
 
   // Tokens of the middle that survive a trim: budget - sinks - recent.
   [[nodiscard]] std::uint32_t middle() const { return budget - sinks - recent; }
 
-  [[nodiscard]] bool bounded() const { return budget > 0; }
+  [[nodiscard]] bool bounded() const { return budget > 0 || phases.ratio > 0; }
+
+  // The budget as a reader sees it: tokens, or the share of a prompt; "-" without a budget.
+  [[nodiscard]] std::string budget_text() const;
 
   // Whether each query head selects its own tokens from the stored ones.
   [[nodiscard]] bool selects() const { return visibility == Visibility::top_pages; }
@@ -65,7 +74,7 @@ struct Spec {
   // visibility=... in full: "causal", "top-pages:1024/16/2".
   [[nodiscard]] std::string visibility_text() const;
 
-  // The full text with every field. parse_spec returns an equal value for it.
+  // The full text with every field, except compress=always. parse_spec returns an equal value.
   [[nodiscard]] std::string canonical() const;
 
   // The shortest text that names this point, for legends and table rows. It omits fields at their

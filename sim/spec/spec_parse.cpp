@@ -106,6 +106,16 @@ Result<void> set_setting(std::string_view name, std::string_view value, Spec& sp
     spec.budgets = *std::move(budgets);
     return {};
   }
+  if (name == "compress") {
+    const std::uint32_t ratio = spec.phases.ratio;
+    const bool follows = spec.phases.recent_follows;
+    auto phases = parse_phases(value);
+    if (!phases) return phases.error();
+    spec.phases = *phases;
+    spec.phases.ratio = ratio;  // a field, read before the settings
+    spec.phases.recent_follows = follows;
+    return {};
+  }
   if (name == "vectors") return set_word(vectors_words, name, value, spec.vectors);
   return set_chunk(value, spec);
 }
@@ -201,6 +211,7 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   if (auto done = check_top_pages(spec); !done) return done.error();
   if (auto done = check_budgets(spec); !done) return done.error();
   if (auto done = check_vectors(spec); !done) return done.error();
+  if (auto done = check_phases(spec); !done) return done.error();
   return spec;
 }
 

@@ -90,6 +90,38 @@ Result<std::uint64_t> select_budget(const SpecText& text,
                      "; expected a whole number from 1 to " + std::to_string(largest_size));
 }
 
+// A budget that is a share of a prompt. The recent window follows it unless it is given.
+Result<void> set_ratio(const SpecText& text,
+                       const SpecDefaults& defaults,
+                       const Given& given,
+                       std::uint64_t sinks,
+                       Spec& spec) {
+  const auto ratio = parse_ratio(text.field("ratio")->text);
+  if (!ratio) return ratio.error();
+  const std::string fixes = "ratio=" + ratio_text(*ratio);
+  if (given.budget) {
+    return usage_error("budget and " + fixes + " are both given; leave out one");
+  }
+  if (defaults.budget != 0) {
+    return usage_error("the spec fixes the budget at " + fixes +
+                       " of a prompt, but --budget asks "
+                       "for " +
+                       std::to_string(defaults.budget) + "; leave out one");
+  }
+  const bool has_middle = text.policy->protection.middle == Protection::Middle::some;
+  if (given.recent && !has_middle) {
+    return usage_error("recent and " + fixes + " are both given, and the recent window of " +
+                       std::string(text.policy->name) +
+                       " is what the sinks leave of it; leave out "
+                       "one");
+  }
+  spec.sinks = static_cast<std::uint32_t>(sinks);
+  spec.recent = static_cast<std::uint32_t>(given.recent.value_or(0));
+  spec.phases.ratio = *ratio;
+  spec.phases.recent_follows = !given.recent;
+  return {};
+}
+
 }  // namespace
 
 std::uint32_t default_recent(const PolicyEntry& policy, std::uint32_t sinks, std::uint32_t budget) {
@@ -100,6 +132,7 @@ std::uint32_t default_recent(const PolicyEntry& policy, std::uint32_t sinks, std
 bool leaves_budget_open(const SpecText& text) {
   const Protection& protection = text.policy->protection;
   if (protection.middle == Protection::Middle::unbounded) return false;
+  if (text.field("ratio") != nullptr) return false;
   const bool recent_says = protection.middle == Protection::Middle::none;
   return text.field("budget") == nullptr && !(recent_says && text.field("recent") != nullptr);
 }
@@ -112,6 +145,7 @@ Result<void> set_sizes(const SpecText& text, const SpecDefaults& defaults, Spec&
   const Given& given = read.value();
 
   const std::uint64_t sinks = given.sinks.value_or(protection.takes_sinks ? protection.sinks : 0);
+  if (text.field("ratio") != nullptr) return set_ratio(text, defaults, given, sinks, spec);
   const auto budget = select_budget(text, given, sinks, defaults.budget);
   if (!budget) return budget.error();
   // The default of recent depends on the budget and always fits, so only a given one is counted.

@@ -13,8 +13,8 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 7> all_settings = {
-    "timing", "visibility", "positions", "unit", "budgets", "vectors", "chunk"};
+constexpr std::array<std::string_view, 8> all_settings = {
+    "timing", "visibility", "positions", "unit", "budgets", "vectors", "compress", "chunk"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -24,7 +24,7 @@ Names fields_of(const PolicyEntry& policy) {
   Names names;
   if (policy.protection.middle != Protection::Middle::unbounded) {
     if (policy.protection.takes_sinks) names.emplace_back("sinks");
-    names.insert(names.end(), {"recent", "budget"});
+    names.insert(names.end(), {"recent", "budget", "ratio"});
   }
   for (const Parameter& parameter : policy.parameters) names.push_back(parameter.name);
   return names;
@@ -98,10 +98,15 @@ Result<void> add_preset(std::string_view name, SpecText& text) {
   text.preset = name;
   text.policy = base.policy;
 
+  // Budget and ratio are two ways to say one thing, so either replaces the preset's other.
+  if (text.field("budget") != nullptr) base.fields.erase("ratio");
+  if (text.field("ratio") != nullptr) base.fields.erase("budget");
+
   // Without a middle, recent and budget determine each other, so one that is written here replaces
   // both of the preset's.
   if (text.policy->protection.middle == Protection::Middle::none) {
     if (text.field("budget") != nullptr) base.fields.erase("recent");
+    if (text.field("ratio") != nullptr) base.fields.erase("recent");
     if (text.field("recent") != nullptr) base.fields.erase("budget");
   }
   inherit(base.fields, text.fields);

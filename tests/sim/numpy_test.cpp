@@ -22,12 +22,15 @@ std::string find_python() {
   return {};
 }
 
+// A file for each comparison: the tests run in several processes at once.
+std::string results_path(const std::string& name) {
+  return testing::TempDir() + "kvcheck_numpy_test." + name;
+}
+
 void compare(const std::string& trace) {
   const std::string python = find_python();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
-  // A file for each trace: the tests run in several processes at once.
-  const std::string results = testing::TempDir() + "kvcheck_numpy_test." +
-                              std::filesystem::path(trace).stem().string() + ".jsonl";
+  const std::string results = results_path(std::filesystem::path(trace).stem().string() + ".jsonl");
   const std::string replay =
       program.string() + " replay " + trace +
       " --policy streaming:sinks=4,recent=60 --policy window:recent=64"
@@ -49,6 +52,31 @@ TEST(NumPy, AgreesOnATraceWithGroupedQueriesWithin1e5) {
   const auto trace = source_dir / "../shared/data/recorded/stories260k.qkv.safetensors";
   if (!std::filesystem::exists(trace)) GTEST_SKIP() << "no ../shared/data beside the sources";
   compare(trace.string());
+}
+
+// A prompt of 200 tokens and a question of 20: which tokens each unit evicts and when, and the mass
+// that is retained, once the cache grows, is held, or is trimmed every 16 tokens.
+TEST(NumPy, AgreesOnWhatACompressedPromptKeeps) {
+  const std::string python = find_python();
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  const std::string trace = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
+  const std::string lines = results_path("phases.jsonl");
+  const std::string stored = results_path("phases.db");
+  std::filesystem::remove(stored);
+  const std::string replay =
+      program.string() + " replay " + trace +
+      " --prompt 200 --question 20 --policy 'h2o:ratio=0.25;compress=prompt'"
+      " --policy 'h2o:sinks=4,ratio=0.3;compress=question+hold'"
+      " --policy 'h2o:recent=10,budget=48;compress=prompt+every:16'"
+      " --policy 'tova:budget=64;compress=question' --policy 'streaming:ratio=0.4;compress=prompt'"
+      " --policy 'h2o:budget=64;compress=never' --policy '@snapkv-prompt:ratio=0.25;unit=kv-head'"
+      " --per-head --quiet --json " +
+      lines + " -o " + stored + " > /dev/null";
+  ASSERT_EQ(run(replay), 0) << replay;
+  const std::string script = (source_dir / "tests/sim/replay_reference.py").string();
+  EXPECT_EQ(run(python + " " + script + " " + trace + " " + lines + " " + stored + " 200 20"), 0);
+  std::filesystem::remove(lines);
+  std::filesystem::remove(stored);
 }
 
 }  // namespace

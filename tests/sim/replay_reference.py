@@ -1,11 +1,14 @@
 """Replays a q/k/v trace in a few lines of NumPy and compares with what kvcheck printed.
 
-Usage: replay_reference.py TRACE RESULTS.jsonl
-RESULTS are the lines of `kvcheck replay --json FILE --per-head`. Everything here is written from the
-definitions (attend, then trim; absolute positions; residents shared per kv-head), not from kvcheck.
+Usage: replay_reference.py TRACE RESULTS.jsonl [RESULTS.db PROMPT QUESTION]
+RESULTS.jsonl are the lines of `kvcheck replay --json FILE --per-head`. Everything here is written from the
+definitions (attend, then trim; absolute positions; residents shared per kv-head), not from kvcheck. With
+RESULTS.db, the file of -o, the tokens that were evicted, and when, are compared too. PROMPT and QUESTION are
+the tokens of each, for specs that compress a prompt.
 """
 import json
 import re
+import sqlite3
 import struct
 import sys
 
@@ -64,45 +67,91 @@ def below(bound, seed, layer, head, position, index):
             return product >> 64
 
 
-def replay(rows, name, sinks, recent, budget, draw):
-    """Mean retained mass per query head of one unit. rows [heads, tokens, tokens], dense."""
+def trimmer(spec, budget, prompt, question):
+    """Whether a cache with so many rows is trimmed to its budget once so many tokens were seen."""
+    word, _, then = (re.search("compress=([^;]*)", spec) or [None, "always"])[1].partition("+")
+    first = {"always": 0, "never": 1 << 40, "prompt": prompt, "question": prompt + question}[word]
+
+    def trims(seen, rows):
+        if seen <= first:
+            return seen == first and rows > budget
+        if then == "grow":
+            return False
+        return rows >= budget + int(then.partition(":")[2] or 1)
+    return trims
+
+
+def votes_of(queries, middle):
+    """SnapKV's: the mass that the last queries paid, the largest of three neighbours on either side."""
+    mass = queries.mean(axis=0).sum(axis=0)[middle]
+    return dict(zip(middle, (mass[max(i - 3, 0):i + 4].max() for i in range(len(middle)))))
+
+
+def replay(rows, name, sinks, recent, budget, draw, trims):
+    """Mean retained mass per query head of one unit, over all queries and over those from the first one on
+    that cannot see every token (None without one), and how many tokens were seen when each was evicted.
+    rows [heads, tokens, tokens], dense."""
     heads, tokens, _ = rows.shape
-    residents, score, retained = [], {}, np.zeros(heads)
+    residents, score, retained, after, losing = [], {}, np.zeros(heads), np.zeros(heads), 0
+    evicted = np.full(tokens, tokens + 1)
     for t in range(tokens):
         residents.append(t)
         seen = rows[:, t, residents]
         kept = seen.sum(axis=1)
         retained += kept
+        if losing > 0 or len(residents) <= t:
+            after, losing = after + kept, losing + 1
         votes = (seen / kept[:, None]).mean(axis=0)
         for r, p in enumerate(residents):
             score[p] = votes[r] if name == "tova" else score.get(p, 0.0) + votes[r]
-        if len(residents) <= budget:
+        if not trims(t + 1, len(residents)):
             continue
-        leaver = t - recent                   # it has just dropped out of the recent tokens
+        leaver = t - recent                   # the newest token that is not a recent one
         middle = [p for p in residents if sinks <= p <= leaver]
         if name in ("streaming", "window"):
-            victim = leaver
+            order = middle
         elif name in ("h2o", "tova"):
-            victim = min(middle, key=lambda p: (score[p], p))
+            order = sorted(middle, key=lambda p: (score[p], p))
+        elif name == "snapkv":                # all of its queries saw every token
+            pooled = votes_of(rows[:, t - 31:t + 1], middle)
+            order = sorted(middle, key=lambda p: (pooled[p], p))
         elif name == "reservoir":             # newcomer number M enters with k / M, for one of the k
             size, number = len(middle) - 1, leaver - sinks + 1
             enters = draw(number, leaver, 0) < size
-            victim = middle[draw(size, leaver, 1)] if enters else leaver
-        residents.remove(victim)
-    return retained / tokens
+            order = [middle[draw(size, leaver, 1)] if enters else leaver]
+        for victim in order[:len(residents) - budget]:
+            residents.remove(victim)
+            evicted[victim] = t + 1
+    return retained / tokens, after / losing if losing > 0 else [None] * heads, evicted
 
 
-def main(trace, results):
+def recorded_evictions(path):
+    """By spec, layer and head of each watched unit."""
+    if path is None:
+        return {}
+    rows = sqlite3.connect(path).execute(
+        "SELECT spec, layer, head, evicted_at FROM residency JOIN cells ON cells.id = residency.cell")
+    return {row[:3]: np.frombuffer(row[3], np.uint32) for row in rows}
+
+
+def difference(value, found):
+    if value is None or found is None:
+        return 0.0 if value is found else 1.0
+    return abs(value - found)
+
+
+def main(trace, results, stored=None, prompt=0, question=0):
     meta, tensors = read_safetensors(trace)
     heads, kv_heads = int(meta["query_heads"]), int(meta["kv_heads"])
     dims, theta = int(meta["rope_dims"]), float(meta["rope_theta"])
     group = heads // kv_heads
     lines = [json.loads(line) for line in open(results)]
-    got = {(l["spec"], l["seed"], l["layer"], l["head"]): l["retained_mass"]
+    got = {(l["spec"], l["seed"], l["layer"], l["head"]): (l["retained_mass"], l["retained_mass_after"])
            for l in lines if l["type"] == "head"}
     layers = sorted({key[2] for key in got})
     cells = sorted({key[:2] for key in got})
-    dense, worst = {}, 0.0
+    recorded = recorded_evictions(stored)
+    dense, worst, same = {}, 0.0, 0
     for layer in layers:
         q = rotate(tensors[f"layers.{layer}.q"], dims, theta, meta["rope_layout"])
         k = rotate(tensors[f"layers.{layer}.k"], dims, theta, meta["rope_layout"])
@@ -115,17 +164,27 @@ def main(trace, results):
         at = dict(field.split("=") for field in fields.split(",") if "=" in field)
         sinks, recent = int(at.get("sinks", 0)), int(at.get("recent", 0))
         budget = int(at.get("budget", sinks + recent))
+        if "ratio" in at:                     # of what was seen at the first trim, rounded down
+            length = int(prompt) + (int(question) if ";compress=question" in spec else 0)
+            budget = int(at["ratio"].replace("0.", "").ljust(3, "0")) * length // 1000
+            share = {"streaming": budget - sinks, "h2o": (budget - sinks) // 2}.get(name, 0)
+            recent = int(at.get("recent", share))
+        trims = trimmer(spec, budget, int(prompt), int(question))
         for layer in layers:
             for kv in range(kv_heads):
                 unit = slice(kv * group, (kv + 1) * group)
                 own = seed_for(seed, name)
                 draw = lambda bound, position, i: below(bound, own, layer, kv, position, i)
-                expected = replay(dense[layer][unit], name, sinks, recent, budget, draw)
-                for i, value in enumerate(expected):
-                    worst = max(worst, abs(value - got[spec, seed, layer, kv * group + i]))
-    print(f"{len(cells)} cells, {len(got)} heads, largest difference {worst:.2e}")
-    return 0 if len(got) > 0 and worst < 1e-5 else 1
+                *expected, evicted = replay(dense[layer][unit], name, sinks, recent, budget, draw, trims)
+                for i, values in enumerate(zip(*expected)):
+                    for value, found in zip(values, got[spec, seed, layer, kv * group + i]):
+                        worst = max(worst, difference(value, found))
+                if (spec, layer, kv * group) in recorded:
+                    same += np.array_equal(recorded[spec, layer, kv * group], evicted)
+    print(f"{len(cells)} cells, {len(got)} heads, largest difference {worst:.2e}; "
+          f"{same} of {len(recorded)} watched units evict the same tokens")
+    return 0 if len(got) > 0 and worst < 1e-5 and same == len(recorded) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

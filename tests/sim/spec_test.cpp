@@ -161,9 +161,10 @@ TEST(ParseSpec, SpellsASpecWhoseNameIsFollowedByTheWrongSign) {
 
 TEST(ParseSpec, ListsOnlyTheFieldsOfThatPolicy) {
   EXPECT_EQ(error_of("window:sinks=4"),
-            "in spec 'window:sinks=4': unknown window field 'sinks' (there are recent, budget)");
+            "in spec 'window:sinks=4': unknown window field 'sinks' (there are recent, budget, "
+            "ratio)");
   EXPECT_THAT(error_of("h2o:algorithm=l"),
-              testing::HasSubstr("sinks, recent, budget, form, normalise)"));
+              testing::HasSubstr("sinks, recent, budget, ratio, form, normalise)"));
   EXPECT_THAT(error_of("dense:budget=4"), testing::HasSubstr("dense takes none"));
   EXPECT_THAT(error_of("h2o:chunk=4"), testing::HasSubstr("belongs after a ';'"));
   EXPECT_THAT(error_of("h2o;budget=4"), testing::HasSubstr("belongs after the ':'"));

@@ -69,6 +69,16 @@ TEST(Schema, RefusesOtherVersionsAndUnknownWords) {
               HasSubstr("loop is 'closed'; expected 'open', or 'closed: ' and the spec"));
 }
 
+TEST(Schema, AQuestionFollowsAPrompt) {
+  const std::string layers = R"("layers":"1")";
+  EXPECT_EQ(with_metadata(layers, layers + R"(,"prompt_tokens":"2","question_tokens":"1")"),
+            "opened");
+  EXPECT_THAT(with_metadata(layers, layers + R"(,"question_tokens":"1")"),
+              HasSubstr("has question_tokens; expected prompt_tokens too"));
+  EXPECT_THAT(with_metadata(layers, layers + R"(,"prompt_tokens":"x")"),
+              HasSubstr("prompt_tokens is 'x'"));
+}
+
 TEST(Schema, RefusesBadNumbersInMetadata) {
   for (const char* bad : {"0", "-2", "2.5", "", "99999999999999999999", "2 ", "two"}) {
     const std::string to = "\"query_heads\":\"" + std::string(bad) + "\"";

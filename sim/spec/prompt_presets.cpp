@@ -1,0 +1,80 @@
+#include "kvcheck/sim/spec/prompt_presets.h"
+
+#include <array>
+
+namespace kv {
+namespace {
+
+constexpr std::array<Preset, 8> table = {{
+    {.name = "snapkv-prompt",
+     .spec = "snapkv:recent=32,ratio=0.5;unit=head;compress=question",
+     .source = "Li et al., arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, "
+               "snapkv_utils.py: the whole prompt with its question is read, its last 32 queries "
+               "vote once, and the cache grows while the model answers",
+     .differs =
+         "The source states a number of tokens (write budget=1024); a share is how NVIDIA/kvpress "
+         "states it, whose compression_ratio is 1 - ratio. Its window there is 64. For a question "
+         "that is asked later write compress=prompt."},
+    {.name = "pyramidkv-prompt",
+     .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=pyramid:20;compress=question",
+     .source = "Cai et al., arXiv:2406.02069, section 3.2; code Zefan-Cai/KVCache-Factory, "
+               "pyramidkv_utils.py, beta 20: SnapKV's selection after the whole prompt, under "
+               "budgets that fall from layer to layer",
+     .differs =
+         "All layers together keep exactly what equal budgets keep; the code rounds each step "
+         "down. A layer's share may exceed its prompt, which it then keeps."},
+    {.name = "ada-snapkv-prompt",
+     .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=adaptive:0.2;compress=question",
+     .source = "Feng et al., arXiv:2407.11550, algorithm 1; code FFY0/AdaKV, snapkv_utils.py, "
+               "window 32, kernel 7, floor 0.2: after the whole prompt, SnapKV's scores of all "
+               "heads of a layer compete once for what equal budgets hold",
+     .differs =
+         "The authors' code adds 0.2 of the equal share to 0.8 of the pool's share; here each "
+         "head keeps at least its floor, as in AdaKVPress of NVIDIA/kvpress."},
+    {.name = "chunkkv-prompt",
+     .spec = "chunkkv:recent=32,length=10,ratio=0.5;unit=layer;compress=question",
+     .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
+               "ChunkKVPress over SnapKVPress: whole chunks of a prompt are kept, once",
+     .differs = "The window is SnapKV's 32; in kvpress it is 64. Tokens that do not make a whole "
+                "chunk are kept."},
+    {.name = "keydiff-prompt",
+     .spec = "keydiff:sinks=0,recent=0,ratio=0.5;compress=prompt",
+     .source = "Park et al., arXiv:2504.15364; code NVIDIA/kvpress, KeyDiffPress: after the "
+               "prompt, without its question, the keys that are least like the mean of all keys "
+               "are kept",
+     .differs =
+         "The paper evicts block by block while it reads; kvpress once, as here. Keys are compared "
+         "before rotation."},
+    {.name = "lagkv-prompt",
+     .spec = "lagkv:sinks=4,recent=0,lag=128,partitions=ranked,ratio=0.5;compress=prompt",
+     .source = "Liang et al., arXiv:2504.04704; code NVIDIA/kvpress, LagKVPress with 4 sinks, "
+               "partitions of 128 tokens and no cross scoring: after the prompt, without its "
+               "question, each partition keeps the same share of its tokens by how they stand out "
+               "in the next one",
+     .differs =
+         "Keys are compared before rotation. A prompt shorter than 260 tokens has no partition "
+         "with a score and keeps its newest tokens, as in the code."},
+    {.name = "expected-attention-prompt",
+     .spec = "expected-attention:sinks=4,recent=0,ratio=0.5,covariance=full;compress=prompt",
+     .source = "Devoto et al., arXiv:2510.00636; code NVIDIA/kvpress, ExpectedAttentionPress: "
+               "after the prompt, without its question, keys are kept by the attention that "
+               "queries like those of the prompt would pay to them",
+     .differs = "Queries of the first tokens count too. No term is added to the scores; the code "
+                "adds epsilon, by default 0."},
+    {.name = "rkv-prompt",
+     .spec = "rkv:recent=8,ratio=0.5;compress=question+every:128",
+     .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the prompt is compressed, and "
+               "then the cache after every 128 tokens of the answer, since reasoning is longer "
+               "than its prompt",
+     .differs =
+         "The source states a number of tokens; write budget=1024. The code's default lambda is "
+         "0.07. Keys are compared before rotation."},
+}};
+
+}  // namespace
+
+std::span<const Preset> prompt_presets() {
+  return table;
+}
+
+}  // namespace kv

@@ -1,0 +1,14 @@
+// Presets that compress a prompt once and then let the cache grow, in the protocol of their papers.
+#pragma once
+
+#include <span>
+
+#include "kvcheck/sim/spec/presets.h"
+
+namespace kv {
+
+// The presets whose names end in -prompt. Their neighbours without that ending select tokens by the
+// same rule but hold a budget for ever.
+std::span<const Preset> prompt_presets();
+
+}  // namespace kv
