@@ -36,6 +36,7 @@ std::string stream_text(const Stream& stream) {
   std::string text{name_of(stream.kind)};
   if (stream.seed != 0) add_field(text, "seed", stream.seed);
   if (stream.planted != 0) add_field(text, "planted", stream.planted);
+  if (stream.until >= 0) add_field(text, "until", static_cast<std::uint32_t>(stream.until));
   return text;
 }
 
@@ -97,22 +98,26 @@ Result<Setup> parse_setup(std::string_view text) {
 
 Result<Stream> parse_stream(std::string_view text) {
   constexpr std::string_view key = "stream=";
+  constexpr std::uint32_t none = 0xffffffff;
   if (!text.starts_with(key)) return bad_word("part of a case", text, "stream=KIND[,seed=N]");
   const auto words = split(text.substr(key.size()), ',');
   const auto kind = stream_kind_of(words.front());
   if (!kind) return kind.error();
   Stream stream{.kind = *kind};
+  std::uint32_t until = none;
   const std::vector<Field> fields = {{"seed", &stream.seed, 0xffffffffU},
-                                     {"planted", &stream.planted, 1U << 20U}};
+                                     {"planted", &stream.planted, 1U << 20U},
+                                     {"until", &until, 1U << 20U}};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (const auto set = set_field(words[i], fields); !set) return set.error();
   }
+  if (until != none) stream.until = static_cast<std::int32_t>(until);
   return stream;
 }
 
 Result<std::int64_t> parse_signed(std::string_view text) {
   const bool negative = text.starts_with('-');
-  const auto count = parse_count(text.substr(negative ? 1 : 0), "a call's number", 0, 1U << 24U);
+  const auto count = parse_count(text.substr(negative ? 1 : 0), "a call's number", 0, 1ULL << 53U);
   if (!count) return count.error();
   const auto value = static_cast<std::int64_t>(*count);
   return negative ? -value : value;

@@ -1,6 +1,7 @@
 #include "kvcheck/properties/contract.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -54,16 +55,15 @@ void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract)
         contract.largest_budget > spec.budget ? kept + adaptive_floor(spec) : spec.budget;
     return;
   }
-  contract.budget = any_depth;
+  std::vector<std::uint32_t> budgets;
   for (std::uint32_t layer = 0; layer < grid.layers; ++layer) {
     for (std::uint32_t head = 0; head < grid.kv_heads; ++head) {
       const Spec own = unit_spec(spec, grid, {layer, head});
-      contract.budget = std::min(contract.budget, own.bounded() ? own.budget : any_depth);
-      contract.largest_budget =
-          std::max(contract.largest_budget, own.bounded() ? own.budget : any_depth);
+      const std::size_t units = spec.unit == Unit::head ? grid.group : 1;
+      budgets.insert(budgets.end(), units, own.bounded() ? own.budget : 0);
     }
   }
-  if (contract.budget == any_depth) contract.budget = contract.largest_budget = 0;
+  contract.set_budgets(std::move(budgets));
   if (!contract.uneven()) return;
   for (const std::string_view claim : {"uniform", "age-geometric"}) {
     contract.claims.erase(std::string(claim));
@@ -91,7 +91,7 @@ std::uint64_t Contract::most_stored(std::uint64_t tokens, std::uint64_t chunk) c
     return tokens;
   }
   const std::uint64_t largest = std::max(budget, largest_budget);
-  std::uint64_t most = largest;
+  std::uint64_t most = largest - (evicts_ahead ? 1 : 0);
   if (timing == Timing::lazy) {
     most = largest + slack;
   } else if (timing == Timing::trim_then_attend) {
@@ -108,7 +108,7 @@ std::uint64_t Contract::fewest_stored(std::uint64_t tokens, std::uint64_t chunk)
   if (budget == 0 || masks_evicted) {
     return tokens;
   }
-  std::uint64_t fewest = budget;
+  std::uint64_t fewest = budget - (evicts_ahead ? 1 : 0);
   // Room is made before the chunk is stored, and nothing is evicted after it: what is not recent
   // remains beside a chunk that is longer than the recent window.
   if (timing == Timing::trim_then_attend && claims_to_be("constant-size")) {
@@ -124,7 +124,9 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
   if (unlimited()) {
     return all;
   }
-  const std::uint64_t whole = paged(*this, std::max(budget, largest_budget));
+  // That rows are stored in pages is no reason to see more of them.
+  const std::uint64_t largest = std::max(budget, largest_budget);
+  const std::uint64_t whole = shows_pages ? paged(*this, largest) : largest;
   if (visibility == Visibility::window) {
     return std::min(all, whole);
   }
@@ -133,7 +135,30 @@ std::uint64_t Contract::most_visible(std::uint64_t stored,
     const std::uint64_t left = std::max(room, whole - std::min<std::uint64_t>(whole, recent));
     return std::min(all, left + index + 1);
   }
-  return std::min(all, whole + (timing == Timing::lazy ? slack : 0) + index + 1);
+  const std::uint64_t before = whole - (evicts_ahead ? 1 : 0);
+  return std::min(all, before + (timing == Timing::lazy ? slack : 0) + index + 1);
+}
+
+void Contract::set_budgets(std::vector<std::uint32_t> each) {
+  budget = any_depth;
+  largest_budget = 0;
+  for (const std::uint32_t own : each) {
+    const std::uint32_t limit = own == 0 ? any_depth : own;
+    budget = std::min(budget, limit);
+    largest_budget = std::max(largest_budget, limit);
+  }
+  if (budget == any_depth) budget = largest_budget = 0;
+  budgets.clear();
+  if (uneven()) budgets = std::move(each);
+}
+
+Contract Contract::of_unit(std::size_t index) const {
+  Contract own = *this;
+  own.budget = budgets[index];
+  own.largest_budget = 0;
+  own.budgets.clear();
+  if (windows && own.budget > own.sinks) own.recent = own.budget - own.sinks;
+  return own;
 }
 
 Contract contract_of(const Spec& spec, const HeadGrid& grid) {

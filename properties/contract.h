@@ -48,6 +48,12 @@ struct Contract {
   std::uint32_t mean_budget = 0;     // where the units of a layer share their budgets, what they
                                      // keep on average, and together exactly; 0: each has its own
 
+  // Where the budget of each unit is known: those of a layer's units, then the next layer's, and
+  // the same for every sequence; 0: that unit evicts nothing. `budget` is then the smallest that
+  // is not 0, and largest_budget the largest. Empty: they are not said one by one.
+  std::vector<std::uint32_t> budgets{};
+  bool windows = false;  // each unit keeps sinks and the newest tokens alone, whatever its budget
+
   // What is declared. The defaults are the strictest.
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
   std::uint32_t slack = 0;                     // of lazy
@@ -57,12 +63,16 @@ struct Contract {
   Unit unit = Unit::kv_head;
   std::uint32_t page = 1;           // rows that are stored and freed together
   bool pinned_first_page = false;   // the sinks occupy a page of their own
+  bool shows_pages = false;         // queries may see what pages hold beside the rows to keep
   bool unordered = false;           // slots do not stand in stream order
   bool masks_evicted = false;       // evicted rows remain stored, and may be seen again
   bool may_evict_newest = false;    // the newest token may be evicted at once (TOVA)
   bool random = false;              // other seeds give other residents
   bool keeps_fewer = false;         // may store less than the budget once it is full
+  bool evicts_ahead = false;        // between calls one row less is stored: the next token's place
   std::uint32_t longest_chunk = 0;  // longer ones are refused; 0: none is too long
+  std::uint32_t first_chunk = 0;    // the longest that an empty cache takes: a prompt; any_depth:
+                                    // none is too long; 0: none longer than longest_chunk
   std::uint32_t rollback = 0;       // tokens that truncate takes back; any_depth: all
   bool shifts = false;              // shift closes the gap behind the sinks; else it may refuse
   Precision precision = Precision::f32;
@@ -90,6 +100,24 @@ struct Contract {
   [[nodiscard]] std::uint64_t most_visible(std::uint64_t stored,
                                            std::uint64_t chunk,
                                            std::uint64_t index) const;
+
+  // The longest chunk that is accepted when `tokens` were fed and still count; 0: none is too long.
+  [[nodiscard]] std::uint32_t longest_after(std::uint64_t tokens) const {
+    if (tokens > 0 || first_chunk == 0) return longest_chunk;
+    return first_chunk == any_depth ? 0 : first_chunk;
+  }
+
+  // How many of the newest tokens are stored between calls.
+  [[nodiscard]] std::uint32_t recent_stored() const {
+    return recent - (evicts_ahead && recent > 0 ? 1 : 0);
+  }
+
+  // Declares `budgets`, and what follows from it of budget and largest_budget.
+  void set_budgets(std::vector<std::uint32_t> each);
+
+  // What is declared of one unit, as a contract in which all units are equal. `index` counts as in
+  // `budgets`, in which there must be one.
+  [[nodiscard]] Contract of_unit(std::size_t index) const;
 
   // Whether queries of that layer attend to selected pages instead of to all stored rows.
   [[nodiscard]] bool selects_in(std::uint32_t layer) const {

@@ -50,12 +50,18 @@ std::string residual_text(const Contract& contract) {
 }
 
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
-  const std::array<std::pair<bool, std::string_view>, 7> flags = {{
+  const std::array<std::pair<bool, std::string_view>, 10> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
       {contract.masks_evicted, "masks-instead: hidden rows remain stored and may be seen again"},
+      {contract.shows_pages, "shows-pages: queries may see all rows of the pages that are stored"},
       {contract.may_evict_newest, "self-may-go: the newest token may be evicted at once"},
       {contract.random, "random: other seeds give other residents"},
       {contract.keeps_fewer, "keeps-fewer: a full cache may hold less than its budget"},
+      {contract.evicts_ahead,
+       "evicts-ahead: between calls one row less than the budget is stored, and the next token "
+       "takes "
+       "its place"},
+      {contract.windows, "windows: each unit keeps the sinks and the newest tokens of its budget"},
       {contract.shifts, "shifts: a shift closes the gap behind the sinks"},
       {contract.wants_attention, "wants-attention: attention decides which tokens are kept"},
   }};
@@ -66,7 +72,8 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
     const bool all = contract.largest_budget == any_depth;
     lines.push_back("largest-budget=" + (all ? "any" : std::to_string(contract.largest_budget)) +
                     ": layers or heads have budgets of their own, from " +
-                    std::to_string(contract.budget) + (all ? " to everything" : "") + " rows");
+                    std::to_string(contract.budget) + (all ? " to everything" : "") + " rows" +
+                    (contract.budgets.empty() ? "" : ", each of them declared"));
   }
   if (contract.shares_budget()) {
     lines.push_back("mean-budget=" + std::to_string(contract.mean_budget) +
@@ -75,11 +82,18 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   }
   if (contract.page > 1) {
     lines.push_back("page=" + std::to_string(contract.page) +
-                    ": rows come and go in pages, so that up to one page more is stored");
+                    ": rows come and go in pages, so that up to one page more is stored; what a "
+                    "query may see is the same");
   }
   if (contract.longest_chunk > 0) {
     lines.push_back("longest-chunk=" + std::to_string(contract.longest_chunk) +
                     ": longer chunks are refused");
+  }
+  if (contract.first_chunk > 0) {
+    const bool any = contract.first_chunk == any_depth;
+    lines.push_back("first-chunk=" + (any ? "any" : std::to_string(contract.first_chunk)) +
+                    ": an empty cache takes a longer chunk, " +
+                    (any ? "of any length" : "up to this length"));
   }
   if (contract.precision != Precision::f32) {
     constexpr std::array<std::string_view, 5> words = {"f32", "f16", "bf16", "int8", "int4"};
@@ -161,9 +175,18 @@ std::vector<Relaxation> relaxations(const Contract& contract) {
   out.set("masks-instead", &Contract::masks_evicted, true);
   out.set("self-may-go", &Contract::may_evict_newest, true);
   out.set("keeps-fewer", &Contract::keeps_fewer, true);
+  out.set("evicts-ahead", &Contract::evicts_ahead, true);
   out.set("random", &Contract::random, true);
+  Contract prompt = contract;
+  prompt.longest_chunk = 1;
+  prompt.first_chunk = any_depth;
+  out.add("first-chunk=any and longest-chunk=1", prompt);
   for (const std::uint32_t page : {2U, 4U, 8U, 16U}) {
     if (contract.page < page) out.set("page=" + std::to_string(page), &Contract::page, page);
+    Contract shown = contract;
+    shown.page = std::max(contract.page, page);
+    shown.shows_pages = true;
+    out.add("page=" + std::to_string(shown.page) + " and shows-pages", shown);
   }
   out.set("precision=f16", &Contract::precision, Precision::f16);
   out.set("precision=bf16", &Contract::precision, Precision::bf16);

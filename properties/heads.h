@@ -36,6 +36,11 @@ struct Heads {
             .head = static_cast<std::uint32_t>(head % in_layer())};
   }
 
+  // The reverse.
+  [[nodiscard]] std::size_t index_of(const Place& place) const {
+    return (std::size_t{place.sequence} * setup.layers + place.layer) * in_layer() + place.head;
+  }
+
   // Requires Unit::head.
   [[nodiscard]] Payer payer_of(std::size_t head) const {
     const Place place = place_of(head);

@@ -44,7 +44,6 @@ class Runner {
       throw SubjectFailed(*wrong);
     }
     event.branches = static_cast<std::uint32_t>(branches_.size());
-    history_.coverage.refusal |= event.refused;
     history_.events.push_back(std::move(event));
   }
 
@@ -110,7 +109,8 @@ bool hides_some(const Event& event, const UnitFacts& unit) {
   return seen < event.branch.size();
 }
 
-// What a history shows, from its facts alone.
+}  // namespace
+
 Coverage coverage_of(const History& history) {
   Coverage seen;
   const Contract& contract = history.contract;
@@ -131,8 +131,6 @@ Coverage coverage_of(const History& history) {
   }
   return seen;
 }
-
-}  // namespace
 
 std::vector<Token> tokens_of(const Call& call, const Branches& branches) {
   std::vector<Token> tokens;
@@ -170,7 +168,10 @@ std::size_t History::units() const {
 }
 
 Place History::place_of(std::size_t index) const {
-  return Heads{what.setup, contract.unit}.place_of(index);
+  Place place = Heads{what.setup, contract.unit}.place_of(index);
+  place.layer += origin.layer;
+  place.head += origin.head;
+  return place;
 }
 
 Contract strictest(const std::string& name, const Setup& setup) {
@@ -191,12 +192,10 @@ Result<History> run_with(Family& family, const Case& what, const DrawsOf* draws)
   const auto contract = family.contract(what.setup);
   if (!contract) return contract.error();
   History history{.what = what, .contract = *contract};
-  if (family.run_whole(what, draws, history)) {
-    for (const Event& event : history.events) history.coverage.refusal |= event.refused;
-  } else {
+  if (!family.run_whole(what, draws, history)) {
     Runner(family, what, draws == nullptr ? counter_draws(what.setup.seed) : *draws, history).run();
   }
-  history.coverage |= coverage_of(history);
+  history.coverage = coverage_of(history);
   return history;
 }
 

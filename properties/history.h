@@ -65,12 +65,18 @@ struct History {
   // The failure took the subject's process with it, or left it out of step: no event is known.
   bool died = false;
 
+  // Of a part of a recorded run: the layer and the head from which its own count.
+  Place origin{};
+
   // The number of units that each Facts must have.
   [[nodiscard]] std::size_t units() const;
 
-  // The place of unit `index`; `head` counts query heads with Unit::head.
+  // The place of unit `index` in the whole run; `head` counts query heads with Unit::head.
   [[nodiscard]] Place place_of(std::size_t index) const;
 };
+
+// What the facts of a history show. Cost: a set of tokens for each unit and call.
+Coverage coverage_of(const History& history);
 
 // Runs a case on a fresh subject: calls on branches that do not exist (a fork was refused, or
 // shrunk away) are left out. An error if the family refuses the setup.

@@ -22,8 +22,13 @@ constexpr std::array<std::string_view, 10> words = {"random", "ties",    "sink",
 constexpr float strong = 12;     // a logit that leaves the others less than e^-12 each
 constexpr float nothing = -200;  // one that leaves itself exactly 0 beside any other
 
-// What a payer finds of a token by chance, in [0, 1): a hash, so that nothing is stored.
-float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t part) {
+  hash = (hash ^ (part + 1)) * 0xBF58476D1CE4E5B9U;
+  return hash ^ (hash >> 29U);
+}
+
+// The payer under this stream, as a hash; the same for all keys that a query reads.
+std::uint64_t hash_of(const Stream& stream, const Payer& payer) {
   Payer reader = payer;
   if (stream.mirrored_group > 1) {
     const std::uint32_t group = stream.mirrored_group;
@@ -39,24 +44,34 @@ float taste(const Stream& stream, const Payer& payer, Token query, Token key) {
   const bool disturbed = any && is(stream.disturbed_sequence, payer.sequence) &&
                          is(stream.disturbed_layer, payer.layer) &&
                          is(stream.disturbed_query_head, payer.query_head);
-  std::uint64_t hash = 0x9E3779B97F4A7C15U * (stream.seed + 1U) + (disturbed ? 0x5bd1e995U : 0U);
-  const std::array<std::uint64_t, 7> parts = {reader.sequence,
-                                              reader.layer,
-                                              reader.query_head,
-                                              static_cast<std::uint64_t>(query.position),
-                                              static_cast<std::uint64_t>(query.variant),
-                                              static_cast<std::uint64_t>(key.position),
-                                              static_cast<std::uint64_t>(key.variant)};
-  for (const std::uint64_t part : parts) {
-    hash = (hash ^ (part + 1)) * 0xBF58476D1CE4E5B9U;
-    hash ^= hash >> 29U;
+  const std::uint64_t begin =
+      0x9E3779B97F4A7C15U * (stream.seed + 1U) + (disturbed ? 0x5bd1e995U : 0U);
+  return mixed(mixed(mixed(begin, reader.sequence), reader.layer), reader.query_head);
+}
+
+// What a payer finds of a token by chance, in [0, 1): a hash, so that nothing is stored.
+float taste(std::uint64_t payer, Token query, Token key) {
+  std::uint64_t hash = payer;
+  for (const Token token : {query, key}) {
+    hash = mixed(hash, static_cast<std::uint64_t>(token.position));
+    hash = mixed(hash, static_cast<std::uint64_t>(token.variant));
   }
-  hash = hash * 0x94D049BB133111EBU;
+  hash *= 0x94D049BB133111EBU;
   return static_cast<float>(hash >> 40U) / 16777216.0F;
 }
 
-float logit_of(const Stream& stream, const Payer& payer, Token query, Token key) {
-  const float chance = taste(stream, payer, query, key);
+// Whether the query pays nothing to the key, which may become the one that it stands for.
+bool pays_nothing(const Stream& stream, Token query, Token& key) {
+  if (query.position > stream.until) return false;
+  const auto planted = static_cast<std::int32_t>(stream.planted);
+  if (key.position != 0) return planted > 0 && key.position == planted;
+  key.position = planted;
+  return planted == 0 || planted > query.position;
+}
+
+float logit_of(const Stream& stream, std::uint64_t payer, Token query, Token key) {
+  if (pays_nothing(stream, query, key)) return nothing;
+  const float chance = taste(payer, query, key);
   const auto distance = static_cast<float>(query.position - key.position);
   const auto planted = static_cast<std::int32_t>(stream.planted);
   switch (stream.kind) {
@@ -71,25 +86,25 @@ float logit_of(const Stream& stream, const Payer& payer, Token query, Token key)
     case StreamKind::hitter:
       return key.position == planted ? strong : chance;
     case StreamKind::one_hot: {
-      const float pick = taste(stream, payer, query, {});
+      const float pick = taste(payer, query, {});
       const auto favourite =
           static_cast<std::int32_t>(pick * static_cast<float>(query.position + 1));
       return key.position == favourite ? strong : chance;
     }
     case StreamKind::drift: {
       const std::int32_t phase = query.position / 8;
-      return taste(stream, payer, {phase, 0}, key) > 0.75F ? strong / 2 : chance;
+      return taste(payer, {phase, 0}, key) > 0.75F ? strong / 2 : chance;
     }
     case StreamKind::unscored:
       return query.position < planted || key.position < planted ? 0 : 4 * chance;
     case StreamKind::fixed:
       // Alike for eight neighbours: a score that is shared among near ones is no less just.
-      return 3 * taste(stream, payer, {}, {key.position / 8, key.variant});
+      return 3 * taste(payer, {}, {key.position / 8, key.variant});
     case StreamKind::behind:
       if (key.position < planted) return nothing;
       query.position -= planted;
       key.position -= planted;
-      return 4 * taste(stream, payer, query, key);
+      return 4 * taste(payer, query, key);
   }
   return 0;
 }
@@ -97,7 +112,7 @@ float logit_of(const Stream& stream, const Payer& payer, Token query, Token key)
 }  // namespace
 
 float Stream::logit(const Payer& payer, Token query, Token key) const {
-  return logit_of(*this, payer, query, key) + offset;
+  return logit_of(*this, hash_of(*this, payer), query, key) + offset;
 }
 
 void visible_mass(const Stream& stream,
@@ -105,9 +120,10 @@ void visible_mass(const Stream& stream,
                   Token query,
                   std::span<const Token> keys,
                   std::span<float> out) {
+  const std::uint64_t hash = hash_of(stream, payer);
   float most = -1e30F;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    out[i] = stream.logit(payer, query, keys[i]);
+    out[i] = logit_of(stream, hash, query, keys[i]) + stream.offset;
     most = std::max(most, out[i]);
   }
   double sum = 0;

@@ -40,6 +40,11 @@ struct Stream {
   std::uint32_t seed = 0;
   std::uint32_t planted = 0;  // what hitter, unscored and behind plant
 
+  // Queries up to this position pay the first token nothing; or, if a token is planted, they pay
+  // the first token what they would pay to that one, and that one nothing. Negative: no query
+  // does. What shows that no row inherits a score.
+  std::int32_t until = -1;
+
   // Sequence i of the subject pays as sequence first_sequence + i would: what one sequence of a
   // batch is compared with alone.
   std::uint32_t first_sequence = 0;

@@ -18,11 +18,12 @@
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
+#include "kvcheck/properties/recorded/record_cases.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 17> table = {{
+constexpr std::array<Option, 18> table = {{
     {.name = "plugin", .value = "LIB", .help = "the subject is this shared library"},
     {.name = "exec", .value = "COMMAND", .help = "the subject is this program, run by a shell"},
     {.name = "full", .help = "minutes instead of seconds: ten times the cases, larger statistics"},
@@ -30,7 +31,8 @@ constexpr std::array<Option, 17> table = {{
     {.name = "time",
      .value = "TIME",
      .help = "begin no new work after 30s or 2m of the subject's time; by default 60s, with --full "
-             "10m, with --nightly 2h. Time in which the machine did other work is not counted"},
+             "10m, with --nightly 2h; a program's first answer must come within it. Time in which "
+             "the machine did other work is not counted"},
     {.name = "strict",
      .help = "a law that applies and was not run is an error: exit status 3 [if CI is set]"},
     {.name = "no-strict", .help = "it is not, even if CI is set in the environment"},
@@ -48,6 +50,10 @@ constexpr std::array<Option, 17> table = {{
      .value = "FILE",
      .help = "write all results as one JSON object; - is standard output"},
     {.name = "junit", .value = "FILE", .help = "write them as JUnit XML; - is standard output"},
+    {.name = "record",
+     .value = "FILE",
+     .help = "also write the runs of the cases that laws share, for kvcheck judge; - is standard "
+             "output"},
     {.name = "list",
      .letter = 'l',
      .help = "list all laws with their sentences, and check nothing"},
@@ -125,7 +131,8 @@ Result<properties::BatteryOptions> options_of(const Arguments& arguments) {
 // --reproduce takes everything from its string, so other options would have no effect.
 Result<void> check_alone(const Arguments& arguments) {
   if (!arguments.given("reproduce")) return {};
-  for (const char* other : {"full", "nightly", "time", "filter", "seed", "strict", "no-strict"}) {
+  for (const char* other :
+       {"full", "nightly", "time", "filter", "seed", "strict", "no-strict", "record"}) {
     if (arguments.given(other)) {
       return usage_error("--" + std::string(other) +
                          " has no effect with --reproduce, which tries one law on one case");
@@ -150,6 +157,11 @@ Result<properties::BatteryResult> report_of(properties::Family& family,
 struct Files {
   LateFile json;
   LateFile junit;
+  LateFile record;
+
+  [[nodiscard]] bool take_output() const {
+    return json.is_standard_output() || junit.is_standard_output() || record.is_standard_output();
+  }
 };
 
 Result<Files> open_files(const Arguments& arguments) {
@@ -160,7 +172,9 @@ Result<Files> open_files(const Arguments& arguments) {
   if (!json) return json.error();
   auto junit = LateFile::open(arguments.value("junit"));
   if (!junit) return junit.error();
-  return Files{*std::move(json), *std::move(junit)};
+  auto record = LateFile::open(arguments.value("record"));
+  if (!record) return record.error();
+  return Files{*std::move(json), *std::move(junit), *std::move(record)};
 }
 
 Result<void> write_report(const properties::BatteryResult& report,
@@ -175,16 +189,34 @@ Result<void> write_report(const properties::BatteryResult& report,
   properties::write_junit(report, subject, seconds, junit);
   if (auto done = files.json.write(json.str(), streams); !done) return done;
   if (auto done = files.junit.write(junit.str(), streams); !done) return done;
-  const bool taken = files.json.is_standard_output() || files.junit.is_standard_output();
-  if (taken) return {};
+  if (files.take_output()) return {};
   TextStream text;
   properties::write_text(report, subject, text, streams.columns, listing);
   streams.out << (streams.colours ? with_colours(text.str()) : text.str());
   return {};
 }
 
+// Cases depend on the options alone, so they are those that the laws were tried on.
+Result<void> record(properties::Family& family,
+                    const Arguments& arguments,
+                    Files& files,
+                    Streams& streams) {
+  if (!files.record.is_requested()) return {};
+  const auto options = options_of(arguments);
+  if (!options) return options.error();
+  std::string lines;
+  const auto recorded =
+      properties::record_cases(family, *options, [&](std::string_view more) -> Result<void> {
+        lines += more;
+        return {};
+      });
+  if (!recorded) return recorded.error();
+  return files.record.write(lines, streams);
+}
+
 Result<Outcome> check(const Arguments& arguments, Streams& streams) {
-  const auto subject = subject_of(arguments);
+  const auto time = parse_time(arguments.value("time"));
+  const auto subject = subject_of(arguments, time ? *time : 0);
   if (!subject) return subject.error();
   if (auto alone = check_alone(arguments); !alone) return alone.error();
   auto files = open_files(arguments);
@@ -194,6 +226,7 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   if (!report) return report.error();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  if (auto done = record(*subject->family, arguments, *files, streams); !done) return done.error();
   // One law that is tried again is what the user asks about, also if it holds.
   const bool every = arguments.given("all") || arguments.given("reproduce");
   const auto listing = every ? properties::Listing::every_law : properties::Listing::open_laws;

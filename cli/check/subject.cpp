@@ -1,5 +1,7 @@
 #include "kvcheck/cli/check/subject.h"
 
+#include <algorithm>
+
 #include "kvcheck/properties/conformance/conformance.h"
 #include "kvcheck/properties/remote/plugin_family.h"
 #include "kvcheck/properties/remote/process_family.h"
@@ -32,7 +34,12 @@ std::string shell_quoted(const std::string& word) {
   return out + "'";
 }
 
-Result<NamedSubject> subject_of(const Arguments& arguments) {
+Result<NamedSubject> subject_of(const Arguments& arguments, double seconds) {
+  properties::RemoteOptions remote;
+  if (seconds > 0) {
+    remote.start_seconds = std::min(remote.start_seconds, seconds);
+    remote.seconds = std::min(remote.seconds, seconds);
+  }
   const bool plugin = arguments.given("plugin");
   const bool program = arguments.given("exec");
   if (plugin && program) return usage_error("--plugin and --exec are two subjects; expected one");
@@ -41,11 +48,11 @@ Result<NamedSubject> subject_of(const Arguments& arguments) {
     return one.error();
   }
   if (plugin) {
-    return named(properties::make_plugin_family(arguments.value("plugin")), "--plugin ",
+    return named(properties::make_plugin_family(arguments.value("plugin"), remote), "--plugin ",
                  arguments.value("plugin"));
   }
   if (program) {
-    return named(properties::make_process_family(arguments.value("exec")), "--exec ",
+    return named(properties::make_process_family(arguments.value("exec"), remote), "--exec ",
                  arguments.value("exec"));
   }
   const std::string& operand = arguments.operands()[0];
@@ -56,6 +63,7 @@ Result<NamedSubject> subject_of(const Arguments& arguments) {
   }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
+  if (spec->phases.compress != Phases::Compress::always) return no_phases(*spec, "check");
   return NamedSubject{properties::make_spec_family(*spec),
                       "kvcheck check " + shell_quoted(operand)};
 }

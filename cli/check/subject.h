@@ -19,8 +19,8 @@ std::string& registering_program();
 
 // From --plugin LIB or --exec COMMAND, else from a spec or preset, the operand. Requires both
 // options to be in the table of `words`. Errors are those of parse_spec and of the families, and of
-// no subject or several.
-Result<NamedSubject> subject_of(const Arguments& arguments);
+// no subject or several. `seconds` bounds the answers of a program, also its first; 0: as usual.
+Result<NamedSubject> subject_of(const Arguments& arguments, double seconds = 0);
 
 // `word` as a POSIX shell reads it: between quotes unless that is not needed.
 std::string shell_quoted(const std::string& word);

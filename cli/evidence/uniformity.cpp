@@ -4,18 +4,24 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <ostream>
 
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/properties/remote/plugin_family.h"
+#include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 8> table = {{
+constexpr std::array<Option, 10> table = {{
+    {.name = "plugin", .value = "LIB", .help = "measure the cache in this shared library"},
+    {.name = "exec", .value = "COMMAND", .help = "measure the cache that this program serves"},
     {.name = "tokens",
      .letter = 'n',
      .value = "N",
@@ -24,8 +30,7 @@ constexpr std::array<Option, 8> table = {{
     {.name = "trials",
      .letter = 'R',
      .value = "R",
-     .default_value = "20000",
-     .help = "independent streams"},
+     .help = "independent streams [20000, of a program or library 2000]"},
     {.name = "seed",
      .value = "N",
      .default_value = "1",
@@ -47,6 +52,7 @@ constexpr std::string_view help =
     "Tests whether a policy keeps a uniform sample of all tokens that left the recent window.\n"
     "\n"
     "Usage:  kvcheck uniformity SPEC [--tokens N] [--trials R] [OPTIONS]\n"
+    "        kvcheck uniformity --exec COMMAND | --plugin LIB [OPTIONS]\n"
     "\n"
     "Runs R independent streams of N tokens through one unit's cache. It counts which tokens are\n"
     "in the middle at the end, which pairs are, which newcomers were kept, and which tokens they\n"
@@ -66,7 +72,9 @@ constexpr std::string_view help =
     "0.99. If the policy is not uniform, the command looks for the smallest sizes that show it. "
     "If\n"
     "the draws are whole numbers, it also tries every outcome of a tiny case to find an exact\n"
-    "witness. A policy that decides by attention observes the same attention on every key.\n"
+    "witness. A policy that decides by attention observes the same attention on every key. A\n"
+    "program or library is measured with the same tests at the sizes that it wants, in one "
+    "thread.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -76,12 +84,14 @@ constexpr std::string_view help =
     "  kvcheck uniformity reservoir-as-printed:sinks=4,recent=4,budget=12 --tokens 64 --plot "
     "plots\n"
     "  kvcheck uniformity 'reservoir:budget=32;chunk=16' --json -\n"
+    "  kvcheck uniformity --exec 'python3 my_cache.py' --tokens 1024\n"
     "\n"
     "Exit status: 0 uniform, 1 not, 2 usage or bad input, 130 interrupted.\n";
 
 // What the arguments request.
 struct Request {
-  Spec spec;
+  std::optional<Spec> spec;  // else there is a family
+  std::unique_ptr<properties::Family> family;
   properties::UniformityOptions options;
   std::string json;
   std::string plot;
@@ -91,10 +101,13 @@ struct Request {
 Result<Request> read_words(std::span<const std::string> arguments) {
   const Result<Arguments> read = Arguments::parse(table, arguments);
   if (!read) return read.error();
-  if (auto one = read->expect_operands("SPEC", 1, 1); !one) return one.error();
-  Result<Spec> spec = parse_spec(read->operands()[0]);
-  if (!spec) return spec.error();
-  Request request{.spec = *std::move(spec),
+  const bool plugin = read->given("plugin");
+  const bool program = read->given("exec");
+  if (plugin && program) return usage_error("--plugin and --exec are two subjects; expected one");
+  const std::size_t operands = plugin || program ? 0 : 1;
+  if (auto one = read->expect_operands("SPEC", operands, operands); !one) return one.error();
+  Request request{.spec = {},
+                  .family = nullptr,
                   .options = {},
                   .json = read->value("json"),
                   .plot = read->value("plot"),
@@ -108,9 +121,20 @@ Result<Request> read_words(std::span<const std::string> arguments) {
   const auto threads = read->count("threads", 1, 1024);
   if (!threads) return threads.error();
   request.options.tokens = static_cast<std::uint32_t>(**tokens);
-  request.options.trials = **trials;
+  request.options.trials = trials->value_or(operands == 0 ? 2000 : 20000);
   request.options.seed = **seed;
   request.options.threads = static_cast<std::uint32_t>(threads->value_or(machine_threads()));
+  if (operands == 0) {
+    auto family = plugin ? properties::make_plugin_family(read->value("plugin"))
+                         : properties::make_process_family(read->value("exec"));
+    if (!family) return family.error();
+    request.family = *std::move(family);
+    return request;
+  }
+  Result<Spec> spec = parse_spec(read->operands()[0]);
+  if (!spec) return spec.error();
+  if (spec->phases.compress != Phases::Compress::always) return no_phases(*spec, "uniformity");
+  request.spec = *std::move(spec);
   return request;
 }
 
@@ -122,22 +146,30 @@ Result<Outcome> run(std::span<const std::string> arguments, Streams& streams) {
   const InterruptGuard guard;
   request->options.more = [](double) { return !interrupted(); };
   const Result<properties::UniformityResult> report =
-      properties::measure_uniformity(request->spec, request->options);
+      request->spec ? properties::measure_uniformity(*request->spec, request->options)
+                    : properties::measure_uniformity(*request->family, request->options);
   if (!report) return report.error();
+  Sampled sampled;
+  if (request->spec) {
+    sampled = sampled_by(*request->spec);
+  } else {
+    const auto contract = request->family->contract(request->family->requested());
+    const std::string name = request->family->name();
+    sampled = {name, name, contract ? contract->sinks : 0};
+  }
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
 
   if (request->json == "-") {
-    streams.out << uniformity_json(request->spec, *report) << "\n";
+    streams.out << uniformity_json(sampled, *report) << "\n";
   } else {
-    print_uniformity(request->spec, *report, streams.out);
+    print_uniformity(sampled, *report, streams.out);
     if (!request->json.empty()) {
-      const auto done = write_output(request->json, uniformity_json(request->spec, *report) + "\n");
+      const auto done = write_output(request->json, uniformity_json(sampled, *report) + "\n");
       if (!done) return done.error();
     }
   }
   if (!request->plot.empty()) {
-    const auto done =
-        reports::draw_uniformity(uniformity_plot(request->spec, *report), request->plot);
+    const auto done = reports::draw_uniformity(uniformity_plot(sampled, *report), request->plot);
     if (!done) return done.error();
   }
   if (!request->quiet && streams.terminal && seconds > 0) {

@@ -21,11 +21,6 @@ std::string padded(std::string text, std::size_t width, bool right = false) {
   return right ? blanks + text : text + blanks;
 }
 
-// Labels leave the budget out.
-std::string title_of(const Spec& spec) {
-  return spec.label() + " at budget " + std::to_string(spec.budget);
-}
-
 std::string plain_p(double p) {
   std::string text = properties::p_text(p);
   return text.starts_with("p = ") ? text.substr(4) : text.substr(2);
@@ -54,11 +49,16 @@ std::string array_of(std::span<const std::uint64_t> counts) {
 
 }  // namespace
 
-void print_uniformity(const Spec& spec,
+// Labels leave the budget out.
+Sampled sampled_by(const Spec& spec) {
+  return {spec.label() + " at budget " + std::to_string(spec.budget), spec.canonical(), spec.sinks};
+}
+
+void print_uniformity(const Sampled& sampled,
                       const properties::UniformityResult& report,
                       std::ostream& out) {
   const properties::Shape& shape = report.counts.shape();
-  out << title_of(spec) << ": " << report.counts.streams() << " streams of " << report.tokens
+  out << sampled.title << ": " << report.counts.streams() << " streams of " << report.tokens
       << " tokens; " << shape.n << " entered the middle, " << shape.k << " are kept; seed "
       << report.seed << "\n\n";
   print_statistics(report.statistics, out);
@@ -79,17 +79,17 @@ void print_uniformity(const Spec& spec,
   out << "\n" << report.sentence << "\n";
 }
 
-std::string uniformity_json(const Spec& spec, const properties::UniformityResult& report) {
+std::string uniformity_json(const Sampled& sampled, const properties::UniformityResult& report) {
   const properties::Counts& counts = report.counts;
   const properties::Shape& shape = counts.shape();
   JsonObject json;
-  json.add("spec", spec.canonical())
+  json.add("spec", sampled.name)
       .add("tokens", std::uint64_t{report.tokens})
       .add("trials", counts.streams())
       .add("seed", report.seed)
       .add("entered", std::uint64_t{shape.n})
       .add("capacity", std::uint64_t{shape.k})
-      .add("first_position", std::uint64_t{spec.sinks})
+      .add("first_position", std::uint64_t{sampled.first_position})
       .add("uniform", report.uniform)
       .add("sentence", report.sentence)
       .add("family_error", 1e-9)
@@ -115,13 +115,13 @@ std::string uniformity_json(const Spec& spec, const properties::UniformityResult
   return json.text();
 }
 
-reports::UniformityPlot uniformity_plot(const Spec& spec,
+reports::UniformityPlot uniformity_plot(const Sampled& sampled,
                                         const properties::UniformityResult& report) {
   const properties::Counts& counts = report.counts;
   const properties::Shape& shape = counts.shape();
-  reports::UniformityPlot plot{.label = title_of(spec),
+  reports::UniformityPlot plot{.label = sampled.title,
                                .streams = counts.streams(),
-                               .first_position = spec.sinks,
+                               .first_position = sampled.first_position,
                                .capacity = shape.k,
                                .kept = {counts.kept().begin(), counts.kept().end()},
                                .band = report.band,

@@ -5,48 +5,16 @@
 #include <memory>
 #include <utility>
 
+#include "kvcheck/properties/battery/applies.h"
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/battery_measures.h"
 #include "kvcheck/properties/battery/battery_results.h"
 #include "kvcheck/properties/battery/campaign.h"
+#include "kvcheck/properties/battery/contradiction.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
 namespace kv::properties {
 namespace {
-
-// Why the law does not apply, by itself or because what it must see cannot happen.
-std::string why_not_applicable(const Law& law, const Contract& contract) {
-  if (auto why = law.why_not(contract)) return *why;
-  const bool statistical = std::holds_alternative<Measure>(law.check);
-  const bool must_evict = law.must_see.eviction || law.must_see.wrap;
-  const bool selects = contract.visibility == Visibility::top_pages;
-  if (!statistical && must_evict && contract.budget == 0 && !selects) {
-    return "nothing is ever evicted";
-  }
-  return {};
-}
-
-// What in the contract excludes something else in it; empty: nothing.
-std::string contradiction_in(const Contract& contract) {
-  if (!contract.keeps_fewer || !contract.claims_to_be("constant-size")) return {};
-  return "claims constant-size and declares keeps-fewer; a cache that may keep fewer rows than its "
-         "budget is not of constant size";
-}
-
-// What the law must see and never saw. Where chunks wider than the window are refused, the law is
-// judged by those that are taken.
-std::string never_seen(const MustSee& must, const Coverage& seen, const Contract& contract) {
-  const std::uint32_t window = contract.recent > 0 ? contract.recent : contract.budget;
-  const bool takes_wide = contract.longest_chunk == 0 || contract.longest_chunk > window;
-  std::string missing;
-  const auto miss = [&](bool is_missing, std::string_view what) {
-    if (is_missing) missing += (missing.empty() ? "" : ", nor ") + std::string(what);
-  };
-  miss(must.eviction && !seen.eviction, "an eviction");
-  miss(must.wide_chunk && takes_wide && !seen.wide_chunk, "a chunk wider than the window");
-  miss(must.wrap && !seen.wrap, "a full budget of tokens after the budget was full");
-  return missing.empty() ? missing : "no case showed " + missing;
-}
 
 // The status of a law that was not broken. `planned` are the cases of the quick level: with fewer
 // than a quarter of them, nothing is said of the law.
@@ -76,8 +44,9 @@ void settle(LawResult& result,
     result.why = tally.vacuous == 0 ? "no case was tried"
                                     : "no case speaks to it: " + std::string(tally.why_vacuous);
   } else {
-    result.why = never_seen(result.law->must_see, tally.coverage, contract);
-    if (!result.why.empty()) return;
+    const std::string missing = never_seen(result.law->must_see, tally.coverage, contract);
+    result.why = missing.empty() ? "" : "no case showed " + missing;
+    if (!missing.empty()) return;
     result.status = Status::held;
     if (board.late && tally.cases < planned) {
       result.why = "held on " + few_of() + ", as time ran out";
@@ -105,6 +74,7 @@ class Battery {
     cases_ = board->cases;
     Explainer explainer(family_, options_, board->deaths == 0 ? &campaign_ : nullptr);
     const double seconds = shrink_seconds(*board, of.size());
+    std::vector<Explainer::Broken> broken;
     for (std::size_t i = 0; i < of.size(); ++i) {
       LawResult& result = *of[i];
       const Tally& tally = board->tallies[i];
@@ -115,8 +85,7 @@ class Battery {
       if (tally.broken) {
         const std::uint64_t source = is_judge(*result.law) ? Board::pool : i;
         result.status = Status::broken;
-        report_to(0.5, result.law->id);
-        explainer.explain(result, campaign_.case_of(source, tally.broken_at), seconds);
+        broken.push_back({&result, campaign_.case_of(source, tally.broken_at), seconds});
       } else if (died != died_in_.end()) {
         break_of_death(result, died->second.first, died->second.second, explainer, seconds);
       } else {
@@ -124,6 +93,7 @@ class Battery {
         settle(result, *board, contract_, i, is_judge(*result.law) ? least.pool : least.relation);
       }
     }
+    explainer.explain(broken, [&](const LawResult& result) { report_to(0.5, result.law->id); });
     if (board->killer[0] != 0) blame(*board, of, explainer, seconds);
   }
 
@@ -250,7 +220,7 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
   for (const Law* law : *selected) {
     LawResult& result = report.laws.emplace_back();
     result.law = law;
-    result.why = why_not_applicable(*law, *contract);
+    result.why = why_not_applicable(*law, *contract).value_or("");
     if (!result.why.empty()) {
       result.status = Status::not_applicable;
     } else if (!std::holds_alternative<Measure>(law->check)) {

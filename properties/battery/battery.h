@@ -48,6 +48,7 @@ struct LawResult {
   std::uint64_t cases = 0;    // tried, up to and with the one that broke it
   std::uint64_t vacuous = 0;  // of these, did not speak to the law
   std::uint64_t shrinks = 0;  // candidates tried
+  bool shrinks_cut = false;   // time or patience ran out before all simpler cases were tried
   Coverage coverage;          // over all cases
 
   // When broken by a case:
@@ -56,6 +57,8 @@ struct LawResult {
   std::optional<History> history;  // of the smallest case, or the finding's own
   std::string legal_if;   // the declaration under which this would be legal; empty: none found
   std::string reproduce;  // "sinks.visible/sinks=1,...": what --reproduce takes
+  std::string
+      recorded_at{};  // of a recorded run: "run.jsonl, line 19", where the finding is stated
 
   // When the law is statistical:
   std::optional<StatisticalVerdict> measured;
@@ -69,6 +72,7 @@ struct BatteryResult {
   Effort effort{};
   bool strict = false;  // laws that were not run count as errors
   std::uint64_t cases = 0;
+  bool recorded = false;  // cases are recorded runs, which have neither a level nor a seed
   std::vector<LawResult> laws{};
 
   [[nodiscard]] bool holds() const;  // no law broken, and at least one was run

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/grown.h"
+#include "kvcheck/properties/battery/verdict_bytes.h"
 
 namespace kv::properties {
 namespace {
@@ -17,6 +19,7 @@ constexpr std::uint64_t pool_share = 60;    // cases that a declaration must mak
 // What a child that shrinks leaves behind, were it to die on its way.
 struct ShrinkPage {
   std::uint64_t tried;
+  bool ended;  // all simpler cases were tried
   char smallest[1U << 16U];
 };
 
@@ -26,13 +29,39 @@ std::string repeat_words(const Law& law, const Case& what) {
 
 }  // namespace
 
-std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds) {
-  if (!family.in_process()) return attempt(law, family, what).death;
-  const auto work = [&] {
-    if (case_seconds > 0) stay_alive(case_seconds);
-    static_cast<void>(attempt(law, family, what));
+Tried try_apart(const Law& law, Family& family, const Case& what, double case_seconds) {
+  struct Page {
+    Status status;
+    Coverage coverage;
+    char why[1U << 12U];
   };
-  return run_in_child(work, {});
+
+  const auto put = [&](Page& page) {
+    const Attempt tried = attempt(law, family, what);
+    const auto* skipped = std::get_if<NotTested>(&tried.judgement);
+    page.status = skipped ? Status::not_run : tried.finding() ? Status::broken : Status::held;
+    page.coverage = tried.coverage;
+    if (skipped) skipped->why.copy(page.why, sizeof(page.why) - 1);
+    return tried.death;
+  };
+  const SharedMemory memory(sizeof(Page));
+  auto* const page = static_cast<Page*>(memory.data());
+  std::string death;
+  if (family.in_process()) {
+    death = run_in_child(
+        [&] {
+          if (case_seconds > 0) stay_alive(case_seconds);
+          put(*page);
+        },
+        {});
+  } else {
+    death = put(*page);
+  }
+  return {page->status, page->why, page->coverage, death};
+}
+
+std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds) {
+  return try_apart(law, family, what, case_seconds).death;
 }
 
 Shrunk Explainer::shrink_alive(const Law& law, const CaseTree& failing, double seconds) const {
@@ -53,26 +82,117 @@ Shrunk Explainer::shrink_alive(const Law& law, const CaseTree& failing, double s
         std::memcpy(page->smallest, text.c_str(), text.size() + 1);
       return true;
     };
-    shrink(failing, noted, bound);
+    page->ended = !shrink(failing, noted, bound).cut;
   };
   // A candidate may kill the child: what was found before it stands.
   static_cast<void>(run_in_child(work, {}));
   const auto smallest = parse_case(page->smallest);
-  return {smallest ? *smallest : failing.value(), page->tried};
+  return {smallest ? *smallest : failing.value(), page->tried, !page->ended};
 }
 
-void Explainer::explain(LawResult& result, const CaseTree& failing, double seconds) {
+namespace {
+
+// What a child that explains leaves behind: how far it came, and results as bytes.
+struct ExplainPage {
+  std::uint64_t done;
+  std::size_t size;
+  char bytes[std::size_t{64} << 20U];
+
+  // Without its history where there is no room for it.
+  void add(const LawResult& result) {
+    std::string text = bytes_of(result);
+    if (text.size() > sizeof(bytes) / 4 || text.size() > sizeof(bytes) - size) {
+      LawResult shorter = result;
+      shorter.history.reset();
+      text = bytes_of(shorter);
+      KV_CHECK(text.size() <= sizeof(bytes) - size);
+    }
+    std::memcpy(bytes + size, text.data(), text.size());
+    size += text.size();
+    ++done;
+  }
+};
+
+// In a child, which dies if a case takes too long, but may itself wait for children of its own.
+template <typename Work>
+auto in_time(const Family& family, const BatteryOptions& options, const Work& work) {
+  const bool limited = family.in_process() && options.case_seconds > 0;
+  if (limited) stay_alive(options.case_seconds);
+  auto result = work();
+  if (limited) stay_alive(0);
+  return result;
+}
+
+void died_explained(const Explainer::Broken& broken, const std::string& death) {
+  LawResult& result = *broken.result;
+  result.smallest = broken.failing.value();
+  result.reproduce = repeat_words(*result.law, *result.smallest);
+  result.finding = Finding{.expected = "the same again when the same case is run again",
+                           .seen =
+                               "the law was broken, and when it was tried again the subject "
+                               "died: " +
+                               death};
+}
+
+}  // namespace
+
+void Explainer::explain(std::span<const Broken> all,
+                        const std::function<void(const LawResult&)>& begin) {
+  if (!family_.in_process()) {
+    for (const Broken& broken : all) {
+      if (begin) begin(*broken.result);
+      explain_here(broken);
+    }
+    return;
+  }
+  if (all.empty()) return;
+  const SharedMemory memory(sizeof(ExplainPage));
+  auto* const page = static_cast<ExplainPage*>(memory.data());
+  const auto work = [&] {
+    for (std::size_t i = page->done; i < all.size(); ++i) {
+      explain_here(all[i]);
+      page->add(*all[i].result);
+    }
+  };
+  const auto wait = [&] {
+    if (begin && page->done < all.size()) begin(*all[page->done].result);
+  };
+  // A dead child's bytes are kept up to the last result that it finished.
+  for (std::size_t read = 0; read < all.size();) {
+    const std::string death = run_in_child(work, wait);
+    std::string_view bytes(page->bytes, page->size);
+    for (; read < page->done; ++read) {
+      LawResult& result = *all[read].result;
+      read_result(bytes, result);
+      if (!result.history) continue;
+      const auto contract = family_.contract(result.history->what.setup);
+      if (contract) result.history->contract = *contract;
+    }
+    page->size = 0;
+    if (death.empty()) break;
+    if (read < all.size()) died_explained(all[read], death);
+    page->done = ++read;
+  }
+}
+
+void Explainer::explain_here(const Broken& broken) {
+  const auto& [result_of, failing, seconds] = broken;
+  LawResult& result = *result_of;
   const Law& law = *result.law;
   Shrunk shrunk{failing.value(), 0};
   if (options_.shrink) shrunk = shrink_alive(law, failing, seconds);
-  Attempt last = attempt(law, family_, shrunk.smallest);
+  const auto again = [&] {
+    return in_time(family_, options_, [&] { return attempt(law, family_, shrunk.smallest); });
+  };
+  Attempt last = again();
   if (last.finding() == nullptr) {
     // The subject does not repeat itself. What was seen first is all there is.
     shrunk.smallest = failing.value();
-    last = attempt(law, family_, shrunk.smallest);
+    last = again();
   }
   result.smallest = shrunk.smallest;
   result.shrinks = shrunk.tried;
+  result.shrinks_cut = shrunk.cut;
   result.reproduce = repeat_words(law, shrunk.smallest);
   if (last.finding() == nullptr) {
     result.finding = Finding{.expected = "the same again when the same case is run again",
@@ -126,6 +246,7 @@ void Explainer::explain_death(LawResult& result,
   if (!again) how += "; it did not happen when the same case was run again";
   result.smallest = shrunk.smallest;
   result.shrinks = shrunk.tried;
+  result.shrinks_cut = shrunk.cut;
   result.reproduce = repeat_words(law, shrunk.smallest);
   result.history = History{.what = shrunk.smallest, .failure = how, .died = true};
   result.finding =
@@ -138,7 +259,8 @@ void Explainer::explain_death(LawResult& result,
 const std::vector<Explainer::Seen>& Explainer::seen() {
   if (!seen_.empty() || pool_ == nullptr) return seen_;
   for (std::uint64_t i = 0; i < pool_share; ++i) {
-    auto history = run_case(family_, pool_->case_of(Board::pool, i).value());
+    const Case what = pool_->case_of(Board::pool, i).value();
+    auto history = in_time(family_, options_, [&] { return run_case(family_, what); });
     if (!history) continue;
     Seen seen{*std::move(history), {}};
     for (Relaxation& relaxation : relaxations(seen.history.contract)) {

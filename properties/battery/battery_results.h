@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 
 #include "kvcheck/properties/battery/battery.h"
@@ -19,8 +21,16 @@ class Explainer {
   Explainer(Family& family, const BatteryOptions& options, const Campaign* pool)
       : family_(family), options_(options), pool_(pool) {}
 
-  // Fills in all of a broken LawResult. `seconds`: of shrinking, with a clock.
-  void explain(LawResult& result, const CaseTree& failing, double seconds);
+  // A broken law, the case that broke it, and how long that may be shrunk, with a clock.
+  struct Broken {
+    LawResult* result = nullptr;
+    CaseTree failing;
+    double seconds = 0;
+  };
+
+  // Fills in all of these results. A subject in this process is run in children only: where it dies
+  // of being explained, the result says so. `begin` is called before each; may be null.
+  void explain(std::span<const Broken> all, const std::function<void(const LawResult&)>& begin);
 
   // The same where the subject died: `how` says so. Shrinks by a process a candidate, and finds the
   // call at which it dies.
@@ -32,6 +42,7 @@ class Explainer {
     std::map<std::string, Contract> relaxed;  // by declaration
   };
 
+  void explain_here(const Broken& broken);
   [[nodiscard]] Shrunk shrink_alive(const Law& law, const CaseTree& failing, double seconds) const;
   std::string legal_if(const Law& law, const History& history);
   const std::vector<Seen>& seen();
@@ -44,5 +55,15 @@ class Explainer {
 
 // How the subject dies when the law is tried on the case; empty: it lives.
 std::string death_in(const Law& law, Family& family, const Case& what, double case_seconds);
+
+// What a law says of a case, tried where the subject can do no harm.
+struct Tried {
+  Status status = Status::not_run;
+  std::string why;  // of not_run
+  Coverage coverage;
+  std::string death;  // how the subject died of it; empty: it lives
+};
+
+Tried try_apart(const Law& law, Family& family, const Case& what, double case_seconds);
 
 }  // namespace kv::properties

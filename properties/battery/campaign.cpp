@@ -147,7 +147,8 @@ CaseSource Campaign::source(const Wants& wants, std::uint64_t seed, bool pool) c
   CaseScope scope{.wants = wants,
                   .requested = family_.requested(),
                   .takes_sizes = family_.takes_sizes(),
-                  .seed = seed};
+                  .seed = seed,
+                  .shared = pool};
   scope.contract = [this](const Setup& setup) -> std::optional<Contract> {
     auto contract = family_.contract(setup);
     if (!contract) return {};

@@ -2,7 +2,6 @@
 #include <array>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/battery_measures.h"
 #include "kvcheck/properties/battery/battery_results.h"
 #include "kvcheck/properties/battery/result_phrases.h"
@@ -84,19 +83,17 @@ Result<void> again_tried(LawResult& result, Family& family, std::string_view tex
   Explainer explainer(family, options, nullptr);
   const CaseTree root(*what, family.takes_sizes());
   result.cases = 1;
-  const std::string death = death_in(law, family, *what, options.case_seconds);
-  if (!death.empty()) {
+  const Tried tried = try_apart(law, family, *what, options.case_seconds);
+  if (!tried.death.empty()) {
     result.status = Status::broken;
-    explainer.explain_death(result, root, death, 0);
+    explainer.explain_death(result, root, tried.death, 0);
     return {};
   }
-  const Attempt tried = attempt(law, family, *what);
-  if (const auto* skipped = std::get_if<NotTested>(&tried.judgement)) {
-    return nothing_tried(law, skipped->why);
-  }
+  if (tried.status == Status::not_run) return nothing_tried(law, tried.why);
   result.coverage = tried.coverage;
-  result.status = tried.finding() == nullptr ? Status::held : Status::broken;
-  if (tried.finding() != nullptr) explainer.explain(result, root, 0);
+  result.status = tried.status;
+  const Explainer::Broken broken{&result, root};
+  if (tried.status == Status::broken) explainer.explain({&broken, 1}, {});
   return {};
 }
 

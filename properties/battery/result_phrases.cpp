@@ -1,5 +1,6 @@
 #include "kvcheck/properties/battery/result_phrases.h"
 
+#include <algorithm>
 #include <array>
 
 #include "kvcheck/base/text/text.h"
@@ -119,6 +120,18 @@ std::string words_of(const Statistic& statistic) {
 
 std::string repeat_line(const LawResult& result, const std::string& command) {
   return command + (command.empty() ? "" : " ") + "--reproduce '" + result.reproduce + "'";
+}
+
+std::string scores_note(const BatteryResult& result) {
+  const Contract& contract = result.contract;
+  const bool asked = std::ranges::any_of(
+      result.laws, [](const LawResult& tried) { return tried.law->id == "reference.model"; });
+  if (!asked || !contract.wants_attention || !contract.reference.empty()) return {};
+  return "Scores are hardly judged, as no reference is declared: the laws see whether attention "
+         "decides, but not whether each choice is the right one. If the rule is that of a policy "
+         "of kvcheck (kvcheck policies), declare it: \"reference\":\"h2o:sinks=" +
+         std::to_string(contract.sinks) + ",recent=" + std::to_string(contract.recent) +
+         ",budget=" + std::to_string(contract.budget) + "\", for example.";
 }
 
 }  // namespace kv::properties

@@ -25,6 +25,10 @@ std::string where_of(const LawResult& result);
 // it is the case itself.
 std::string run_of(const LawResult& result);
 
+// That scores are hardly judged, and the declaration that would change this, where a subject that
+// decides by attention names no reference; else empty.
+std::string scores_note(const BatteryResult& result);
+
 // "hitter, planted 3".
 std::string words_of(const Stream& stream);
 

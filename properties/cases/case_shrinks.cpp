@@ -32,6 +32,30 @@ Case without(const Case& what, std::size_t begin, std::size_t count) {
   return result;
 }
 
+// Without the fork at `fork`: what was done on its copy is done on the parent, of whose own later
+// calls nothing remains, nor of the forks among them.
+Case on_parent(const Case& what, std::size_t fork) {
+  Case result{what.setup, what.stream, {}};
+  constexpr std::uint32_t gone = 0xffffffff;
+  const std::uint32_t parent = what.calls[fork].branch;
+  std::vector<std::uint32_t> number = {0};  // of each branch, once renumbered
+  std::uint32_t next = 1;
+  for (std::size_t i = 0; i < what.calls.size(); ++i) {
+    Call call = what.calls[i];
+    if (call.branch >= number.size()) continue;
+    const bool dropped = number[call.branch] == gone || (i > fork && call.branch == parent);
+    if (i == fork) {
+      number.push_back(number[parent]);
+      continue;
+    }
+    if (call.kind == Kind::fork) number.push_back(dropped ? gone : next++);
+    if (dropped) continue;
+    call.branch = number[call.branch];
+    result.calls.push_back(std::move(call));
+  }
+  return result;
+}
+
 // Feeds of the same branch and variant that follow each other become one, wherever or at `only`.
 Case merged(const Case& what, std::optional<std::size_t> only) {
   Case result{what.setup, what.stream, {}};
@@ -58,6 +82,12 @@ class Shrinks {
       for (std::size_t end = calls; end >= length && end > 0; end -= std::min(end, length)) {
         add(without(what_, end - length, length));
       }
+    }
+  }
+
+  void fewer_forks() {
+    for (std::size_t i = 0; i < what_.calls.size(); ++i) {
+      if (what_.calls[i].kind == Kind::fork) add(on_parent(what_, i));
     }
   }
 
@@ -90,6 +120,26 @@ class Shrinks {
         next.calls[i].amount -= fewer;
         if (fits(next.setup)) add(std::move(next));
         break;
+      }
+    }
+  }
+
+  // A smaller budget with shorter chunks: each by as many tokens, or in proportion.
+  void sizes_and_chunks() {
+    const std::uint32_t budget = what_.setup.budget;
+    for (const std::uint32_t to : towards(budget, 1)) {
+      for (const bool in_proportion : {false, true}) {
+        Case next = what_;
+        next.setup.budget = to;
+        next.setup.sinks = std::min(next.setup.sinks, to);
+        next.setup.recent = std::min(next.setup.recent, to - next.setup.sinks);
+        for (Call& call : next.calls) {
+          if (!is_feed(call) || call.amount < 2) continue;
+          const std::int64_t shorter =
+              in_proportion ? call.amount * to / budget : call.amount - (budget - to);
+          call.amount = std::max<std::int64_t>(1, shorter);
+        }
+        add(std::move(next));
       }
     }
   }
@@ -220,6 +270,7 @@ class Shrinks {
 std::vector<Case> simpler_cases(const Case& what, bool takes_sizes) {
   Shrinks shrinks(what);
   shrinks.fewer_calls();
+  shrinks.fewer_forks();
   shrinks.merges();
   if (takes_sizes) {
     shrinks.shape();
@@ -228,6 +279,7 @@ std::vector<Case> simpler_cases(const Case& what, bool takes_sizes) {
   shrinks.amounts();
   shrinks.variants();
   if (takes_sizes) shrinks.tighter();
+  if (takes_sizes) shrinks.sizes_and_chunks();
   shrinks.stream();
   shrinks.subject_seed();
   return std::move(shrinks.all);

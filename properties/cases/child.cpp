@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -62,10 +64,29 @@ void say(std::string_view what) {
   static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) + 0);
 }
 
+// Beyond what is mapped now, since a sanitizer maps terabytes that it never uses.
+void limit_memory() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return;
+  unsigned long long numbers[6] = {};
+  for (unsigned long long& number : numbers) {
+    if (std::fscanf(file, "%llu", &number) != 1) break;
+  }
+  std::fclose(file);
+  const rlim_t data = numbers[5] * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  rlimit limit{};
+  if (data == 0 || ::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const auto half = static_cast<rlim_t>(::sysconf(_SC_PHYS_PAGES)) / 2 *
+                    static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, data + std::min<rlim_t>(child_memory, half));
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
 [[noreturn]] void be_child(const std::function<void()>& work, const ErrorOutput& errors) {
   errors.take_standard_error();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process would read its answer
   die_of_signals();
+  limit_memory();
   try {
     work();
   } catch (const std::exception& exception) {
@@ -155,8 +176,14 @@ std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait) {
   std::vector<std::unique_ptr<Child>> children;
+  children.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    children.push_back(std::make_unique<Child>([&work, i] { work(i); }));
+    try {
+      children.push_back(std::make_unique<Child>([&work, i] { work(i); }));
+    } catch (const std::system_error&) {
+      if (i == 0) throw;
+      break;
+    }
   }
   std::string first;
   for (const auto& child : children) {

@@ -33,6 +33,11 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
+// Data that a child may allocate beyond what its parent had: what allocates without end is refused
+// memory, in the call that does it, before the system looks for a process to end. At most half of
+// what the machine has.
+inline constexpr std::uint64_t child_memory = std::uint64_t{4} << 30U;
+
 // Runs `work` in a child process and waits. Empty if it came to its end; else how it died, as "it
 // died of signal 11 (Segmentation fault)", with the last line that it wrote on standard error, or
 // "it gave no answer in time". `wait` is called some times a second; may be null. What the
@@ -41,7 +46,8 @@ class Interrupted : public std::runtime_error {
 std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait);
 
 // Runs work(0), ..., work(count - 1) in a child process each, all at once, and waits. Gives how the
-// first that did not come to its end died; empty if all did.
+// first that did not come to its end died; empty if all did. If the system starts fewer processes,
+// but one at least, the last numbers are not worked on: let the processes share a list of tasks.
 std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait);

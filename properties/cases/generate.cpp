@@ -10,6 +10,7 @@
 #include "kvcheck/properties/cases/drawer.h"
 #include "kvcheck/properties/cases/long_streams.h"
 #include "kvcheck/properties/cases/script.h"
+#include "kvcheck/properties/cases/shapes.h"
 
 namespace kv::properties {
 namespace {
@@ -34,12 +35,12 @@ void draw_sizes(Drawer& draw, Setup& setup) {
   setup.budget = setup.sinks + setup.recent + draw.below(5);
 }
 
-// One case in so many is of the requested setup: fewer where its cases are long.
+// One case in so many is of the requested setup: fewer where its cases are long, or of many units.
 std::uint64_t period_for(const Setup& requested) {
-  return requested.budget <= 32    ? 8
-         : requested.budget <= 128 ? 16
-         : requested.budget <= 384 ? 48
-                                   : 100;
+  const std::uint64_t units =
+      std::uint64_t{requested.layers} * requested.kv_heads * requested.sequences;
+  const std::uint64_t rows = requested.budget * std::max<std::uint64_t>(1, units / 16);
+  return rows <= 32 ? 8 : rows <= 128 ? 16 : rows <= 384 ? 48 : 100;
 }
 
 void cap_shape(std::uint32_t most, Setup& setup) {
@@ -63,6 +64,26 @@ void draw_shape(Drawer& draw, const Wants& wants, Setup& setup) {
   setup.kv_heads = some(wants.several_heads);
   setup.group = wants.several_heads && draw.chance(1, 2) ? 2 + draw.below(2) : 1;
   cap_shape(12, setup);
+}
+
+// The number of a case among those that have many layers, heads or sequences. Of the shared cases
+// one in six has, if it has several: at the quick level 25 without operations, which go through all
+// shapes, and as many with some. A law that compares runs has fewer cases, so one in four.
+std::optional<std::uint64_t> among_many(const CaseScope& scope, std::uint64_t index) {
+  const Wants& wants = scope.wants;
+  if (!wants.several_layers && !wants.several_heads && !wants.several_sequences) return {};
+  if (!scope.shared) return index % 4 == 1 ? std::optional(index / 4) : std::nullopt;
+  if (index % 12 == 4) return index / 12;
+  if (index % 12 == 5) return index / 12 + covering_shapes().size() / 2;
+  return {};
+}
+
+void take_shape(const Wants& wants, std::uint64_t number, Setup& setup) {
+  const SetupShape& shape = covering_shapes()[number % covering_shapes().size()];
+  setup.layers = wants.several_layers ? shape.layers : 1;
+  setup.kv_heads = wants.several_heads ? shape.kv_heads : 1;
+  setup.group = wants.several_heads ? shape.group : 1;
+  setup.sequences = wants.several_sequences || wants.reorders ? shape.sequences : 1;
 }
 
 Stream draw_stream(Drawer& draw, std::uint64_t tokens) {
@@ -90,29 +111,44 @@ void keep_uneven(const CaseScope& scope, Setup& setup) {
   setup.kv_heads = std::max(setup.kv_heads, scope.requested.kv_heads);
 }
 
-// The requested setup unchanged, but for a drawn shape if the subject takes any.
+// The requested setup, with more layers, heads and sequences where the case wants several and the
+// subject takes any.
 Agreed requested_setup(Drawer& draw, const CaseScope& scope) {
   Agreed out{scope.requested};
-  if (scope.takes_sizes) draw_shape(draw, scope.wants, out.setup);
-  keep_uneven(scope, out.setup);
+  if (scope.takes_sizes) {
+    Setup drawn;
+    draw_shape(draw, scope.wants, drawn);
+    for (std::uint32_t Setup::*field :
+         {&Setup::layers, &Setup::kv_heads, &Setup::group, &Setup::sequences}) {
+      if (out.setup.*field == 1) out.setup.*field = drawn.*field;
+    }
+    const Setup& asked = scope.requested;
+    cap_shape(std::max(most_units, asked.layers * asked.query_heads() * asked.sequences),
+              out.setup);
+  }
   out.contract = scope.contract(out.setup);
   if (!out.contract) out.contract = scope.contract(out.setup = scope.requested);
   return out;
 }
 
-// One try at sizes that the subject may refuse; the first one belongs to the sweep.
-void draw_setup(
-    Drawer& draw, const CaseScope& scope, std::uint64_t index, bool first_try, Agreed& out) {
+// One try at sizes that the subject may refuse; the first one belongs to the sweep, and only the
+// first few may be of many units.
+void draw_setup(Drawer& draw, const CaseScope& scope, std::uint64_t index, int tries, Agreed& out) {
   const Length length = scope.length ? scope.length(index) : Length{};
   const bool is_long = length.tokens > 0;
   if (is_long && length.way == Length::Way::room) {
     draw_large_sizes(draw, length.tokens, out.setup);
-  } else if (first_try) {
+  } else if (tries == 0) {
     sweep_sizes(index, scope.seed, out.setup);
   } else {
     draw_sizes(draw, out.setup);
   }
-  draw_shape(draw, scope.wants, out.setup);
+  const auto many = tries < 8 && !is_long ? among_many(scope, index) : std::nullopt;
+  if (many) {
+    take_shape(scope.wants, *many + scope.seed, out.setup);
+  } else {
+    draw_shape(draw, scope.wants, out.setup);
+  }
   if (is_long) cap_shape(length.way == Length::Way::room || length.tokens > 600 ? 2 : 4, out.setup);
   keep_uneven(scope, out.setup);
   out.contract = scope.contract(out.setup);
@@ -130,7 +166,7 @@ Case draw_case(Drawer& draw, const CaseScope& scope, std::uint64_t index) {
   constexpr int most_tries = 32;
   Agreed agreed{scope.requested};
   for (int i = 0; i < most_tries && !requested && !agreed.contract; ++i) {
-    draw_setup(draw, scope, index, i == 0, agreed);
+    draw_setup(draw, scope, index, i, agreed);
   }
   if (!agreed.contract) agreed = requested_setup(draw, scope);
   agreed.setup.seed = draw.chance(1, 4) ? 0 : draw.below(100000);

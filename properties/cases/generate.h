@@ -57,6 +57,7 @@ struct CaseScope {
   Setup requested;          // tried in a share of the cases, and alone without takes_sizes
   bool takes_sizes = true;  // whether other sizes can be made
   std::uint64_t seed = 1;
+  bool shared = false;  // many laws judge these cases, and no law has others
 
   // What a subject of a setup declares; nothing if it refuses the setup.
   std::function<std::optional<Contract>(const Setup&)> contract{};
@@ -71,6 +72,7 @@ struct CaseScope {
 // in an order of the seed; setups that the subject refuses are drawn anew. Chunks are of the sizes
 // at which caches break (1, 2, and the recent window and the budget give or take one), streams long
 // enough for evictions and wraps in most cases, and every requested kind of call happens in most.
+// One case in six has many layers, heads or sequences (shapes.h), of those of one law one in four.
 // Long cases (CaseScope::length) are of few units, and of the sweep's sizes but for Way::room.
 class CaseSource {
  public:

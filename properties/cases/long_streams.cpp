@@ -15,13 +15,13 @@ constexpr std::array<std::uint32_t, 3> blocks = {64, 128, 256};
 
 class Chunks {
  public:
-  explicit Chunks(std::uint32_t longest) : longest_(longest) {}
+  explicit Chunks(const Contract& contract) : contract_(contract) {}
 
   // `tokens` more, in chunks of at most `most`.
   void take(std::uint32_t tokens, std::uint32_t most) {
-    if (longest_ > 0) most = std::min(most, longest_);
     while (tokens > 0) {
-      const std::uint32_t chunk = std::min(tokens, most);
+      const std::uint32_t longest = contract_.longest_after(fed);
+      const std::uint32_t chunk = std::min({tokens, most, longest == 0 ? tokens : longest});
       all.push_back(chunk);
       fed += chunk;
       tokens -= chunk;
@@ -32,7 +32,7 @@ class Chunks {
   std::uint32_t fed = 0;
 
  private:
-  std::uint32_t longest_;
+  const Contract& contract_;
 };
 
 // A short prompt, and then token by token.
@@ -78,8 +78,8 @@ void fill(Drawer& draw, std::uint32_t tokens, std::uint32_t budget, Chunks& chun
 std::vector<std::uint32_t> draw_long_chunks(Drawer& draw,
                                             const Length& length,
                                             std::uint32_t budget,
-                                            std::uint32_t longest) {
-  Chunks chunks(longest);
+                                            const Contract& contract) {
+  Chunks chunks(contract);
   switch (length.way) {
     case Length::Way::decode:
       decode(draw, length.tokens, chunks);
@@ -102,7 +102,9 @@ void draw_large_sizes(Drawer& draw, std::uint32_t tokens, Setup& setup) {
   for (const std::uint32_t larger : blocks) {
     if (2 * larger + 2 < tokens) block = larger;
   }
-  setup.budget = block - 1 + draw.below(4);
+  // A block give or take a token, or a number between two blocks, which rounding would change.
+  setup.budget = block + (draw.chance(1, 3) ? 3 + draw.below(block / 2) : draw.below(4) - 1U);
+  if (2 * setup.budget + 2 > tokens) setup.budget = tokens / 2 - 1;
   setup.sinks = draw.below(5);
   const std::uint32_t left = setup.budget - setup.sinks;
   setup.recent = draw.pick(std::vector<std::uint32_t>{1, 4, 8, left / 4, left / 2, left});

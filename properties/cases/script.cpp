@@ -17,14 +17,16 @@ struct Edges {
         recent(contract.recent),
         budget(contract.budget),
         slack(contract.timing == Timing::lazy && contract.budget > 0 ? contract.slack : 0),
-        longest(contract.longest_chunk) {
+        longest(contract.longest_chunk),
+        longest_first(contract.longest_after(0)) {
     if (contract.visibility != Visibility::top_pages) return;
     recent = contract.top_pages.page;
     budget = contract.top_pages.attended;
   }
 
-  // A chunk of one of the sizes at which something changes; 1 at least.
-  std::uint32_t chunk(Drawer& draw) const {
+  // A chunk of one of the sizes at which something changes, at least 1, and as long as an empty
+  // cache takes it.
+  std::uint32_t first(Drawer& draw) const {
     const std::uint32_t window = recent > 0 ? recent : budget;
     std::vector<std::uint32_t> sizes = {1,
                                         2,
@@ -38,8 +40,11 @@ struct Edges {
                                         2 * budget + 1,
                                         budget > 1 ? budget - 1 : 1};
     if (slack > 0) sizes.push_back(slack + 1);
-    return legal(draw.pick(sizes));
+    return legal(draw.pick(sizes), true);
   }
+
+  // The same, and no longer than any call may be.
+  std::uint32_t chunk(Drawer& draw) const { return legal(first(draw)); }
 
   // Tokens of a whole stream: past the second filling of the budget, and past the slack, in most
   // cases.
@@ -58,9 +63,10 @@ struct Edges {
     return enough + draw.below(2 * budget + 4);
   }
 
-  [[nodiscard]] std::uint32_t legal(std::uint32_t chunk) const {
+  [[nodiscard]] std::uint32_t legal(std::uint32_t chunk, bool is_first = false) const {
     const std::uint32_t size = std::max(1U, chunk);
-    return longest == 0 ? size : std::min(size, longest);
+    const std::uint32_t most = is_first ? longest_first : longest;
+    return most == 0 ? size : std::min(size, most);
   }
 
   std::uint32_t sinks;
@@ -68,6 +74,7 @@ struct Edges {
   std::uint32_t budget;
   std::uint32_t slack;  // rows beyond the budget that may stay
   std::uint32_t longest;
+  std::uint32_t longest_first;
 };
 
 // The chunks of a stream of `tokens` tokens.
@@ -75,7 +82,7 @@ std::vector<std::uint32_t> draw_chunks(Drawer& draw, const Edges& edges, std::ui
   std::vector<std::uint32_t> chunks;
   std::uint32_t left = tokens;
   const auto take = [&](std::uint32_t size) {
-    const std::uint32_t chunk = std::min(left, edges.legal(size));
+    const std::uint32_t chunk = std::min(left, edges.legal(size, chunks.empty()));
     if (chunk > 0) chunks.push_back(chunk);
     left -= chunk;
   };
@@ -84,7 +91,7 @@ std::vector<std::uint32_t> draw_chunks(Drawer& draw, const Edges& edges, std::ui
   constexpr std::uint32_t most_single = 64;
   if (way == 0 && tokens > most_single) take(tokens - most_single / 2);
   if (way == 1) take(tokens);
-  if (way == 2 || way == 3) take(edges.chunk(draw));
+  if (way == 2 || way == 3) take(edges.first(draw));
   const std::uint32_t constant = way == 4 ? edges.chunk(draw) : 1;
   constexpr std::size_t most_calls = 80;
   while (left > 0) {
@@ -109,9 +116,16 @@ class Script {
   void begin_with_junk() { branches_[0].variant = next_variant_++; }
 
   void feed(std::uint32_t branch, std::uint32_t tokens, std::int32_t variant) {
-    add({.kind = Kind::feed, .branch = branch, .amount = tokens, .variant = variant});
-    branches_[branch].length += tokens;
-    branches_[branch].fed = true;
+    // Relations feed what a case feeds in another order, so only its first chunk may be one that
+    // an empty cache alone takes. The rest of what was drawn follows in legal chunks.
+    do {
+      const std::uint32_t chunk = any_fed_ ? std::min(tokens, edges_.legal(tokens)) : tokens;
+      add({.kind = Kind::feed, .branch = branch, .amount = chunk, .variant = variant});
+      branches_[branch].length += chunk;
+      branches_[branch].fed = true;
+      any_fed_ |= chunk > 0;
+      tokens -= chunk;
+    } while (tokens > 0);
   }
 
   void feed(std::uint32_t tokens) {
@@ -189,8 +203,8 @@ class Script {
     }
     add({.kind = Kind::truncate,
          .branch = at,
-         .amount =
-             draw_.pick(std::vector<std::int64_t>{-5, -1, length + 1, length + 100, length})});
+         .amount = draw_.pick(std::vector<std::int64_t>{-5, -1, length + 1, length + 100, length,
+                                                        length + (std::int64_t{1} << 32)})});
   }
 
   void truncate_to(std::uint32_t branch, std::int64_t length) {
@@ -221,6 +235,7 @@ class Script {
   const Edges& edges_;
   std::vector<Branch> branches_{1};
   std::int32_t next_variant_ = 1;
+  bool any_fed_ = false;
 };
 
 // The kinds of calls of one case: each requested kind with probability 3/4, but at least one; and
@@ -254,10 +269,9 @@ std::vector<Call> draw_calls(Drawer& draw,
                              const Contract& contract,
                              const Length& length) {
   const Edges edges(contract);
-  const auto chunks =
-      length.tokens > 0
-          ? draw_long_chunks(draw, length, std::max(1U, contract.budget), contract.longest_chunk)
-          : draw_chunks(draw, edges, edges.stream(draw));
+  const auto chunks = length.tokens > 0
+                          ? draw_long_chunks(draw, length, std::max(1U, contract.budget), contract)
+                          : draw_chunks(draw, edges, edges.stream(draw));
   const std::vector<Kind> kinds = draw_kinds(draw, wants);
   std::vector<std::vector<Kind>> before(chunks.size() + 1);
   for (const Kind kind : kinds) {

@@ -20,7 +20,7 @@ Shrunk shrink(const CaseTree& failing,
   while (at) {
     std::optional<CaseTree> next;
     at->simpler([&](const CaseTree& candidate) {
-      if (is_over()) return true;
+      if (is_over()) return result.cut = true;
       if (!known.insert(candidate.value().text()).second) return false;
       ++result.tried;
       if (fails(candidate.value())) next = candidate;

@@ -18,6 +18,7 @@ struct ShrinkBound {
 struct Shrunk {
   Case smallest;
   std::uint64_t tried = 0;
+  bool cut = false;  // the bound was met before all simpler cases were tried
 };
 
 // Walks from a failing case to simpler ones that fail too, taking the first at every step and never

@@ -73,6 +73,36 @@ struct ModuloOfAByte final : ChanceWrong {
   }
 };
 
+// As a program has it: its draws are its own, so that no outcome can be enumerated.
+struct ModuloOfTenBits final : ChanceWrong {
+  static TaggedOptions options() { return {.policy = "reservoir", .own_chance = true}; }
+
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws& draws) override {
+    const Position position = choice.middle.back();
+    const std::uint64_t draw = draws.below(1024, position, 0) % unit.entered;
+    return draw < choice.capacity ? draw : choice.capacity;
+  }
+};
+
+// The rows with the largest keys are the sample, and keys are stored in eight bits of mantissa:
+// above one half they are multiples of 1/256, and among equals the older remains.
+struct KeysInBf16 final : ChanceWrong {
+  static TaggedOptions options() { return ModuloOfTenBits::options(); }
+
+  std::size_t victim(CacheUnit&, const Choice& choice, Draws& draws) override {
+    const auto key = [&](Position position) {
+      int exponent = 0;
+      const double mantissa = std::frexp(draws.uniform(position, 0), &exponent);
+      return std::ldexp(std::nearbyint(mantissa * 256), exponent);
+    };
+    std::size_t least = 0;
+    for (std::size_t i = 1; i < choice.middle.size(); ++i) {
+      if (key(choice.middle[i]) <= key(choice.middle[least])) least = i;
+    }
+    return least;
+  }
+};
+
 // The count is the same for a whole chunk.
 struct ChunkChance : ChanceWrong {
   static TaggedOptions options() {
@@ -176,6 +206,10 @@ std::vector<Mutant> chance_mutants() {
        of<LastNeverReplaced>},
       {"oldest-sample-replaced", "the victim is the oldest", "made", of<OldestReplaced>},
       {"tilt-to-the-oldest", "one victim in ten is the oldest", "made", of<TiltsToOldest>},
+      {"modulo-of-ten-bits", "draws of its own are ten bits modulo the count of tokens", "made",
+       of<ModuloOfTenBits>},
+      {"keys-in-bf16", "random keys are rounded to bf16, and of equal ones the older remains",
+       "made, after bottom-k samples whose keys are stored beside bf16 scores", of<KeysInBf16>},
       {"modulo-of-a-byte", "draws are a byte modulo the bound", "made", of<ModuloOfAByte>},
       {"count-at-chunk-end", "a whole chunk enters by its last count", "made",
        of<CountsAtChunkEnd>},

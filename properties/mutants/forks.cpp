@@ -53,6 +53,21 @@ struct ForkWrong : ScoredWrong {
   }
 };
 
+// The first copy is whole; a copy of a copy is not.
+struct SecondForkLosesScores final : ScoredWrong {
+  Answer<std::unique_ptr<Subject>> fork() override {
+    auto answer = ScoredWrong::fork();
+    auto& copy = dynamic_cast<SecondForkLosesScores&>(*std::get<std::unique_ptr<Subject>>(answer));
+    for (CacheUnit& unit : copy.state_.units) {
+      for (StoredRow& row : unit.rows) row.gathered = is_fork_ ? 0 : row.gathered;
+    }
+    copy.is_fork_ = true;
+    return answer;
+  }
+
+  bool is_fork_ = false;
+};
+
 struct ForkAdds final : ForkWrong {
   static TaggedOptions options() { return {}; }
 
@@ -182,6 +197,8 @@ std::vector<Mutant> fork_mutants() {
        "ollama pull request 6831", of<ForkAdds>},
       {"fork-forgets-scores", "a fork starts with no attention gathered", "made",
        of<LosesScores<ForkWrong>>},
+      {"fork-of-a-fork-forgets-scores", "a fork of a fork starts with no attention gathered",
+       "made, after beams that copy their parent's scores only", of<SecondForkLosesScores>},
       {"fork-restarts-the-count", "a fork of a reservoir counts from its size again", "made",
        of<RestartsCount<ForkWrong>>},
       {"reorder-does-nothing", "beams are not reordered", "transformers issue 46612",

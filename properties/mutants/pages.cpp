@@ -78,6 +78,32 @@ struct FreesRowByRow final : PageWrong {
   }
 };
 
+// The mask is that of the pages: it shows what they hold beside the window.
+struct MaskOfPages final : PageWrong {
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    return row.token.position <= query.position &&
+           pages_kept(unit)[page_at(static_cast<std::uint64_t>(row.token.position))];
+  }
+};
+
+// The row before the window is seen for as long as its page is stored.
+template <typename Base>
+struct MaskOneTokenWide final : Base {
+  static TaggedOptions options() {
+    TaggedOptions options = Base::options();
+    options.page = 4;
+    return options;
+  }
+
+  bool may_see(const CacheUnit& unit, const StoredRow& row, Token query) override {
+    std::int64_t newest = -1;
+    for (const StoredRow& other : unit.rows) {
+      if (other.evicted) newest = std::max<std::int64_t>(newest, other.token.position);
+    }
+    return Base::may_see(unit, row, query) || row.token.position == newest;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> page_mutants() {
@@ -95,6 +121,12 @@ std::vector<Mutant> page_mutants() {
       {"pages-leak", "far down the stream pages are not freed any more", "made", of<NeverFreed>},
       {"unfilled-page-hidden", "rows of a page that is not full are hidden from later calls",
        "made", of<LastPageHidden>},
+      {"page-mask-one-page-wide", "the mask shows all rows of the pages that are stored",
+       "made, after paged kernels whose mask is the block table", of<MaskOfPages>},
+      {"page-mask-one-token-wide", "the row before the window is seen while its page is stored",
+       "made", of<MaskOneTokenWide<Wrong>>},
+      {"page-mask-one-token-wide-causal", "the same under causal visibility", "made",
+       of<MaskOneTokenWide<CausalWrong>>},
   };
 }
 

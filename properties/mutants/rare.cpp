@@ -153,10 +153,23 @@ struct TrimsTooFarAtTheSlack final : Wrong {
   }
 };
 
+// A page is as long as a chunk of the budget needs it, and a longer one is written behind its end.
+struct WritesPastItsArray final : Wrong {
+  void after_chunk(CacheUnit& unit) override {
+    Wrong::after_chunk(unit);
+    volatile std::size_t size = 4096;  // so that no compiler sees what is wrong here
+    std::vector<char> page(size);
+    volatile char* const end = page.data() + size;
+    for (int i = 0; i < (chunk_ > contract_.budget ? 32 : 0); ++i) end[i] = 0x55;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> rare_mutants() {
   return {
+      {"writes-past-its-array", "a chunk longer than the budget is written 32 bytes past an array",
+       "made", of<WritesPastItsArray>},
       {"second-wrap-one-slot-on",
        "on its second round, and only then, a ring writes a slot further",
        "made, after ring buffers", of<SecondWrapOneOff>},

@@ -115,10 +115,20 @@ struct RefusesWhatItPromised final : RollbackWrong {
   }
 };
 
+struct LengthIn32Bits final : Wrong {
+  static TaggedOptions options() { return {.rollback = 6}; }
+
+  Answer<Done> truncate(std::int64_t length) override {
+    return Wrong::truncate(static_cast<std::int32_t>(length));
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> rollback_mutants() {
   return {
+      {"length-in-32-bits", "a length beyond 2^32 is cut to its low bits, and carried out", "made",
+       of<LengthIn32Bits>},
       {"rollback-by-the-first-layers-length",
        "how far to go back is read from layer 0's rows; later layers keep theirs", "rMLX issue 509",
        of<ByFirstLayersLength>},

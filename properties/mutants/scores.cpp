@@ -226,6 +226,27 @@ struct TheLast final : ScoresApart {
   std::size_t entry_of(std::size_t, std::size_t rows) override { return rows - 1; }
 };
 
+// Scores lie in a list by slot, and a new row adds to what its slot had.
+struct SlotKeepsItsScore final : CausalScoredWrong {
+  static TaggedOptions options() {
+    return {.policy = "h2o", .visibility = Visibility::causal, .slots = SlotOrder::lowest_free};
+  }
+
+  void observe(CacheUnit& unit, const Rows& visible, std::span<const float> mass) override {
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      const std::size_t slot = unit.rows[visible[i]].slot;
+      if (slot >= unit.notes.size()) unit.notes.resize(slot + 1);
+      unit.notes[slot] += static_cast<double>(mass[i]);
+    }
+  }
+
+  std::size_t victim(CacheUnit& unit, const Choice& choice, Draws&) override {
+    const auto least = std::ranges::min_element(
+        choice.rows, {}, [&](const StoredRow* row) { return unit.notes[row->slot]; });
+    return static_cast<std::size_t>(least - choice.rows.begin());
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> score_mutants() {
@@ -264,6 +285,8 @@ std::vector<Mutant> score_mutants() {
        of<TheOneBefore>},
       {"score-deleted-one-after", "the score of the row behind the victim is deleted", "made",
        of<TheOneAfter>},
+      {"slot-keeps-its-score", "a new row adds to the score of the row whose slot it takes", "made",
+       of<SlotKeepsItsScore>},
       {"scores-cut-at-the-end", "a row is removed from the middle, its score from the end", "made",
        of<TheLast>},
   };

@@ -123,5 +123,8 @@ std::vector<Mutant> length_mutants();
 std::vector<Mutant> promise_mutants();
 std::vector<Mutant> rare_mutants();
 std::vector<Mutant> sharing_mutants();
+std::vector<Mutant> declared_mutants();
+std::vector<Mutant> place_mutants();
+std::vector<Mutant> prompt_mutants();
 
 }  // namespace kv::properties

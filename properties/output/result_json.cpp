@@ -61,12 +61,16 @@ std::string json_of(const LawResult& result) {
       .add("cases", result.cases)
       .add("vacuous", result.vacuous)
       .add("shrinks", result.shrinks)
+      .add("shrinks_cut", result.shrinks_cut)
       .add_raw("coverage", json_of(result.coverage));
   if (result.finding) {
     object.add("expected", result.finding->expected).add("seen", result.finding->seen);
     object.add("where", where_of(result));
   }
-  if (result.smallest) object.add("smallest", result.smallest->text());
+  if (!result.recorded_at.empty()) object.add("recorded_at", result.recorded_at);
+  if (result.smallest && result.recorded_at.empty()) {
+    object.add("smallest", result.smallest->text());
+  }
   if (const std::string run = run_of(result); !run.empty()) object.add("shown_is", run);
   if (result.finding && result.history) {
     object.add("picture", picture(*result.history, *result.finding));
@@ -95,15 +99,17 @@ std::string statistics_json(std::span<const Statistic> statistics) {
 }
 
 void write_json(const BatteryResult& report, std::ostream& out) {
-  out << JsonObject()
-             .add("subject", report.subject)
-             .add("holds", report.holds())
-             .add("complete", report.complete())
-             .add("level", name_of(report.effort.level))
-             .add("seed", report.effort.seed)
-             .add("cases", report.cases)
+  JsonObject object;
+  object.add("subject", report.subject)
+      .add("holds", report.holds())
+      .add("complete", report.complete());
+  if (!report.recorded) {
+    object.add("level", name_of(report.effort.level)).add("seed", report.effort.seed);
+  }
+  out << object.add("cases", report.cases)
              .add_raw("contract", json_of(report.contract))
              .add_raw("deviations", json_list(report.deviations, json_string))
+             .add("scores_note", scores_note(report))
              .add_raw("laws", json_list(report.laws, [](const LawResult& r) { return json_of(r); }))
              .text()
       << "\n";

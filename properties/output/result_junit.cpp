@@ -33,7 +33,11 @@ std::string failure_text(const LawResult& result, const std::string& command) {
     text += "\nexpected: " + result.finding->expected + "\nseen: " + result.finding->seen;
   }
   if (result.measured) text += "\nseen: " + result.measured->sentence;
-  if (result.smallest) text += "\nsmallest case: " + result.smallest->text();
+  if (!result.recorded_at.empty()) {
+    text += "\nrecorded at: " + result.recorded_at;
+  } else if (result.smallest) {
+    text += "\nsmallest case: " + result.smallest->text();
+  }
   if (const std::string run = run_of(result); !run.empty()) text += "\nshown is: " + run;
   if (!result.legal_if.empty()) text += "\nlegal if it declared " + result.legal_if;
   if (result.finding && result.history) text += "\n" + picture(*result.history, *result.finding);

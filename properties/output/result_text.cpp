@@ -50,6 +50,7 @@ void write_indented(const std::string& text, std::ostream& out) {
 
 void write_case(const LawResult& result, std::ostream& out) {
   const Finding& finding = *result.finding;
+  if (!result.recorded_at.empty()) write_field("file", result.recorded_at, out);
   if (const std::string where = where_of(result); !where.empty()) write_field("where", where, out);
   write_field("expected", finding.expected, out);
   write_field("seen", finding.seen, out);
@@ -61,9 +62,18 @@ void write_case(const LawResult& result, std::ostream& out) {
     }
   }
   const Case& smallest = *result.smallest;
-  write_field("sizes", words_of(smallest.setup), out);
-  write_field("stream", words_of(smallest.stream), out);
+  // A recorded run has the sizes that are printed first, and a stream that is not known.
+  if (result.recorded_at.empty()) {
+    write_field("sizes", words_of(smallest.setup), out);
+    write_field("stream", words_of(smallest.stream), out);
+  }
   write_field("calls", smallest.calls.empty() ? "none" : words_of(smallest.calls), out);
+  if (result.shrinks_cut) {
+    write_field("not small",
+                "time ran out after " + std::to_string(result.shrinks) +
+                    " simpler cases, so a smaller one may break the law too",
+                out);
+  }
   if (const std::string run = run_of(result); !run.empty()) {
     write_field("shown is", "what the law makes of this: " + run, out);
   }
@@ -187,9 +197,16 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
       << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)
-      << " not applicable\n"
-      << report.cases << " cases, level " << name_of(report.effort.level) << ", seed "
-      << report.effort.seed << "\n";
+      << " not applicable\n";
+  if (report.recorded) {
+    out << report.cases << (report.cases == 1 ? " recorded run\n" : " recorded runs\n");
+  } else {
+    out << report.cases << " cases, level " << name_of(report.effort.level) << ", seed "
+        << report.effort.seed << "\n";
+  }
+  if (const std::string note = scores_note(report); !note.empty()) {
+    out << wrapped(note, line_width, 0) << "\n";
+  }
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {

@@ -103,10 +103,11 @@ Result<std::unique_ptr<Child>> start(const std::function<void(const Pipes&)>& in
   return std::make_unique<Child>(process, pipes.in[0], pipes.out[0], pipes.err[0]);
 }
 
-// Appends what can be read now. False at the end.
+// Appends what can be read now, but not all that a writer without end has. False at the end.
 bool drain(int descriptor, std::string& text) {
   std::array<char, 65536> bytes;
-  for (;;) {
+  constexpr int most_reads = 16;
+  for (int i = 0; i < most_reads; ++i) {
     const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
     if (count > 0) {
       text.append(bytes.data(), static_cast<std::size_t>(count));
@@ -114,6 +115,7 @@ bool drain(int descriptor, std::string& text) {
       return count < 0 && (errno == EAGAIN || errno == EINTR);
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -190,14 +192,21 @@ std::string Child::exchange(std::string_view& rest, int timer) {
   return polled[0].revents != 0 ? "late" : "";
 }
 
-Result<std::string> Child::ask(std::string_view line, double seconds) {
+Result<std::string> Child::ask(std::string_view line, double seconds, std::size_t longest) {
   if (!alive()) return io_error("the child process is gone");
   std::string message(line);
   message += '\n';
   std::string_view rest = message;
   int timer = timer_of(seconds);
+  std::size_t searched = 0;  // no line ends before
   for (;;) {
-    const std::size_t end = answers_.find('\n');
+    const std::size_t end = answers_.find('\n', searched);
+    searched = std::min(end, answers_.size());
+    if (std::min(end, answers_.size()) > longest) {
+      close_one(timer);
+      answers_.clear();
+      return gone("wrote a line of more than " + std::to_string(longest) + " bytes");
+    }
     if (end != std::string::npos && rest.empty()) {
       std::string answer = answers_.substr(0, end);
       answers_.erase(0, end + 1);

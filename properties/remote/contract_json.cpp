@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/properties/family.h"
+#include "kvcheck/properties/heads.h"
 
 namespace kv::properties {
 namespace {
@@ -100,7 +101,30 @@ void read_sizes(const JsonAt& at, Contract& contract) {
     selected = TopPages();
   }
   read_depth(at, "rollback", contract.rollback);
+  read_depth(at, "first_chunk", contract.first_chunk);
   read_depth(at, "largest_budget", contract.largest_budget);
+}
+
+// One number for each layer, or for each unit of each layer.
+void read_budgets(const JsonAt& at, const Setup& setup, Contract& contract) {
+  const auto list = at.find("budgets");
+  if (!list) return;
+  const std::size_t in_layer = Heads{setup, contract.unit}.in_layer();
+  const std::size_t all = setup.layers * in_layer;
+  const std::size_t size = list->size("a list of budgets");
+  if (size == 0) return;
+  if (size != setup.layers && size != all) {
+    list->complain("budgets holds " + std::to_string(size) + " numbers; expected one for each of " +
+                   std::to_string(setup.layers) + " layers, or for each of " + std::to_string(all) +
+                   " units");
+    return;
+  }
+  std::vector<std::uint32_t> budgets;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto own = static_cast<std::uint32_t>((*list)[i].integer("a whole number", 0, most_size));
+    budgets.insert(budgets.end(), all / size, own);
+  }
+  contract.set_budgets(std::move(budgets));
 }
 
 void read_words(const JsonAt& at, Contract& contract) {
@@ -161,15 +185,20 @@ std::string contract_json(const Contract& contract) {
       .add("unit", word_in(units, contract.unit))
       .add("page", count(contract.page))
       .add("pinned_first_page", contract.pinned_first_page)
+      .add("shows_pages", contract.shows_pages)
       .add("unordered", contract.unordered)
       .add("masks_instead", contract.masks_evicted)
       .add("self_may_go", contract.may_evict_newest)
       .add("random", contract.random)
       .add("keeps_fewer", contract.keeps_fewer)
+      .add("evicts_ahead", contract.evicts_ahead)
       .add("longest_chunk", count(contract.longest_chunk));
+  add_depth("first_chunk", contract.first_chunk, object);
   add_depth("rollback", contract.rollback, object);
   add_depth("largest_budget", contract.largest_budget, object);
   return object.add("mean_budget", count(contract.mean_budget))
+      .add_raw("budgets", json_list(contract.budgets, [](auto own) { return std::to_string(own); }))
+      .add("windows", contract.windows)
       .add("shifts", contract.shifts)
       .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
@@ -187,6 +216,8 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "budget",
                 "largest_budget",
                 "mean_budget",
+                "budgets",
+                "windows",
                 "timing",
                 "slack",
                 "visibility",
@@ -197,12 +228,15 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "unit",
                 "page",
                 "pinned_first_page",
+                "shows_pages",
                 "unordered",
                 "masks_instead",
                 "self_may_go",
                 "random",
                 "keeps_fewer",
+                "evicts_ahead",
                 "longest_chunk",
+                "first_chunk",
                 "rollback",
                 "shifts",
                 "precision",
@@ -214,7 +248,11 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
   Contract contract = strictest(name, setup);
   read_sizes(at, contract);
   read_words(at, contract);
+  read_budgets(at, setup, contract);
+  read_flag(at, "windows", contract.windows);
+  read_flag(at, "evicts_ahead", contract.evicts_ahead);
   read_flag(at, "pinned_first_page", contract.pinned_first_page);
+  read_flag(at, "shows_pages", contract.shows_pages);
   read_flag(at, "unordered", contract.unordered);
   read_flag(at, "masks_instead", contract.masks_evicted);
   read_flag(at, "self_may_go", contract.may_evict_newest);

@@ -67,23 +67,47 @@ std::string Conversation::unasked() {
   return said;
 }
 
+std::string Conversation::take_number(boost::json::value& answer) const {
+  if (!numbered_ || !answer.is_object()) return {};
+  const auto found = answer.as_object().find("number");
+  const std::string asked = std::to_string(number_);
+  if (found == answer.as_object().end() || !found->value().is_int64()) {
+    return "the answer to request " + asked + " has no number, though hello says numbers";
+  }
+  const std::int64_t number = found->value().as_int64();
+  answer.as_object().erase(found);
+  if (number == number_) return {};
+  if (number > number_) {
+    return "an answer to request " + std::to_string(number) +
+           ", which was not made; the last was request " + asked;
+  }
+  return "a superfluous line: one more answer to request " + std::to_string(number) +
+         ", where the one to request " + asked + " was expected";
+}
+
 Result<void> Conversation::ask_once(std::string_view request,
                                     const DrawsOf* draws,
                                     const std::function<void(const JsonAt&)>& read) {
   std::string line(request);
+  if (numbered_) line = numbered(request, ++number_);
   for (;;) {
-    const Result<std::string> answer =
-        child_->ask(line, started_ ? options_.seconds : options_.start_seconds);
+    const Result<std::string> answer = child_->ask(
+        line, started_ ? options_.seconds : options_.start_seconds, options_.longest_line);
     if (!answer) return answer.error();
     started_ = true;
     boost::system::error_code failed;
-    const boost::json::value value = boost::json::parse(*answer, failed);
+    boost::json::value value = boost::json::parse(*answer, failed);
     if (failed) {
       return malformed("the answer is no JSON (" + failed.message() + "): " + shown(*answer));
     }
     Complaints complaints{.strict = options_.strict, .lines = {}};
+    const bool is_draw = value.is_object() && value.as_object().contains("draw");
+    if (!is_draw) {
+      const std::string wrong = take_number(value);
+      if (!wrong.empty()) return malformed(wrong + "\nthe line was: " + shown(*answer));
+    }
     const JsonAt at(value, "answer", complaints);
-    const bool draws_now = draws != nullptr && at.find("draw").has_value();
+    const bool draws_now = draws != nullptr && is_draw;
     if (draws_now) {
       line = drawn(at, *draws);
     } else if (const auto error = at.find("error")) {
@@ -99,13 +123,14 @@ Result<void> Conversation::ask_once(std::string_view request,
 Result<Hello> say_hello(Conversation& conversation) {
   Hello hello;
   const auto reported = conversation.ask(hello_request(), nullptr, [&](const JsonAt& at) {
-    at.only_ever({"protocol", "name", "draws", "logits", "sizes", "wanted"});
+    at.only_ever({"protocol", "name", "draws", "logits", "sizes", "wanted", "numbers"});
     const JsonAt version = at.need("protocol");
     static_cast<void>(version.integer("protocol " + std::to_string(protocol_version),
                                       protocol_version, protocol_version));
     hello.name = at.need("name").text("a name");
     if (const auto field = at.find("draws")) hello.draws = field->boolean("a flag");
     if (const auto field = at.find("logits")) hello.logits = field->boolean("a flag");
+    if (const auto field = at.find("numbers")) hello.numbers = field->boolean("a flag");
     if (const auto field = at.find("wanted")) hello.requested = read_setup(*field, hello.requested);
     if (const auto field = at.find("sizes")) {
       const std::string word = field->text("\"any\" or \"wanted\"");
@@ -114,6 +139,7 @@ Result<Hello> say_hello(Conversation& conversation) {
     }
   });
   if (!reported) return reported.error();
+  if (hello.numbers) conversation.expect_numbers();
   return hello;
 }
 

@@ -125,57 +125,6 @@ bool read_column(
   return true;
 }
 
-std::vector<Row> read_rows(const JsonAt& at) {
-  std::vector<Row> rows;
-  const bool plain = at.is_array();
-  if (!plain) {
-    at.only({"values", "keys", "value_places", "key_places", "positions", "key_errors", "steps_off",
-             "full_precision"});
-  }
-  const JsonAt values = plain ? at : at.need("values");
-  const std::size_t count = values.size("a list of token ids");
-  for (std::size_t i = 0; i < count; ++i) {
-    rows.push_back(row_of(read_token(values[i])));
-  }
-  if (plain) return rows;
-  const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
-  const bool apart = read_column(at, "keys", rows, &Row::key, read_token);
-  for (Row& row : rows) row.apart = apart;
-  read_column(at, "positions", rows, &Row::position, number);
-  read_column(at, "key_errors", rows, &Row::key_error, number);
-  read_column(at, "steps_off", rows, &Row::steps_off, number);
-  read_column(at, "full_precision", rows, &Row::full_precision,
-              [](const JsonAt& item) { return item.boolean("a flag"); });
-  read_places(at, "value_places", rows, &Row::value_place);
-  read_places(at, "key_places", rows, &Row::key_place);
-  return rows;
-}
-
-void read_visible(const JsonAt& at, std::size_t queries, UnitFacts& unit) {
-  unit.mask_width = unit.returned.size();
-  const auto field = at.find("visible");
-  const std::size_t rows = field ? field->size("a list of texts of 0 and 1") : 0;
-  if (rows != queries) {
-    (field ? *field : at)
-        .complain("expected " + std::to_string(queries) +
-                  " texts of 0 and 1 as \"visible\", one per token fed, found " +
-                  std::to_string(rows));
-    unit.visible.assign(queries * unit.mask_width, 0);
-    return;
-  }
-  for (std::size_t i = 0; i < rows; ++i) {
-    const JsonAt row = (*field)[i];
-    const std::string text = row.text("a row of the mask");
-    if (i == 0) unit.mask_width = text.size();
-    if (text.size() != unit.mask_width || text.find_first_not_of("01") != std::string::npos) {
-      row.expected("a text of " + std::to_string(unit.mask_width) + " characters 0 and 1");
-    }
-    for (std::size_t j = 0; j < unit.mask_width; ++j) {
-      unit.visible.push_back(j < text.size() && text[j] == '1' ? 1 : 0);
-    }
-  }
-}
-
 template <typename T>
 std::vector<T> read_matrix(const JsonAt& at,
                            std::string_view name,
@@ -254,6 +203,78 @@ std::string unit_json(const UnitFacts& unit, std::size_t queries) {
   return object.text();
 }
 
+std::vector<Row> read_rows(const JsonAt& at) {
+  std::vector<Row> rows;
+  const bool plain = at.is_array();
+  if (!plain) {
+    at.only({"values", "keys", "value_places", "key_places", "positions", "key_errors", "steps_off",
+             "full_precision"});
+  }
+  const JsonAt values = plain ? at : at.need("values");
+  const std::size_t count = values.size("a list of token ids");
+  for (std::size_t i = 0; i < count; ++i) {
+    rows.push_back(row_of(read_token(values[i])));
+  }
+  if (plain) return rows;
+  const auto number = [](const JsonAt& item) { return item.number("a number or null"); };
+  const bool apart = read_column(at, "keys", rows, &Row::key, read_token);
+  for (Row& row : rows) row.apart = apart;
+  read_column(at, "positions", rows, &Row::position, number);
+  read_column(at, "key_errors", rows, &Row::key_error, number);
+  read_column(at, "steps_off", rows, &Row::steps_off, number);
+  read_column(at, "full_precision", rows, &Row::full_precision,
+              [](const JsonAt& item) { return item.boolean("a flag"); });
+  read_places(at, "value_places", rows, &Row::value_place);
+  read_places(at, "key_places", rows, &Row::key_place);
+  return rows;
+}
+
+void read_visible(const JsonAt& at, std::size_t queries, UnitFacts& unit) {
+  unit.mask_width = unit.returned.size();
+  const auto field = at.find("visible");
+  const std::size_t rows = field ? field->size("a list of texts of 0 and 1") : 0;
+  if (rows != queries) {
+    (field ? *field : at)
+        .complain("expected " + std::to_string(queries) +
+                  " texts of 0 and 1 as \"visible\", one per token fed, found " +
+                  std::to_string(rows));
+    unit.visible.assign(queries * unit.mask_width, 0);
+    return;
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const JsonAt row = (*field)[i];
+    const std::string text = row.text("a row of the mask");
+    if (i == 0) unit.mask_width = text.size();
+    if (text.size() != unit.mask_width || text.find_first_not_of("01") != std::string::npos) {
+      row.expected("a text of " + std::to_string(unit.mask_width) + " characters 0 and 1");
+    }
+    for (std::size_t j = 0; j < unit.mask_width; ++j) {
+      unit.visible.push_back(j < text.size() && text[j] == '1' ? 1 : 0);
+    }
+  }
+}
+
+void read_query_facts(const JsonAt& at, std::size_t queries, UnitFacts& unit) {
+  if (const auto field = at.find("query_positions")) {
+    for (std::size_t i = 0; i < field->size("a list of numbers"); ++i) {
+      unit.query_positions.push_back((*field)[i].number("a number or null"));
+    }
+    if (unit.query_positions.size() != queries) {
+      field->complain("must have one number per token fed");
+      unit.query_positions.clear();
+    }
+  }
+  const std::size_t rows = unit.returned.size();
+  unit.key_positions = read_matrix<double>(at, "key_positions", queries, rows);
+  unit.weights = read_matrix<float>(at, "weights", queries, rows);
+}
+
+void read_counts(const JsonAt& at, UnitFacts& unit) {
+  unit.reported = read_optional(at, "reported");
+  unit.moved = read_optional(at, "moved");
+  unit.bytes = read_optional(at, "bytes");
+}
+
 UnitFacts read_unit(const JsonAt& at, std::size_t queries) {
   at.only({"returned", "visible", "query_positions", "key_positions", "weights", "stored",
            "reported", "moved", "bytes"});
@@ -261,23 +282,10 @@ UnitFacts read_unit(const JsonAt& at, std::size_t queries) {
   if (queries > 0) {
     unit.returned = read_rows(at.need("returned"));
     read_visible(at, queries, unit);
-    if (const auto field = at.find("query_positions")) {
-      for (std::size_t i = 0; i < field->size("a list of numbers"); ++i) {
-        unit.query_positions.push_back((*field)[i].number("a number or null"));
-      }
-      if (unit.query_positions.size() != queries) {
-        field->complain("must have one number per token fed");
-        unit.query_positions.clear();
-      }
-    }
-    const std::size_t rows = unit.returned.size();
-    unit.key_positions = read_matrix<double>(at, "key_positions", queries, rows);
-    unit.weights = read_matrix<float>(at, "weights", queries, rows);
+    read_query_facts(at, queries, unit);
   }
   unit.stored = read_rows(at.need("stored"));
-  unit.reported = read_optional(at, "reported");
-  unit.moved = read_optional(at, "moved");
-  unit.bytes = read_optional(at, "bytes");
+  read_counts(at, unit);
   return unit;
 }
 

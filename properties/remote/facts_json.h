@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/properties/subject.h"
@@ -20,6 +21,13 @@ Token read_token(const JsonAt& at);
 // it is reported.
 std::string unit_json(const UnitFacts& unit, std::size_t queries);
 UnitFacts read_unit(const JsonAt& at, std::size_t queries);
+
+// Parts of read_unit(), for files that say some of it in other words. `at` is the rows themselves,
+// or the object of the unit. The mask and the facts of queries require unit.returned.
+std::vector<Row> read_rows(const JsonAt& at);
+void read_visible(const JsonAt& at, std::size_t queries, UnitFacts& unit);
+void read_query_facts(const JsonAt& at, std::size_t queries, UnitFacts& unit);
+void read_counts(const JsonAt& at, UnitFacts& unit);
 
 // The shortest text that reads back as this float.
 void append_float(std::string& text, float value);

@@ -19,14 +19,16 @@ struct RemoteOptions {
   double start_seconds = 60;  // for the first answer of a process: it may import much
   double seconds = 10;        // for every other
   bool strict = false;        // fields that the protocol does not know are complaints
+  std::size_t longest_line = std::size_t{256} << 20U;  // bytes of an answer; more is a failure
 };
 
 // What a process says of itself.
 struct Hello {
   std::string name;
-  bool draws = false;   // leaves its chance to the draws it is given
-  bool logits = false;  // wants the logits of each feed
-  bool sizes = true;    // can be made with other sizes than the requested ones
+  bool draws = false;    // leaves its chance to the draws it is given
+  bool logits = false;   // wants the logits of each feed
+  bool sizes = true;     // can be made with other sizes than the requested ones
+  bool numbers = false;  // repeats the number of each request in its answer
   Setup requested{.sinks = 2, .recent = 4, .budget = 12};
 };
 
@@ -53,13 +55,21 @@ class Conversation {
 
   void wait_at_most(double seconds) { options_.seconds = seconds; }
 
+  // From now on each request has a number, which its answer must repeat.
+  void expect_numbers() { numbered_ = true; }
+
  private:
   Result<void> ask_once(std::string_view request,
                         const DrawsOf* draws,
                         const std::function<void(const JsonAt&)>& read);
 
+  // What is wrong with the number of an answer, which is taken out of it; empty: nothing.
+  [[nodiscard]] std::string take_number(boost::json::value& answer) const;
+
   std::unique_ptr<Child> child_;
   RemoteOptions options_;
+  bool numbered_ = false;
+  std::int64_t number_ = 0;  // of the last request
   bool started_ = false;
   bool usable_ = true;
 };

@@ -58,6 +58,10 @@ std::string look_json(std::uint32_t branch) {
   return JsonObject().add("do", "look").add("branch", std::uint64_t{branch}).text();
 }
 
+std::string numbered(std::string_view object, std::int64_t number) {
+  return "{\"number\":" + std::to_string(number) + "," + std::string(object.substr(1));
+}
+
 std::string hello_request() {
   return JsonObject().add("ask", "hello").add("protocol", std::uint64_t{protocol_version}).text();
 }
@@ -71,6 +75,7 @@ std::string stream_json(const Stream& stream) {
       .add("kind", name_of(stream.kind))
       .add("seed", std::uint64_t{stream.seed})
       .add("planted", std::uint64_t{stream.planted})
+      .add("until", std::int64_t{stream.until})
       .add("first_sequence", std::uint64_t{stream.first_sequence})
       .add("disturbed_sequence", std::int64_t{stream.disturbed_sequence})
       .add("disturbed_layer", std::int64_t{stream.disturbed_layer})

@@ -11,6 +11,9 @@ namespace kv::properties {
 
 inline constexpr int protocol_version = 1;
 
+// An object with its number in front: of a request that has one, and of its answer.
+std::string numbered(std::string_view object, std::int64_t number);
+
 std::string hello_request();
 std::string contract_request(const Setup& setup);
 

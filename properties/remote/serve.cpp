@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/policies/guarded.h"
@@ -27,11 +28,8 @@ class Lines {
   std::optional<std::string> read() {
     for (;;) {
       const std::size_t end = text_.find('\n');
-      if (end != std::string::npos) {
-        std::string line = text_.substr(0, end);
-        text_.erase(0, end + 1);
-        return line;
-      }
+      if (end != std::string::npos)
+        return std::exchange(text_, text_.substr(end + 1)).substr(0, end);
       std::array<char, 65536> bytes;
       const ssize_t count = ::read(in_, bytes.data(), bytes.size());
       if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
@@ -131,6 +129,7 @@ class Server {
         .add("protocol", std::uint64_t{protocol_version})
         .add("name", family_.name())
         .add("draws", family_.uses_draws())
+        .add("numbers", true)
         .add("sizes", family_.takes_sizes() ? "any" : "wanted")
         .add_raw("wanted", setup_json(family_.requested()))
         .text();
@@ -139,9 +138,8 @@ class Server {
   std::string contract(const Setup& setup) {
     const auto declared = family_.contract(setup);
     if (!declared) {
-      const Error& error = declared.error();
-      if (error.kind == Error::Kind::malformed) return error_line(error.message);
-      return JsonObject().add("refused", error.message).text();
+      const bool is_wrong = declared.error().kind == Error::Kind::malformed;
+      return JsonObject().add(is_wrong ? "error" : "refused", declared.error().message).text();
     }
     return JsonObject().add_raw("contract", contract_json(*declared)).text();
   }
@@ -190,6 +188,7 @@ class Server {
     };
     stream.seed = static_cast<std::uint32_t>(whole("seed"));
     stream.planted = static_cast<std::uint32_t>(whole("planted"));
+    if (at.find("until")) stream.until = whole("until");
     stream.first_sequence = static_cast<std::uint32_t>(whole("first_sequence"));
     stream.disturbed_sequence = whole("disturbed_sequence");
     stream.disturbed_layer = whole("disturbed_layer");
@@ -209,8 +208,7 @@ class Server {
       for (std::size_t i = 0; i < ids.size("a list of token ids"); ++i) {
         tokens.push_back(read_token(ids[i]));
       }
-      const Answer<Facts> answer =
-          subject->feed(Feed{.tokens = tokens, .stream = shape_.what.stream});
+      const Answer<Facts> answer = subject->feed({tokens, shape_.what.stream});
       if (const auto* facts = std::get_if<Facts>(&answer)) return event({}, *facts, tokens.size());
       why = std::get<Refused>(answer).why;
     } else if (verb != "look") {
@@ -257,8 +255,7 @@ class Server {
   }
 
   static std::string outcome(const Answer<Done>& answer) {
-    const auto* refused = std::get_if<Refused>(&answer);
-    return refused == nullptr ? std::string(done) : refused->why;
+    return std::holds_alternative<Done>(answer) ? done : std::get<Refused>(answer).why;
   }
 
   std::string event(const std::string& why, const Facts& facts, std::size_t queries) {
@@ -292,7 +289,10 @@ void serve_family(const std::function<Result<std::unique_ptr<Family>>()>& make, 
     boost::system::error_code failed;
     const boost::json::value value = boost::json::parse(*line, failed);
     Complaints complaints;
-    const std::string answer = server->answer(JsonAt(value, "request", complaints));
+    const JsonAt request(value, "request", complaints);
+    std::string answer = server->answer(request);
+    const auto number = request.find("number");
+    if (number) answer = numbered(answer, number->integer("a number", 0, std::int64_t{1} << 53));
     lines.write(complaints.lines.empty() ? answer : error_line(complaints.lines.front()));
   }
 }

@@ -109,6 +109,10 @@ Result<std::unique_ptr<FamilySampler>> FamilySampler::make(Family& family, const
     return cannot_count("there is no middle");
   }
   if (contract->page > 1) return cannot_count("rows come and go in pages");
+  if (contract->evicts_ahead) {  // what is counted is what calls leave stored
+    contract->recent = contract->recent_stored();
+    --contract->budget;
+  }
   auto sampler = std::make_unique<FamilySampler>(Unshaped{}, family, plan, *std::move(contract));
   if (auto done = sampler->find_shape(); !done) return done.error();
   return sampler;
@@ -138,7 +142,8 @@ Result<void> FamilySampler::find_shape() {
   std::uint32_t fed = 0;
   for (std::size_t i = 0; fed + 1 < tokens; ++i) {
     std::uint32_t chunk = plan_.chunks.empty() ? 1 : plan_.chunks[i % plan_.chunks.size()];
-    if (contract_.longest_chunk > 0) chunk = std::min(chunk, contract_.longest_chunk);
+    const std::uint32_t longest = contract_.longest_after(fed);
+    if (longest > 0) chunk = std::min(chunk, longest);
     chunk = std::min(std::max(chunk, 1U), tokens - 1 - fed);
     calls.push_back(chunk);
     fed += chunk;

@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/properties/sampling/block_draws.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {
@@ -86,7 +87,7 @@ Result<std::uint32_t> tokens_for(const Spec& spec, std::uint32_t n) {
 }
 
 SpecSampler::SpecSampler(const Spec& spec, std::uint32_t tokens)
-    : spec_(spec),
+    : spec_(std::make_shared<const Spec>(spec)),
       tokens_(tokens),
       shape_(*shape_of(spec, tokens)),
       in_bulk_(spec.policy->make(spec.options)->leaving() == Leaving::in_bulk) {}
@@ -95,18 +96,18 @@ void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
   replicate.kept.clear();
   replicate.gone.clear();
   reported_ = true;
-  const std::uint32_t chunk = std::max(1U, spec_.chunk);
+  const std::uint32_t chunk = std::max(1U, spec_->chunk);
   for (std::uint32_t fed = 0; fed < tokens_; fed += chunk) {
     feed(cache, std::min(chunk, tokens_ - fed), replicate);
   }
   for (const Position position : cache.all().middle) {
-    replicate.kept.push_back(position - spec_.sinks);
+    replicate.kept.push_back(position - spec_->sinks);
   }
   if (!reported_ || replicate.gone.size() != shape_.n - shape_.k) replicate.gone.clear();
 }
 
 Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
-  UnitCache cache(spec_, std::make_unique<BlockDraws>(seed));
+  UnitCache cache(*spec_, std::make_unique<BlockDraws>(seed));
   run(cache, replicate);
   if (!cache.broken_promise().empty()) return malformed(cache.broken_promise());
   if (replicate.kept.size() == shape_.k) return {};
@@ -116,7 +117,7 @@ Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
 }
 
 std::vector<std::uint32_t> SpecSampler::kept_with(Draws& draws) {
-  UnitCache cache(spec_, std::make_unique<LentDraws>(draws));
+  UnitCache cache(*spec_, std::make_unique<LentDraws>(draws));
   Replicate replicate;
   run(cache, replicate);
   return replicate.kept;
@@ -136,7 +137,7 @@ void SpecSampler::feed(UnitCache& cache, std::uint32_t chunk, Replicate& replica
 void SpecSampler::note_decisions(UnitCache& cache, Replicate& replicate) {
   const std::span<const Position> evicted = cache.evicted();
   const Visible now = cache.all();
-  const auto entered = static_cast<std::uint32_t>(now.recent.first - spec_.sinks);
+  const auto entered = static_cast<std::uint32_t>(now.recent.first - spec_->sinks);
   const std::size_t decided = entered - shape_.k - replicate.gone.size();
   if (evicted.size() != decided || (in_bulk_ && decided > 1)) {
     reported_ = false;

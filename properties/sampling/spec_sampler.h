@@ -1,11 +1,16 @@
 // Streams of a spec, run by one unit's cache directly: the fast source.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kvcheck/properties/sampling/sampler.h"
 #include "kvcheck/sim/cache/unit_cache.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::properties {
 
@@ -34,7 +39,7 @@ class SpecSampler final : public Sampler {
   void feed(UnitCache& cache, std::uint32_t chunk, Replicate& replicate);
   void note_decisions(UnitCache& cache, Replicate& replicate);
 
-  Spec spec_;
+  std::shared_ptr<const Spec> spec_;
   std::uint32_t tokens_;
   Shape shape_;
   bool in_bulk_;

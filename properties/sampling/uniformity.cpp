@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "kvcheck/properties/sampling/escalation.h"
+#include "kvcheck/properties/sampling/family_sampler.h"
 #include "kvcheck/properties/sampling/spec_sampler.h"
 #include "kvcheck/properties/statistics/diagnosis.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {
@@ -150,23 +152,18 @@ std::string verdict_words(const UniformityResult& report) {
   return "not uniform: " + (law.empty() ? rejected->effect : law) + ", " + p_text(rejected->p);
 }
 
-}  // namespace
+// Counts so many streams of a root.
+using CountStreams = std::function<Result<Counts>(std::uint64_t root, std::uint64_t count)>;
 
-Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOptions& options) {
-  const Result<Shape> shape = shape_of(spec, options.tokens);
-  if (!shape) return shape.error();
+Result<UniformityResult> measured(const Shape& shape,
+                                  const UniformityOptions& options,
+                                  const CountStreams& count_streams) {
   std::optional<Counts> first;
   const LadderStep bin = {
-      .where = "n=" + std::to_string(shape->n) + " k=" + std::to_string(shape->k),
+      .where = "n=" + std::to_string(shape.n) + " k=" + std::to_string(shape.k),
       .streams = options.trials,
       .run = [&](std::uint64_t root, std::uint64_t count) -> Result<std::vector<ChanceTest>> {
-        const auto more = [&](std::uint64_t done) {
-          return !options.more ||
-                 options.more(static_cast<double>(done) / static_cast<double>(count));
-        };
-        Result<Counts> counts =
-            collect_threads(sampler_of(spec, options.tokens), requested_of(*shape), root, count,
-                            options.threads, more);
+        Result<Counts> counts = count_streams(root, count);
         if (!counts) return counts.error();
         std::vector<ChanceTest> tests = tests_of(*counts);
         if (!first) first = *std::move(counts);
@@ -177,15 +174,62 @@ Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOp
   UniformityResult report{.counts = *std::move(first),
                           .tokens = options.tokens,
                           .seed = options.seed,
-                          .decisions = options.trials * (shape->n - shape->k),
+                          .decisions = options.trials * (shape.n - shape.k),
                           .statistics = std::move(climbed->statistics),
                           .uniform = !climbed->rejected};
   report.band = band_of(report.counts);
   report.sentence = verdict_words(report);
-  if (report.uniform) return report;
-  if (const auto done = walk(spec, options, report); !done) return done.error();
-  find_witness(spec, report);
   return report;
+}
+
+// Whether to continue after so many of `count` streams.
+bool continues(const UniformityOptions& options, std::uint64_t done, std::uint64_t count) {
+  return !options.more || options.more(static_cast<double>(done) / static_cast<double>(count));
+}
+
+}  // namespace
+
+Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOptions& options) {
+  const Result<Shape> shape = shape_of(spec, options.tokens);
+  if (!shape) return shape.error();
+  Result<UniformityResult> report =
+      measured(*shape, options, [&](std::uint64_t root, std::uint64_t count) {
+        const auto more = [&](std::uint64_t done) { return continues(options, done, count); };
+        return collect_threads(sampler_of(spec, options.tokens), requested_of(*shape), root, count,
+                               options.threads, more);
+      });
+  if (!report || report->uniform) return report;
+  if (const auto done = walk(spec, options, *report); !done) return done.error();
+  find_witness(spec, *report);
+  return report;
+}
+
+Result<UniformityResult> measure_uniformity(Family& family, const UniformityOptions& options) {
+  Setup setup = family.requested();
+  setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
+  if (!family.contract(setup)) setup = family.requested();
+  const Result<Contract> contract = family.contract(setup);
+  if (!contract) return contract.error();
+  if (options.tokens <= contract->budget) {
+    return usage_error("streams of " + std::to_string(options.tokens) +
+                       " tokens fit into the budget of " + std::to_string(contract->budget) +
+                       ": nothing is evicted");
+  }
+  const std::uint32_t entering = options.tokens - contract->sinks - contract->recent;
+  const auto sampler =
+      FamilySampler::make(family, {.setup = setup, .chunks = {}, .entering = entering});
+  if (!sampler) return sampler.error();
+  const Shape shape = (*sampler)->shape();
+  return measured(shape, options, [&](std::uint64_t root, std::uint64_t count) -> Result<Counts> {
+    Counts counts(shape, requested_of(shape));
+    for (std::uint64_t r = 0; r < count; ++r) {
+      if (!continues(options, r, count)) {
+        return Error{Error::Kind::busy, "stopped before all streams were run"};
+      }
+      if (auto done = collect(**sampler, root, r, 1, counts); !done) return done.error();
+    }
+    return counts;
+  });
 }
 
 }  // namespace kv::properties

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/properties/family.h"
 #include "kvcheck/properties/sampling/exact.h"
 #include "kvcheck/properties/statistics/counts.h"
 #include "kvcheck/properties/verdict.h"
@@ -49,5 +50,10 @@ struct UniformityResult {
 // Two stages on fresh data with a family error of 1e-9. Errors: nothing is sampled, nothing is
 // evicted, or stopped.
 Result<UniformityResult> measure_uniformity(const Spec& spec, const UniformityOptions& options);
+
+// The same tests of any subject, at its requested sizes, in one unit where it can be made so. Runs
+// in one thread, and looks for no smaller size that shows a deviation. Requires a family whose
+// subjects are no danger to this process. Errors also: sizes are refused, or the subject failed.
+Result<UniformityResult> measure_uniformity(Family& family, const UniformityOptions& options);
 
 }  // namespace kv::properties

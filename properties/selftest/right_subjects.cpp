@@ -63,7 +63,7 @@ const std::vector<std::string>& spec_texts() {
   return texts;
 }
 
-// Distinguished by timing, positions and storage.
+// Distinguished by timing, positions and where rows lie.
 std::vector<RightSubject> tagged_stores() {
   return {
       plain("plain-streaming", "the strictest reading", {}),
@@ -102,8 +102,33 @@ std::vector<RightSubject> tagged_stores() {
             {.policy = "reservoir", .slots = SlotOrder::lowest_free}),
       plain("plain-ring", "a ring with room for chunks of 4, longer ones refused",
             {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4}),
+      plain("plain-prompt-once", "a prompt of any length when it is empty, then single tokens",
+            {.policy = "h2o",
+             .visibility = Visibility::causal,
+             .longest_chunk = 1,
+             .first_chunk = any_depth}),
+      plain("plain-prompt-window", "a first call of up to 9 tokens, then up to 2, taken back too",
+            {.longest_chunk = 2, .first_chunk = 9, .rollback = any_depth}),
+      plain("plain-ahead", "the next token's place is free between calls, declared",
+            {.evicts_ahead = true}),
+      plain("plain-ahead-h2o", "so it is, and a score selects which row makes place",
+            {.policy = "h2o", .evicts_ahead = true, .rollback = 3}),
+      plain("plain-ahead-causal", "so it is, where a chunk is seen whole",
+            {.visibility = Visibility::causal, .evicts_ahead = true}),
+      plain("plain-ahead-reservoir", "so it is, and the middle is a uniform sample",
+            {.policy = "reservoir", .evicts_ahead = true}),
       plain("plain-pages", "rows come and go in pages, the sinks' page is pinned", {.page = 3}),
       plain("plain-large-pages", "a page may be larger than the window", {.page = 8}),
+      plain("plain-pages-shown", "a query sees what its pages hold beside the window, declared",
+            {.page = 3, .shows_pages = true}),
+      plain("plain-pages-causal", "pages, and more than the budget inside a chunk",
+            {.visibility = Visibility::causal, .page = 4}),
+  };
+}
+
+// Distinguished by the precision of what is stored.
+std::vector<RightSubject> tagged_precisions() {
+  return {
       plain("plain-int8", "old rows are quantised, the last 2 are exact",
             {.precision = Precision::int8, .full_precision_recent = 2}),
       plain("plain-int4",
@@ -166,6 +191,10 @@ std::vector<RightSubject> tagged_policies() {
 
 std::vector<RightSubject> preset_subjects() {
   return {
+      of_spec("h2o;budgets=pyramid", "lower layers keep more, each budget declared",
+              "h2o:recent=2;budgets=pyramid:2;visibility=window"),
+      of_spec("streaming;budgets=retrieval", "one head keeps everything and the others slide",
+              "streaming;budgets=retrieval:0.0;visibility=window"),
       of_spec("h2o;unit=head", "each query head keeps its own", "h2o;unit=head;visibility=window"),
       of_spec("h2o;budgets=adaptive", "heads share by score, and trim late",
               "h2o;budgets=adaptive:0.2;timing=lazy:4"),
@@ -191,6 +220,7 @@ std::vector<RightSubject> preset_subjects() {
 std::span<const RightSubject> right_subjects() {
   static const auto all = [] {
     std::vector<RightSubject> out = tagged_stores();
+    std::ranges::move(tagged_precisions(), std::back_inserter(out));
     std::ranges::move(tagged_policies(), std::back_inserter(out));
     for (const std::string& text : spec_texts()) {
       // A recent window whatever the default, so that a query always sees itself.

@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <stdexcept>
+#include <new>
+#include <system_error>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/text/nearest_words.h"
@@ -87,7 +88,8 @@ void run_job(const Job& job, const SelftestOptions& options, Slot& slot) {
   if (!died) {
     constexpr double seconds = 2;
     Explainer explainer(*family, battery, nullptr);
-    explainer.explain(*best, CaseTree(*best->smallest, family->takes_sizes()), seconds);
+    const Explainer::Broken broken{best, CaseTree(*best->smallest, family->takes_sizes()), seconds};
+    explainer.explain({&broken, 1}, {});
   }
   keep(best->smallest->text(), slot.words);
 }
@@ -125,13 +127,24 @@ std::uint32_t workers_of(const SelftestOptions& options) {
   return static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-void run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot* slots) {
+// Memory and processes that the system refuses are no fault of the job's subject or of the battery.
+void run_or_say_why(const Job& job, const SelftestOptions& options, Slot& slot) {
+  try {
+    run_job(job, options, slot);
+  } catch (const std::bad_alloc&) {
+    keep("out of memory", slot.error);
+  } catch (const std::system_error& error) {
+    keep(error.what(), slot.error);
+  }
+}
+
+Result<void> run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot* slots) {
   // Processes and not threads: batteries fork, and a fork among threads may keep a lock for ever.
   const SharedMemory counter(sizeof(std::atomic<std::size_t>));
   auto* const next = std::construct_at(static_cast<std::atomic<std::size_t>*>(counter.data()), 0U);
   const auto work = [&](std::uint32_t) {
     for (std::size_t i = (*next)++; i < jobs.size(); i = (*next)++) {
-      run_job(jobs[i], options, slots[i]);
+      run_or_say_why(jobs[i], options, slots[i]);
       slots[i].done = true;
     }
   };
@@ -143,10 +156,12 @@ void run_jobs(const std::vector<Job>& jobs, const SelftestOptions& options, Slot
   };
   const std::string death = run_in_children(workers_of(options), work, wait);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string name(jobs[i].name());
-    if (!slots[i].done) throw std::runtime_error("the battery of " + name + ": " + death);
-    if (slots[i].error[0] != 0) throw std::runtime_error(name + ": " + slots[i].error);
+    const std::string_view why = slots[i].done ? std::string_view(slots[i].error) : death;
+    if (why.empty()) continue;
+    return io_error("the battery of '" + std::string(jobs[i].name()) +
+                    "' in a child process: " + std::string(why));
   }
+  return {};
 }
 
 void read_slot(const Job& job, const Slot& slot, SelftestResult& results) {
@@ -192,7 +207,7 @@ Result<SelftestResult> run_selftest(const SelftestOptions& options) {
   KV_CHECK(laws().size() <= Board::most_laws);
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
-  run_jobs(*jobs, options, slots);
+  if (const auto done = run_jobs(*jobs, options, slots); !done) return done.error();
   SelftestResult results{.seed = options.seed, .whole = options.filter.empty()};
   for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], results);
   results.right_subjects = results.right_batteries / options.right_runs;

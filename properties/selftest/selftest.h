@@ -68,7 +68,8 @@ struct SelftestResult {
 // Whether a mutant was to be killed and was not, or the reverse.
 bool is_surprise(const Kill& kill);
 
-// An error if the filter names no mutant and no right subject.
+// An error if the filter names no mutant and no right subject, or if the system refuses memory or
+// the process of a battery.
 Result<SelftestResult> run_selftest(const SelftestOptions& options);
 
 // The kill matrix as text for people, and as JSON, which reports/tables/kill_matrix.h reads.

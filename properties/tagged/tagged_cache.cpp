@@ -31,9 +31,9 @@ bool TaggedCache::selects(const CacheUnit& unit) {
 
 Answer<Facts> TaggedCache::feed(const Feed& feed) {
   const std::size_t chunk = feed.tokens.size();
-  if (contract_.longest_chunk > 0 && chunk > contract_.longest_chunk) {
-    return Refused{"chunks of more than " + std::to_string(contract_.longest_chunk) +
-                   " tokens are not offered"};
+  const std::uint32_t longest = longest_now();
+  if (longest > 0 && chunk > longest) {
+    return Refused{"chunks of more than " + std::to_string(longest) + " tokens are not offered"};
   }
   for (std::size_t i = 0; i < chunk; ++i) {
     if (feed.tokens[i].position != static_cast<std::int32_t>(state_.fed + i)) {
@@ -73,8 +73,13 @@ void TaggedCache::begin_attention(CacheUnit& unit) {
 TaggedCache::Mask TaggedCache::mask_row(const CacheUnit& unit, const Query& query) {
   Mask mask;
   mask.reserve(query.returned.size());
-  for (const std::size_t row : query.returned) {
-    mask.push_back(may_see(unit, unit.rows[row], query.token) ? 1 : 0);
+  const std::vector<bool> kept = options_.shows_pages ? pages_kept(unit) : std::vector<bool>();
+  for (const std::size_t index : query.returned) {
+    const StoredRow& row = unit.rows[index];
+    const auto position = static_cast<std::uint64_t>(row.token.position);
+    const bool shown = options_.shows_pages && row.token.position <= query.token.position &&
+                       kept[page_at(position)];
+    mask.push_back(shown || may_see(unit, row, query.token) ? 1 : 0);
   }
   if (!selects(unit)) return mask;
   std::vector<double>& bounds = bounds_[index_of(unit)];

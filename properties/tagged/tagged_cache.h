@@ -62,6 +62,9 @@ class TaggedCache : public Subject, protected CacheSteps {
     Rows visible{};         // those that it sees, in stream order
   };
 
+  // The longest chunk that the next call may feed; 0: none is too long.
+  virtual std::uint32_t longest_now() { return contract_.longest_after(state_.fed); }
+
   // Storage.
 
   // The rotary position that the key of a new row is rotated for.
@@ -73,14 +76,27 @@ class TaggedCache : public Subject, protected CacheSteps {
   // The vectors of one row: key and value of `token`, of the head `head`.
   virtual StoredVectors make_vectors(Token token, std::size_t head, double position);
 
+  // The page that holds a position: 0 for the sinks, then those of `page` tokens.
+  [[nodiscard]] std::uint64_t page_at(std::uint64_t position) const {
+    const std::uint64_t sinks = contract_.sinks;
+    return position < sinks ? 0 : 1 + (position - sinks) / options_.page;
+  }
+
+  // Whether some row is to be kept in each page; the page being filled always has one.
+  [[nodiscard]] std::vector<bool> pages_kept(const CacheUnit& unit) const;
+
   // Frees the rows of evicted tokens, or their pages.
   void free_rows(CacheUnit& unit) override;
 
   // After rows were freed: rotates what must be rotated again.
   virtual void close_gaps(CacheUnit& unit);
 
-  // Trims as specified, and lowers the precision of old rows.
+  // Trims as specified, makes room for the next token where that is declared, and lowers the
+  // precision of old rows.
   void after_chunk(CacheUnit& unit) override;
+
+  // How many tokens there is to be room for at the end of a call.
+  virtual std::uint64_t ahead() { return options_.evicts_ahead ? 1 : 0; }
 
   // Stores in the lower precision what is no longer recent.
   virtual void lower_precision(CacheUnit& unit);

@@ -20,7 +20,10 @@ Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup) {
   spec.positions = absolute ? Positions::absolute : Positions::in_cache;  // shifted are ranks too
   spec.unit = options.unit;
   if (options.shares) spec.budgets = {.law = Budgets::Law::adaptive, .alpha = options.alpha};
-  return spec_for(spec, setup);
+  auto made = spec_for(spec, setup);
+  // The next token takes its place in the middle from the one that leaves the window for it.
+  if (made && options.evicts_ahead && made->recent == 0) return usage_error("no window is kept");
+  return made;
 }
 
 Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const Setup& setup) {
@@ -28,8 +31,12 @@ Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const S
   contract.positions = options.positions;
   contract.page = options.page;
   contract.pinned_first_page = options.page > 1;
+  contract.shows_pages = options.shows_pages;
   contract.unordered = options.slots != SlotOrder::in_order;
   contract.longest_chunk = options.longest_chunk;
+  contract.first_chunk = options.first_chunk;
+  contract.evicts_ahead = options.evicts_ahead;
+  if (options.evicts_ahead && options.visibility != Visibility::window) contract.reference.clear();
   contract.rollback = options.rollback;
   contract.shifts = options.shifts;
   contract.precision = options.precision;

@@ -33,7 +33,10 @@ struct TaggedOptions {
   Unit unit = Unit::kv_head;
   SlotOrder slots = SlotOrder::in_order;
   std::uint32_t page = 1;           // rows are freed by whole pages, the sinks' page never
+  bool shows_pages = false;         // queries see all rows of a page that holds one to keep
   std::uint32_t longest_chunk = 0;  // 0: none is too long; a ring has this much room
+  std::uint32_t first_chunk = 0;    // of an empty cache, as in a contract
+  bool evicts_ahead = false;        // makes room for the next token at the end of each call
   std::uint32_t rollback = 0;       // tokens that truncate takes back
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows that are stored as fed

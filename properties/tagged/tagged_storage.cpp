@@ -62,6 +62,10 @@ TaggedCache::Rows TaggedCache::stored_rows(const CacheUnit& unit) {
 
 void TaggedCache::after_chunk(CacheUnit& unit) {
   CacheSteps::after_chunk(unit);
+  if (const std::uint64_t room = ahead(); room > 0) {
+    release(unit, unit.fed + room);
+    free_rows(unit);
+  }
   lower_precision(unit);
 }
 
@@ -93,24 +97,27 @@ void TaggedCache::lower(StoredVectors& vectors) {
   vectors.full_precision = false;
 }
 
-void TaggedCache::free_rows(CacheUnit& unit) {
-  if (options_.slots == SlotOrder::ring) return;  // rows are written over instead
-  const auto page_at = [&](std::uint64_t position) {
-    const std::uint64_t sinks = contract_.sinks;
-    return position < sinks ? 0 : 1 + (position - sinks) / options_.page;
-  };
+std::vector<bool> TaggedCache::pages_kept(const CacheUnit& unit) const {
   const auto page = [&](const StoredRow& row) {
     return page_at(static_cast<std::uint64_t>(row.token.position));
   };
   // Rows may lie beyond the stream's end: a mutant's that takes back counters and not rows.
   std::uint64_t pages = page_at(unit.fed) + 1;
   for (const StoredRow& row : unit.rows) pages = std::max(pages, page(row) + 1);
-  std::vector<bool> remaining(pages);
+  std::vector<bool> kept(pages);
   for (const StoredRow& row : unit.rows) {
-    if (!row.evicted) remaining[page(row)] = true;
+    if (!row.evicted) kept[page(row)] = true;
   }
-  if (options_.page > 1) remaining[page_at(unit.fed)] = true;  // it is being filled
-  const auto is_freed = [&](const StoredRow& row) { return !remaining[page(row)]; };
+  if (options_.page > 1) kept[page_at(unit.fed)] = true;  // it is being filled
+  return kept;
+}
+
+void TaggedCache::free_rows(CacheUnit& unit) {
+  if (options_.slots == SlotOrder::ring) return;  // rows are written over instead
+  const std::vector<bool> remaining = pages_kept(unit);
+  const auto is_freed = [&](const StoredRow& row) {
+    return !remaining[page_at(static_cast<std::uint64_t>(row.token.position))];
+  };
   const auto first = std::ranges::find_if(unit.rows, is_freed);
   if (first == unit.rows.end()) return;
   const auto kept = static_cast<std::size_t>(first - unit.rows.begin());

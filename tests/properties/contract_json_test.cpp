@@ -11,7 +11,8 @@ namespace {
 Contract through_the_protocol(const Contract& contract) {
   const boost::json::value value = boost::json::parse(contract_json(contract));
   Complaints complaints;
-  Contract read = read_contract(JsonAt(value, "contract", complaints), {}, "");
+  const Setup setup{.kv_heads = 2};
+  Contract read = read_contract(JsonAt(value, "contract", complaints), setup, "");
   EXPECT_THAT(complaints.lines, testing::IsEmpty());
   return read;
 }
@@ -25,6 +26,8 @@ Contract full_contract() {
   contract.budget = 9;
   contract.largest_budget = 12;
   contract.mean_budget = 10;
+  contract.budgets = {9, 12};
+  contract.windows = true;
   contract.timing = Timing::lazy;
   contract.slack = 3;
   contract.visibility = Visibility::top_pages;
@@ -33,12 +36,15 @@ Contract full_contract() {
   contract.unit = Unit::layer;
   contract.page = 4;
   contract.pinned_first_page = true;
+  contract.shows_pages = true;
   contract.unordered = true;
   contract.masks_evicted = true;
   contract.may_evict_newest = true;
   contract.random = true;
   contract.keeps_fewer = true;
+  contract.evicts_ahead = true;
   contract.longest_chunk = 7;
+  contract.first_chunk = 20;
   contract.rollback = 5;
   contract.shifts = true;
   contract.precision = Precision::int4;
@@ -64,6 +70,7 @@ TEST(ContractJson, EveryFieldPassesThroughTheProtocol) {
 TEST(ContractJson, DepthsMayBeAny) {
   Contract contract;
   contract.rollback = any_depth;
+  contract.first_chunk = any_depth;
   contract.largest_budget = any_depth;
   EXPECT_EQ(through_the_protocol(contract), contract);
 }

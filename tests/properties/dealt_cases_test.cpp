@@ -84,7 +84,7 @@ TEST(DealtCases, ASlowSubjectMeetsEveryLaw) {
 }
 
 TEST(DealtCases, WhereTimeCutsALawShortItSaysSo) {
-  const BatteryResult report = slow_battery(0.002, 60);
+  const BatteryResult report = slow_battery(0.0008, 60);
   std::size_t cut = 0;
   for (const LawResult& result : report.laws) {
     if (result.status != Status::held || result.why.empty()) continue;
@@ -124,24 +124,64 @@ TEST(DealtCases, WhatWasNotRunIsInEveryOutput) {
 // A contract that promises and excludes the same.
 class Contradiction final : public ForwardingFamily {
  public:
-  using ForwardingFamily::ForwardingFamily;
+  Contradiction(Family& to, void (*change)(Contract&)) : ForwardingFamily(to), change_(change) {}
 
   [[nodiscard]] Result<Contract> contract(const kv::properties::Setup& setup) const override {
     auto contract = ForwardingFamily::contract(setup);
-    if (contract) {
-      contract->claims.insert("constant-size");
-      contract->keeps_fewer = true;
-    }
+    if (contract) change_(*contract);
     return contract;
   }
+
+ private:
+  void (*change_)(Contract&);
 };
 
-TEST(Battery, RefusesAContractThatContradictsItself) {
+std::string refused_for(void (*change)(Contract&)) {
   const auto family = make_spec_family(*parse_spec("h2o:sinks=1,recent=3,budget=8"));
-  Contradiction wrong(*family);
+  Contradiction wrong(*family, change);
   const auto report = run_battery(wrong, {});
-  ASSERT_FALSE(report);
-  EXPECT_THAT(report.error().message, HasSubstr("claims constant-size and declares keeps-fewer"));
+  return report ? "" : report.error().message;
+}
+
+TEST(Battery, RefusesAContractThatContradictsItself) {
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.claims.insert("constant-size");
+                contract.keeps_fewer = true;
+              }),
+              HasSubstr("claims constant-size and declares keeps-fewer"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.claims.insert("deterministic");
+                contract.random = true;
+              }),
+              HasSubstr("claims deterministic and declares random"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.claims.insert("uniform");
+                contract.claims.insert("age-geometric");
+              }),
+              HasSubstr("claims uniform and age-geometric"));
+  EXPECT_THAT(refused_for([](Contract& contract) { contract.first_chunk = 9; }),
+              HasSubstr("declares a first-chunk and no longest-chunk"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.longest_chunk = 9;
+                contract.first_chunk = 9;
+              }),
+              HasSubstr("a first-chunk that is no longer than its longest-chunk"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.claims.clear();
+                contract.evicts_ahead = true;
+                contract.keeps_fewer = true;
+              }),
+              HasSubstr("declares evicts-ahead and keeps-fewer"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.evicts_ahead = true;
+                contract.timing = Timing::lazy;
+              }),
+              HasSubstr("declares evicts-ahead and another timing"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.mean_budget = 9;
+                contract.set_budgets({8, 10});
+              }),
+              HasSubstr("declares mean-budget and a budget for each unit"));
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ enum class Fault {
   hangs,      // the seventh token never returns
   throws,     // the seventh token throws
   misshapen,  // tells of one unit too few
+  corrupts,   // the seventh token is written 32 bytes past an array
+  allocates,  // the seventh token allocates without end
+  apart,      // blind, and dies in the process that made the family
 };
 
 // Streaming with 1 sink, 3 recent and a budget of 4, attend-then-trim, visibility=window.

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "kvcheck/properties/cases/shapes.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -139,12 +140,13 @@ TEST(CaseSource, PutsInWhatIsRequested) {
     for (const Call& call : what.calls) {
       kinds.insert(call.kind);
       variants.insert(call.variant);
-      hostile += (call.kind == Kind::truncate && call.amount < 0) ? 1 : 0;
+      const bool is_hostile = call.amount < 0 || call.amount > (std::int64_t{1} << 32);
+      hostile += (call.kind == Kind::truncate && is_hostile) ? 1 : 0;
     }
     for (const Kind kind : kinds) ++cases[kind];
     layers += (what.setup.layers > 1) ? 1 : 0;
     groups += (what.setup.group > 1) ? 1 : 0;
-    EXPECT_LE(what.setup.layers * what.setup.query_heads() * what.setup.sequences, 12U);
+    EXPECT_LE(what.setup.layers * what.setup.kv_heads * what.setup.sequences, most_units);
   }
   for (const Kind kind :
        {Kind::fork, Kind::truncate, Kind::reset, Kind::reorder, Kind::shift, Kind::snapshot}) {
@@ -178,18 +180,21 @@ TEST(CaseSource, KeepsToTheRequestedSetupOfASubjectWithoutOthers) {
 }
 
 // The cases of a source whose every case is long.
-CaseSource long_source(const Length& length, std::uint32_t longest_chunk = 0) {
+CaseSource long_source(const Length& length,
+                       std::uint32_t longest_chunk = 0,
+                       std::uint32_t first_chunk = 0) {
   CaseScope scope{.wants = {.several_layers = true, .several_heads = true},
                   .requested = {.sinks = 4, .recent = 28, .budget = 64},
                   .contract = {},
                   .length = [length](std::uint64_t) { return length; }};
-  scope.contract = [longest_chunk](const kv::properties::Setup& setup) -> std::optional<Contract> {
+  scope.contract = [=](const kv::properties::Setup& setup) -> std::optional<Contract> {
     if (setup.sinks + setup.recent > setup.budget || setup.budget == 0) return {};
     Contract contract;
     contract.sinks = setup.sinks;
     contract.recent = setup.recent;
     contract.budget = setup.budget;
     contract.longest_chunk = longest_chunk;
+    contract.first_chunk = first_chunk;
     return contract;
   };
   return CaseSource(scope);
@@ -200,6 +205,7 @@ TEST(CaseSource, LongCasesReachTheirLengthInEachWay) {
        {Length::Way::decode, Length::Way::edges, Length::Way::wide, Length::Way::room}) {
     const CaseSource source = long_source({300, way});
     const CaseSource short_chunks = long_source({300, way}, 4);
+    const CaseSource prompts = long_source({300, way}, 4, 40);
     for (std::uint64_t i = 0; i < 20; ++i) {
       const Case what = source.at(i).value();
       EXPECT_GE(what.tokens(), 300U);
@@ -210,6 +216,13 @@ TEST(CaseSource, LongCasesReachTheirLengthInEachWay) {
       EXPECT_TRUE(!room || 2 * what.setup.budget <= 300) << what.setup.budget;
       const Case cut = short_chunks.at(i).value();
       for (const Call& call : cut.calls) EXPECT_LE(call.amount, 4);
+      const Case prompted = prompts.at(i).value();
+      bool begun = false;
+      for (const Call& call : prompted.calls) {
+        if (call.kind != Kind::feed) continue;
+        EXPECT_LE(call.amount, begun ? 4 : 40);
+        begun |= call.amount > 0;
+      }
     }
   }
 }

@@ -15,8 +15,10 @@ std::unique_ptr<Family> mutant_named(std::string_view name) {
 }
 
 // In how many of 20 cases the law is broken.
-int accusations(Family& family, std::uint32_t sinks) {
-  const Law& law = *find_law("attention.stale-scores");
+int accusations(Family& family,
+                std::uint32_t sinks,
+                std::string_view id = "attention.stale-scores") {
+  const Law& law = *find_law(id);
   int broken = 0;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const std::uint32_t recent = 1 + seed % 4;
@@ -56,6 +58,48 @@ TEST(StaleScores, AreNotSeenInRightSubjects) {
       EXPECT_EQ(accusations(*family, sinks), 0) << right.name << " with " << sinks << " sinks";
     }
   }
+}
+
+TEST(Inherited, ScoresAreSeenInEveryCase) {
+  for (const char* name : {"slot-keeps-its-score", "score-deleted-one-after"}) {
+    const auto family = mutant_named(name);
+    for (const std::uint32_t sinks : {0U, 1U, 4U}) {
+      EXPECT_EQ(accusations(*family, sinks, "attention.inherited"), 20)
+          << name << " with " << sinks << " sinks";
+    }
+  }
+}
+
+TEST(Inherited, ScoresAreNotSeenInRightSubjects) {
+  for (const RightSubject& right : right_subjects()) {
+    const auto family = right.make();
+    const auto contract = family->contract(family->requested());
+    ASSERT_TRUE(contract) << right.name;
+    if (find_law("attention.inherited")->why_not(*contract)) continue;
+    EXPECT_EQ(accusations(*family, 1, "attention.inherited"), 0) << right.name;
+  }
+}
+
+// What makes the law's two runs comparable: nobody but the sink and the planted token gets other
+// attention, and no query after the last that is named.
+TEST(Inherited, AttentionIsExchangedWithTheFirstTokenAlone) {
+  const Stream quiet{.seed = 5, .until = 6};
+  Stream loud = quiet;
+  loud.planted = 3;
+  const std::vector<Token> keys = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}};
+  const auto mass = [&](const Stream& stream, std::int32_t query) {
+    std::vector<float> out(keys.size());
+    visible_mass(stream, {}, {query, 0}, keys, out);
+    return out;
+  };
+  const std::vector<float> before = mass(quiet, 6);
+  std::vector<float> after = mass(loud, 6);
+  EXPECT_EQ(before[0], 0);
+  EXPECT_GT(before[3], 0);
+  std::swap(after[0], after[3]);
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(mass(loud, 7), mass(quiet, 7));
+  EXPECT_EQ(mass(loud, 7), mass({.seed = 5}, 7));
 }
 
 // Room is made before a query is heard: a mean that only the next chunk lowers is no reason.

@@ -50,6 +50,7 @@ TEST(Mutants, CanAllBeMadeAndRun) {
   for (const Mutant& mutant : mutants()) {
     const auto family = mutant.make();
     EXPECT_EQ(family->name(), mutant.name);
+    if (mutant.name == "writes-past-its-array") continue;  // in processes of the battery only
     try_all(mutant.name, *family);
   }
 }

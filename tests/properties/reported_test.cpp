@@ -45,11 +45,13 @@ std::map<std::string_view, LawResult> results(Family& family) {
 const std::map<std::string_view, std::string_view>& killers() {
   static const std::map<std::string_view, std::string_view> all = {
       {"attention.no-leak", "later-tokens-of-the-chunk-visible"},
+      {"attention.decides", "misclaims-score-driven"},
       {"chunking.empty-call", "global-generator"},
-      {"chunking.longest", "negative-rollback-adds-rows"},
+      {"chunking.longest", "misdeclares-longest_chunk"},
       {"chunking.state", "budget-per-chunk"},
       {"chunking.timing", "budget-per-chunk"},
       {"chunking.visible", "mask-width-from-window"},
+      {"isolation.certain", "misdeclares-random"},
       {"isolation.objects", "global-generator"},
       {"isolation.seeds", "first-layer-rows-in-all-layers"},
       {"isolation.sequences", "third-sequence-sees-no-sinks"},
@@ -73,6 +75,7 @@ const std::map<std::string_view, std::string_view>& killers() {
       {"rows.fed", "merged-values"},
       {"rows.order", "merged-values"},
       {"rows.unique", "compaction-onto-a-live-row"},
+      {"size.constant", "misclaims-constant-size"},
       {"size.full", "trims-one-more"},
       {"size.liveness", "never-evicts-reports-the-budget"},
       {"size.mask-width", "mask-width-from-stream-length"},

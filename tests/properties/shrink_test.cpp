@@ -54,6 +54,42 @@ TEST(Shrink, KeepsWhatTheFailureNeeds) {
             "sinks=0,recent=0,budget=1;stream=hitter,planted=3;calls=");
 }
 
+// What happened on a copy alone needs no copy.
+TEST(Shrink, LeavesNoForkWhereTheParentAloneFails) {
+  const auto long_branch = [](const Case& what) {
+    std::vector<std::int64_t> lengths = {0};
+    for (const Call& call : what.calls) {
+      if (call.kind == Call::Kind::fork) lengths.push_back(lengths[call.branch]);
+      if (call.kind == Call::Kind::feed) lengths[call.branch] += call.amount;
+    }
+    return *std::ranges::max_element(lengths) >= 4 && what.calls.size() >= 2;
+  };
+  for (const char* text : {"sinks=0,recent=0,budget=1;stream=ties;calls=f2,k,b1:f2v1",
+                           "sinks=0,recent=0,budget=1;stream=ties;calls=f1,k,f1,b1:k,b2:f3v2",
+                           "sinks=0,recent=0,budget=1;stream=ties;calls=f1,k,k,b2:f1,b1:f3v1"}) {
+    const std::string small = shrink(CaseTree(parsed(text), true), long_branch, {}).smallest.text();
+    EXPECT_EQ(small.find(",k"), std::string::npos) << text << " became " << small;
+  }
+}
+
+TEST(Shrink, ShrinksSizesAndChunksTogether) {
+  const auto ratio = [](const Case& what) {
+    return what.calls.size() == 2 && what.setup.budget > 0 &&
+           what.calls[0].amount == 2 * std::int64_t{what.setup.budget} &&
+           what.calls[1].amount == 2 * std::int64_t{what.setup.budget};
+  };
+  EXPECT_EQ(
+      shrink(CaseTree(parsed("sinks=0,recent=0,budget=3;stream=ties;calls=f6,f6"), true), ratio, {})
+          .smallest.text(),
+      "sinks=0,recent=0,budget=1;stream=ties;calls=f2,f2");
+}
+
+TEST(Shrink, SaysWhetherItsBoundWasMet) {
+  const auto always = [](const Case&) { return true; };
+  EXPECT_FALSE(shrink(CaseTree(parsed(big), true), always, {}).cut);
+  EXPECT_TRUE(shrink(CaseTree(parsed(big), true), always, {.candidates = 2, .clock = {}}).cut);
+}
+
 TEST(Shrink, FindsWhatFailsAtAnExactLengthOnly) {
   EXPECT_EQ(
       shrink(CaseTree(parsed("sinks=1,recent=2,budget=6;stream=ties;calls=f6,f6"), true),
@@ -73,7 +109,7 @@ TEST(Shrink, DropsABranchWithItsFork) {
     return std::ranges::any_of(what.calls, [](const Call& call) { return call.amount == 2; });
   };
   EXPECT_EQ(shrink(CaseTree(two, true), feeds_two, {}).smallest.text(),
-            "sinks=0,recent=0,budget=1;stream=ties;calls=k,b1:f2");
+            "sinks=0,recent=0,budget=1;stream=ties;calls=f2");
 }
 
 TEST(Shrink, LeavesTheSizesOfASubjectThatTakesNoOthers) {

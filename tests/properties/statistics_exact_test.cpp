@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kvcheck/properties/sampling/spec_sampler.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/statistics_samplers.h"
 #include "kvcheck/tests/properties/weighted.h"
 

@@ -6,6 +6,7 @@
 #include "kvcheck/properties/sampling/spec_sampler.h"
 #include "kvcheck/properties/sampling/uniformity.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

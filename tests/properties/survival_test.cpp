@@ -64,6 +64,61 @@ TEST(Survival, FindsFactsOfTheWrongShape) {
   EXPECT_EQ(result.finding->seen, "it reported 0 units; expected 1");
 }
 
+TEST(Survival, FindsACacheThatWritesPastItsArray) {
+  const LawResult result = survival(report_of(Fault::corrupts));
+  ASSERT_EQ(result.status, Status::broken);
+  EXPECT_EQ(result.smallest->tokens(), 7U) << result.smallest->text();
+  EXPECT_EQ(result.finding->event, 0U);
+}
+
+// What it may allocate is bounded, so that the call which does it is the one that fails.
+TEST(Survival, FindsACacheThatAllocatesWithoutEnd) {
+  const LawResult result = survival(report_of(Fault::allocates));
+  ASSERT_EQ(result.status, Status::broken);
+  EXPECT_THAT(result.finding->seen, testing::HasSubstr("bad_alloc"));
+  EXPECT_EQ(result.smallest->text(), "sinks=0,recent=0,budget=1;stream=ties;calls=f7");
+}
+
+// Trying, shrinking, explaining and repeating: all calls are made in other processes than this one.
+TEST(Survival, NoCallIsMadeInTheProcessThatChecks) {
+  const BatteryResult report = report_of(Fault::apart);
+  EXPECT_EQ(survival(report).status, Status::held);
+  const auto broken = std::ranges::find(report.laws, Status::broken, &LawResult::status);
+  ASSERT_NE(broken, report.laws.end());
+  EXPECT_TRUE(broken->history.has_value());
+  EXPECT_FALSE(broken->history->events.empty());
+  const auto family = make_faulty(Fault::apart);
+  const auto again = reproduce(*family, broken->reproduce);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->laws.front().status, Status::broken);
+  EXPECT_EQ(again->laws.front().finding->seen, broken->finding->seen);
+}
+
+// What a child explains is what would be explained here.
+TEST(Survival, ExplainsInAChildWhatItWouldExplainItself) {
+  const BatteryResult report = report_of(Fault::blind);
+  for (const LawResult& result : report.laws) {
+    if (result.status != Status::broken || !result.history || result.finding->history) continue;
+    const auto family = make_faulty(Fault::blind);
+    const auto history = run_case(*family, result.history->what);
+    ASSERT_TRUE(history);
+    EXPECT_EQ(history->contract, result.history->contract);
+    ASSERT_EQ(history->events.size(), result.history->events.size());
+    for (std::size_t i = 0; i < history->events.size(); ++i) {
+      const Event& here = history->events[i];
+      const Event& there = result.history->events[i];
+      EXPECT_EQ(here.call, there.call);
+      EXPECT_EQ(here.branch, there.branch);
+      ASSERT_EQ(here.facts.units.size(), there.facts.units.size());
+      for (std::size_t unit = 0; unit < here.facts.units.size(); ++unit) {
+        EXPECT_EQ(here.facts.units[unit].stored, there.facts.units[unit].stored);
+        EXPECT_EQ(here.facts.units[unit].visible, there.facts.units[unit].visible);
+        EXPECT_EQ(here.facts.units[unit].weights, there.facts.units[unit].weights);
+      }
+    }
+  }
+}
+
 TEST(Survival, TellsHowAChildEnded) {
   EXPECT_EQ(run_in_child([] {}, {}), "");
   EXPECT_EQ(run_in_child([] { throw std::runtime_error("why"); }, {}), "it threw: why");

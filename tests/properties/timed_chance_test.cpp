@@ -5,6 +5,7 @@
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv::properties {
@@ -93,8 +94,8 @@ TEST(TimedChance, RunsOutOfTimeAndSaysSo) {
   }));
 }
 
-// A reservoir in Python that draws the place of a newcomer below `bound`.
-std::string reservoir(const std::string& bound) {
+// A reservoir in Python that draws the place of a newcomer as `place` says.
+std::string reservoir(const std::string& place) {
   return "PYTHONPATH='" KVCHECK_SOURCE_DIR
          "/python' python3 -c 'import kvcheck, random\n"
          "class Reservoir:\n"
@@ -114,9 +115,9 @@ std::string reservoir(const std::string& bound) {
          "  def offer(self, token):\n"
          "    self.t += 1\n"
          "    if len(self.middle) == self.k:\n"
-         "      place = self.rng.randrange(" +
-         bound +
-         ")\n"
+         "      place = " +
+         place +
+         "\n"
          "      if place >= self.k: return\n"
          "      del self.middle[place]\n"
          "    self.middle.append(token)\n"
@@ -125,14 +126,46 @@ std::string reservoir(const std::string& bound) {
          "kvcheck.serve(Reservoir, contract={\"random\": True, \"claims\": [\"uniform\"]})'";
 }
 
-LawResult acceptance_of(const std::string& bound) {
-  const auto family = make_process_family(reservoir(bound));
+LawResult measured_of(const std::string& program, const std::string& law, std::uint64_t seed = 1) {
+  const auto family = make_process_family(program);
   EXPECT_TRUE(family) << family.error().message;
   BatteryOptions options;
-  options.filter = {"chance.acceptance"};
+  options.filter = {law};
+  options.effort.seed = seed;
   auto report = run_battery(**family, options);
   EXPECT_TRUE(report);
   return report->laws.at(0);
+}
+
+LawResult acceptance_of(const std::string& bound) {
+  return measured_of(reservoir("self.rng.randrange(" + bound + ")"), "chance.acceptance");
+}
+
+// The sample is what has the largest keys, of which each is a multiple of 1/256.
+std::string rounded_keys() {
+  return "PYTHONPATH='" KVCHECK_SOURCE_DIR
+         "/python' python3 -c 'import kvcheck, random\n"
+         "class Keys:\n"
+         "  def __init__(self, sinks, recent, budget, seed, head):\n"
+         "    self.k = budget - sinks - max(recent, 1)\n"
+         "    if self.k < 1: raise ValueError(\"no middle\")\n"
+         "    self.sinks, self.recent = sinks, max(recent, 1)\n"
+         "    self.rng = random.Random(\"%d/%d\" % (seed, head))\n"
+         "    self.first, self.middle, self.last = [], [], []\n"
+         "  def append(self, tokens):\n"
+         "    return [self.take(token) for token in tokens]\n"
+         "  def take(self, token):\n"
+         "    if len(self.first) < self.sinks: self.first.append(token)\n"
+         "    else: self.last.append(token)\n"
+         "    if len(self.last) > self.recent:\n"
+         "      key = round(self.rng.random() * 256)\n"
+         "      self.middle.append((key, 0, self.last.pop(0)))\n"
+         "      if len(self.middle) > self.k:\n"
+         "        self.middle.remove(min(self.middle, key=lambda row: (row[0], -row[2])))\n"
+         "    return self.kept()\n"
+         "  def kept(self):\n"
+         "    return self.first + [row[2] for row in self.middle] + self.last\n"
+         "kvcheck.serve(Keys, contract={\"random\": True, \"claims\": [\"uniform\"]})'";
 }
 
 TEST(RemoteChance, SeesAReservoirThatIsOffByOne) {
@@ -142,6 +175,36 @@ TEST(RemoteChance, SeesAReservoirThatIsOffByOne) {
   EXPECT_EQ(acceptance_of("self.k").status, Status::broken);      // always admits
   EXPECT_EQ(acceptance_of("self.t - 1").status, Status::broken);  // k/(t-1)
   EXPECT_EQ(acceptance_of("self.t + 1").status, Status::broken);  // k/(t+1)
+}
+
+TEST(RemoteChance, SeesDrawsOfTooFewValues) {
+  const std::string right = reservoir("self.rng.randrange(self.t)");
+  const std::string modulo = reservoir("self.rng.randrange(1024) % self.t");
+  EXPECT_EQ(measured_of(right, "chance.contrasts").status, Status::held);
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    EXPECT_EQ(measured_of(modulo, "chance.contrasts", seed).status, Status::broken) << seed;
+    EXPECT_EQ(measured_of(rounded_keys(), "chance.contrasts", seed).status, Status::broken) << seed;
+  }
+}
+
+// kvcheck uniformity, with the tests that it has for specs.
+TEST(RemoteChance, UniformityMeasuresPrograms) {
+  const auto measured = [](const std::string& program, const std::string& tokens) {
+    return test::run(
+        {"uniformity", "--exec", program, "--tokens", tokens, "--trials", "300", "-q"});
+  };
+  const auto right = measured(reservoir("self.rng.randrange(self.t)"), "64");
+  EXPECT_EQ(right.status, 0) << right.out << right.err;
+  EXPECT_THAT(right.out, HasSubstr("Reservoir: 300 streams of 64 tokens; 58 entered the middle"));
+  EXPECT_THAT(right.out, HasSubstr("uniform: nothing deviates"));
+  const auto wrong = measured(reservoir("self.rng.randrange(self.k)"), "64");
+  EXPECT_EQ(wrong.status, 1) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out, HasSubstr("not uniform"));
+  const auto modulo = measured(reservoir("self.rng.randrange(1024) % self.t"), "1024");
+  EXPECT_EQ(modulo.status, 1) << modulo.out << modulo.err;
+  const auto few = measured(reservoir("0"), "12");
+  EXPECT_EQ(few.status, 2);
+  EXPECT_THAT(few.err, HasSubstr("streams of 12 tokens fit into the budget of 12"));
 }
 
 }  // namespace

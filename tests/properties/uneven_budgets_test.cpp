@@ -54,7 +54,8 @@ TEST(UnevenBudgets, GoThroughTheProtocol) {
     const Contract contract = declared_by(words);
     const boost::json::value value = boost::json::parse(contract_json(contract));
     Complaints complaints;
-    const Contract read = read_contract(JsonAt(value, "contract", complaints), {}, "");
+    const kv::properties::Setup setup{.layers = 3, .kv_heads = 2};
+    const Contract read = read_contract(JsonAt(value, "contract", complaints), setup, "");
     EXPECT_EQ(read, contract);
   }
 }

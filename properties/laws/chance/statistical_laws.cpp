@@ -54,7 +54,7 @@ WhyNot claims_age(const Contract& contract) {
 WhyNot claims_chunks(const Contract& contract) {
   if (!chance_law_of(contract)) return "it claims neither uniform nor age-geometric";
   if (!contract.claims_to_be("chunk-invariant")) return "it does not claim chunk-invariant";
-  if (contract.longest_chunk == 1) return "longest-chunk=1: there is one way to cut a stream";
+  if (contract.longest_after(0) == 1) return "longest-chunk=1: there is one way to cut a stream";
   return not_countable(contract);
 }
 

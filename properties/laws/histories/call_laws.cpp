@@ -77,17 +77,41 @@ Judgement longest(const History& history, const Contract& contract) {
   for (const Step& step : steps_of(history)) {
     const Event& event = *step.event;
     if (!event.refused || event.call.kind != Call::Kind::feed || event.fed.empty()) continue;
-    if (contract.longest_chunk == 0 || event.fed.size() <= contract.longest_chunk) {
-      const std::string limit = contract.longest_chunk == 0
-                                    ? "no limit is declared"
-                                    : phrase("up to ", contract.longest_chunk, " are declared");
+    const std::uint32_t most = contract.longest_after(event.branch.size());
+    if (most == 0 || event.fed.size() <= most) {
+      const std::string limit =
+          most == 0 ? "no limit is declared" : phrase("up to ", most, " are declared");
+      const std::string when = event.branch.empty() ? " when nothing is stored" : "";
       return finding_at(step, 0,
-                        phrase("a chunk of ", event.fed.size(), " tokens is taken: ", limit),
+                        phrase("a chunk of ", event.fed.size(), " tokens is taken: ", limit, when),
                         "it is refused: " + event.why);
     }
     if (auto finding = changed_by("a refused chunk", step)) return *std::move(finding);
   }
   return {};
+}
+
+WhyNot unless_prompts(const Contract& contract) {
+  if (contract.first_chunk > 0) return {};
+  return "first-chunk is not declared";
+}
+
+// Three streams, each begun with a prompt: on a fresh cache, after a reset, and after everything
+// was taken back. Where the subject refuses to go back, the next prompt is too long by right.
+Judgement first(Trial& trial, const Contract& contract) {
+  const std::int64_t fed =
+      std::max<std::int64_t>(2, static_cast<std::int64_t>(trial.what().tokens()));
+  const std::int64_t prompt = std::min<std::int64_t>(fed, contract.first_chunk);
+  std::vector<Call> calls;
+  for (const std::int32_t variant : {1, 2, 0}) {
+    calls.push_back(feed_call(prompt, variant));
+    calls.push_back(feed_call(1, variant));
+    if (variant == 0) break;
+    calls.push_back({.kind = variant == 1 ? Call::Kind::reset : Call::Kind::truncate});
+  }
+  const auto history = trial.run(with_calls(trial.what(), calls));
+  if (!history) return untested(history.error());
+  return in_run(*history, longest(*history, contract));
 }
 
 constexpr auto table = std::to_array<Law>({
@@ -109,6 +133,17 @@ constexpr auto table = std::to_array<Law>({
      .seen_in = "executorch #21941; mlx-lm rotating caches; neural-speed (token by token)",
      .must_see = {.eviction = false},
      .check = longest},
+    {.id = "chunking.first",
+     .sentence = "A cache that takes a prompt when it is empty takes one whenever it is empty.",
+     .why = "Caches that select once, at the end of a prompt, take a long first call and then "
+            "short ones. What they call first is often a flag or a counter of calls, which a reset "
+            "forgets or which a stream that was taken back to nothing never sees again: the second "
+            "conversation is refused, or is fed token by token without a selection. A prompt is "
+            "fed to a fresh cache, after a reset, and after everything was taken back.",
+     .seen_in = "made, after caches that take a first call for the prompt (VeloxQuant-MLX #84)",
+     .must_see = {.eviction = false},
+     .not_applicable = unless_prompts,
+     .check = first},
 });
 
 }  // namespace

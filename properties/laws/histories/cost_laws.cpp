@@ -166,6 +166,7 @@ Judgement liveness(Trial& trial, const Contract& requested) {
     contract.recent = made->recent;
     contract.budget = made->budget;
     contract.largest_budget = made->largest_budget;
+    contract.budgets = made->budgets;
     contract.pinned_first_page |= made->pinned_first_page;  // with sinks there may be such a page
     const std::uint32_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
     // Fill the budget, use up the slack, and then feed what must evict at once.

@@ -89,7 +89,9 @@ MaybeFinding sinks(const UnitView& at) {
 
 // With self-may-go declared and no window, even the newest may be evicted by its own call.
 MaybeFinding recent(const UnitView& at) {
-  const std::uint32_t latest = std::max(at.contract.recent, at.contract.may_evict_newest ? 0U : 1U);
+  // Of a window of one row nothing is left between calls if the next token's place is made ahead.
+  const bool none = at.contract.may_evict_newest || at.contract.evicts_ahead;
+  const std::uint32_t latest = std::max(at.contract.recent_stored(), none ? 0U : 1U);
   const auto end = static_cast<std::int64_t>(at.branch().size());
   return missing(at, between(at.branch(), end - latest, end),
                  "the latest " + std::to_string(latest) + " tokens");

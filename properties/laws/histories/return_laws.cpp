@@ -147,7 +147,7 @@ Judgement no_resurrection(const History& history, const Contract&) {
 // by the decisions that the later ones caused.
 MaybeFinding newcomer_is_kept(const UnitView& at) {
   const std::size_t tokens = at.branch().size();
-  const std::size_t recent = at.contract.recent;
+  const std::size_t recent = at.contract.recent_stored();
   if (!at.step.fed() || tokens <= at.contract.sinks + recent) return {};
   const Token token = at.branch()[tokens - 1 - recent];
   const Tokens stored = at.stored();

@@ -32,7 +32,7 @@ Tokens formula(const QueryView& at) {
   const auto c = static_cast<std::int64_t>(at.event().fed.size());
   const std::int64_t now = t + static_cast<std::int64_t>(at.query);
   const std::int64_t w = at.contract.recent;
-  std::int64_t oldest = t - w;  // the window as the call before left it
+  std::int64_t oldest = t - at.contract.recent_stored();  // the window as the call before left it
   if (at.contract.visibility == Visibility::window) {
     oldest = now + 1 - w;
   } else if (at.contract.timing == Timing::trim_then_attend) {
@@ -53,7 +53,7 @@ Bounds bounds_of(const QueryView& at) {
   const bool lazy = contract.timing == Timing::lazy && !window;
   if (has_no_middle(contract) && !contract.keeps_fewer && !lazy) {
     const Tokens exact = formula(at);
-    return {exact, contract.page > 1 ? all : exact};
+    return {exact, contract.shows_pages ? all : exact};
   }
   if (window) return {{at.own()}, all};
   if (contract.visibility == Visibility::top_pages && all.size() > contract.top_pages.attended) {

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
@@ -18,6 +20,14 @@ WhyNot unless_paged(const Contract& contract) {
   return unless_bounded(contract);
 }
 
+WhyNot unless_constant(const Contract& contract) {
+  if (!contract.claims_to_be("constant-size")) return "it does not claim constant-size";
+  if (contract.page > 1) return "pages are declared: rows come and go together";
+  if (contract.shares_budget()) return "mean-budget: a unit's size follows the others'";
+  if (contract.masks_evicted) return "masks-instead: hidden rows remain stored";
+  return {};
+}
+
 std::string stored_text(const UnitView& at) {
   return rows_text(at.facts.stored.size()) + ": " + text_of(at.stored());
 }
@@ -34,6 +44,27 @@ MaybeFinding full(const UnitView& at) {
   const std::uint64_t fewest = at.contract.fewest_stored(at.branch().size(), at.step.chunk);
   if (at.facts.stored.size() >= fewest) return {};
   return at.finding("at least " + rows_text(fewest) + " stored" + at.after_text(), stored_text(at));
+}
+
+// Units with budgets of their own do not say which: the largest size that one had after an earlier
+// trim is then its budget, or less. Under trim-then-attend a wide chunk leaves more for one call.
+Judgement constant(const History& history, const Contract& contract) {
+  const std::size_t units = history.units() / history.what.setup.sequences;
+  const bool remembers =
+      contract.uneven() && contract.budgets.empty() && contract.timing != Timing::trim_then_attend;
+  std::vector<std::uint64_t> full(units);
+  return each_unit(history, contract, [&](const UnitView& at) -> MaybeFinding {
+    const std::size_t stored = at.facts.stored.size();
+    const bool freed =
+        at.step.fed() && stored < at.step.stored_before(at.unit).size() + at.event().fed.size();
+    if (!freed) return {};
+    const std::uint64_t fewest = at.contract.fewest_stored(at.branch().size(), at.step.chunk);
+    const std::uint64_t least = std::max(fewest, remembers ? full[at.unit % units] : 0);
+    full[at.unit % units] = std::max<std::uint64_t>(full[at.unit % units], stored);
+    if (stored >= least) return {};
+    return at.finding("a full unit of " + rows_text(least) + " remains full" + at.after_text(),
+                      stored_text(at));
+  });
 }
 
 MaybeFinding visible(const QueryView& at) {
@@ -118,6 +149,17 @@ constexpr auto table = std::to_array<Law>({
      .seen_in = "kvpress #264, #146; mlx-vlm #2031; streaming-llm evict_for_space; seed 002",
      .not_applicable = unless_filled,
      .check = per_unit<full>},
+    {.id = "size.constant",
+     .sentence = "A cache that claims constant-size evicts no more than it must.",
+     .why = "A caller that allocates memory once, or shares it between layers by a table, relies "
+            "on a full "
+            "cache that remains full. A unit that freed rows must still hold its budget; where "
+            "layers or heads have budgets of their own, which the contract gives as a range only, "
+            "it must hold what it held after the trims before. So a budget that shrinks on the way "
+            "shows, though every size is in the range.",
+     .seen_in = "made, after budgets that PyramidKV's floors change on the way",
+     .not_applicable = unless_constant,
+     .check = constant},
     {.id = "size.visible",
      .sentence = "No query sees more rows than the declared timing and visibility allow.",
      .why = "What a query attends to, not what is stored, sets its quality, so a cache that shows "

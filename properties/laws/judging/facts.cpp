@@ -34,17 +34,17 @@ std::optional<Difference> stored_difference(const UnitFacts& expected,
                       "it stores " + words_of(row_tokens(b))};
   }
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string row = phrase("the row of token ", a[i].value);
+    const auto row = [&] { return phrase("the row of token ", a[i].value); };
     if (a[i].key != b[i].key) {
-      return Difference{phrase(row, " has the key of token ", a[i].key),
+      return Difference{phrase(row(), " has the key of token ", a[i].key),
                         phrase("it has the key of token ", b[i].key)};
     }
     if (differ(a[i].position, b[i].position, compare.position_slack)) {
-      return Difference{phrase(row, " is stored at position ", a[i].position),
+      return Difference{phrase(row(), " is stored at position ", a[i].position),
                         phrase("it is stored at position ", b[i].position)};
     }
     if (a[i].full_precision != b[i].full_precision) {
-      return Difference{row + (a[i].full_precision ? " is in full precision" : " is quantised"),
+      return Difference{row() + (a[i].full_precision ? " is in full precision" : " is quantised"),
                         b[i].full_precision ? "it is in full precision" : "it is quantised"};
     }
   }
@@ -70,14 +70,15 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   const std::vector<std::size_t> a = seen_by(expected, query);
   const std::vector<std::size_t> b = seen_by(seen, query);
   const std::vector<Token> tokens = tokens_seen(expected, a);
-  const std::string name = phrase("query ", query, " of the call");
+  // Sentences are composed for findings only: composing them took more time than comparing.
+  const auto name = [&] { return phrase("query ", query, " of the call"); };
   if (tokens != tokens_seen(seen, b)) {
-    return Difference{name + " sees " + words_of(tokens),
+    return Difference{name() + " sees " + words_of(tokens),
                       "it sees " + words_of(tokens_seen(seen, b)), query};
   }
   const double at = query_position(expected, query);
   if (differ(at, query_position(seen, query), compare.position_slack)) {
-    return Difference{phrase(name, " is at position ", at),
+    return Difference{phrase(name(), " is at position ", at),
                       phrase("it is at position ", query_position(seen, query)), query};
   }
   // From cause to effect: tokens first, then positions, then the weights that follow from both. No
@@ -85,17 +86,19 @@ std::optional<Difference> query_difference(const UnitFacts& expected,
   const bool weighed =
       compare.weights && has_weights(expected, queries) && has_weights(seen, queries);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const std::string pair = phrase(name, " reads token ", tokens[i]);
+    const auto pair = [&] { return phrase(name(), " reads token ", tokens[i]); };
     const double mine = key_position(expected, query, a[i]);
     const double other = key_position(seen, query, b[i]);
     if (differ(mine, other, compare.position_slack)) {
-      return Difference{phrase(pair, " at position ", mine), phrase("at position ", other), query};
+      return Difference{phrase(pair(), " at position ", mine), phrase("at position ", other),
+                        query};
     }
     if (!weighed) continue;
     const auto gives = static_cast<double>(weight(expected, query, a[i]));
     const auto gave = static_cast<double>(weight(seen, query, b[i]));
     if (differ(gives, gave, compare.weight_slack)) {
-      return Difference{phrase(pair, " with weight ", gives), phrase("with weight ", gave), query};
+      return Difference{phrase(pair(), " with weight ", gives), phrase("with weight ", gave),
+                        query};
     }
   }
   return std::nullopt;
@@ -171,11 +174,13 @@ bool has_mask(const UnitFacts& unit, std::size_t queries) {
 
 std::vector<std::size_t> seen_by(const UnitFacts& unit, std::size_t query) {
   std::vector<std::size_t> rows;
+  rows.reserve(unit.returned.size());
   for (std::size_t row = 0; row < unit.returned.size(); ++row) {
     if (unit.visible[query * unit.mask_width + row] != 0) rows.push_back(row);
   }
   // Twins stay in the order of their slots, so that two runs list them alike.
-  std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return unit.returned[row].value; });
+  const auto value = [&](std::size_t row) { return unit.returned[row].value; };
+  if (!std::ranges::is_sorted(rows, {}, value)) std::ranges::stable_sort(rows, {}, value);
   return rows;
 }
 

@@ -23,7 +23,11 @@ std::vector<Call> feeds_among(const std::vector<Call>& calls) {
   return feeds;
 }
 
-std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
+std::vector<Call> feeds_of(const Case& what) {
+  return feeds_of(what, 0, {});
+}
+
+std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens, const Contract& contract) {
   std::vector<Call> feeds = feeds_among(what.calls);
   std::uint64_t sum = what.tokens();
   // Without tokens there is nothing to judge, and no feed that could be repeated.
@@ -34,6 +38,10 @@ std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens) {
   const std::size_t once = feeds.size();  // the case's own feeds, repeated in turn
   for (std::size_t i = 0; sum < tokens; ++i) {
     feeds.push_back(feeds[i % once]);
+    if (contract.longest_chunk > 0) {  // the first may have been longer
+      std::int64_t& amount = feeds.back().amount;
+      amount = std::min<std::int64_t>(amount, contract.longest_chunk);
+    }
     sum += static_cast<std::uint64_t>(feeds.back().amount);
   }
   return feeds;
@@ -120,9 +128,10 @@ Judgement unless_rounding(const Case& what, const std::function<Judgement(const 
 
 Partitions partitions_of(const Case& what, const Contract& contract) {
   // No case feeds so many tokens that a chunk without a limit would be longer than this.
-  const std::uint64_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
-  const auto append = [most](std::uint64_t tokens, std::vector<std::uint32_t>& chunks) {
+  const auto append = [&contract](std::uint64_t tokens, std::vector<std::uint32_t>& chunks) {
     for (; tokens > 0; tokens -= chunks.back()) {
+      const std::uint32_t longest = contract.longest_after(chunks.size());  // no chunk is empty
+      const std::uint64_t most = longest == 0 ? 1U << 20U : longest;
       chunks.push_back(static_cast<std::uint32_t>(std::min(tokens, most)));
     }
   };

@@ -28,9 +28,12 @@ Result<Cut> cut_at(const Case& what, Call::Kind kind);
 // The feeds among the calls, all on branch 0 and of variant 0.
 std::vector<Call> feeds_among(const std::vector<Call>& calls);
 
-// The feeds of a case, on branch 0 and of variant 0, at least `tokens` of them: begun again from
-// the first where they are too few.
-std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens = 0);
+// The feeds of a case, on branch 0 and of variant 0.
+std::vector<Call> feeds_of(const Case& what);
+
+// At least `tokens` of them: begun again from the first where they are too few, as far as the
+// contract allows such chunks there.
+std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens, const Contract& contract);
 
 Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t branch = 0);
 

@@ -1,5 +1,6 @@
 // The laws on what attention decides: a favourite is kept, equals are treated alike.
 #include <algorithm>
+#include <array>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/relations.h"
@@ -87,12 +88,73 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
   return try_arrivals(trial, what, {std::min(latest, budget) - 1});
 }
 
+bool same_kept(const History& a, const History& b) {
+  for (std::size_t i = 0; i < std::min(a.events.size(), b.events.size()); ++i) {
+    const auto stored = [i](const History& run, std::size_t unit) {
+      return row_tokens(run.events[i].facts.units[unit].stored);
+    };
+    for (std::size_t unit = 0; unit < a.units(); ++unit) {
+      if (stored(a, unit) != stored(b, unit)) return false;
+    }
+  }
+  return true;
+}
+
+// The run, if streams that favour other tokens leave the same; nothing if one leaves others, or
+// no run can be judged. The favourites come while the middle is full but the cache is not.
+std::optional<History> unmoved(Trial& trial, Case what, std::uint32_t first) {
+  const std::array<Stream, 5> streams = {
+      {{.kind = StreamKind::hitter, .planted = first},
+       {.kind = StreamKind::hitter, .planted = first + 4},
+       {.kind = StreamKind::hitter, .planted = first + 2},
+       {.kind = StreamKind::one_hot, .seed = what.stream.seed + 1},
+       {.kind = StreamKind::one_hot, .seed = what.stream.seed + 2}}};
+  std::optional<History> same;
+  for (const Stream& stream : streams) {
+    what.stream = stream;
+    auto run = trial.run(what);
+    if (!run || run->events.empty()) return {};
+    if (same && !same_kept(*same, *run)) return {};
+    if (!same) same = *std::move(run);
+  }
+  return same;
+}
+
 }  // namespace
+
+// In a middle of eight beside eight recent tokens, where a favourite must win whatever the score
+// is. A policy may decide once, after a prompt, or only between calls: so the stream is fed as the
+// case cuts it, and token by token.
+Judgement attention_decides(Trial& trial, const Contract& /*contract*/) {
+  Case given = trial.what();
+  if (trial.family().takes_sizes()) {
+    given.setup.recent = 8;
+    given.setup.budget = given.setup.sinks + 16;
+  }
+  const auto contract = trial.family().contract(given.setup);
+  if (!contract) return untested(contract.error());
+  if (middle_of(*contract) < 8 || contract->recent < 6) {
+    return NotTested{"the middle is too small, or too few recent tokens are kept", true};
+  }
+  const std::uint64_t tokens = 4 * std::uint64_t{contract->budget} + slack_of(*contract) + 4;
+  const auto first = static_cast<std::uint32_t>(contract->sinks + middle_of(*contract));
+  std::optional<History> same;
+  for (const Case& what : {with_calls(given, feeds_of(given, tokens, *contract)),
+                           one_by_one(given.setup, given.stream, tokens)}) {
+    same = unmoved(trial, what, first);
+    if (!same) return std::monostate{};
+  }
+  const std::size_t last = same->events.size() - 1;
+  return finding_in(*same, last, 0,
+                    {phrase("under 5 streams of attention, some keep other tokens of ", tokens),
+                     "all keep the same after every call, in the end " +
+                         words_of(row_tokens(same->events[last].facts.units.front().stored))});
+}
 
 Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
   const std::uint64_t budget = contract.budget;
   const std::uint64_t tokens = 3 * budget + slack_of(contract) + 4;
-  std::vector<Call> feeds = feeds_of(trial.what(), tokens);
+  std::vector<Call> feeds = feeds_of(trial.what(), tokens, contract);
   std::uint64_t latest = latest_arrival(contract, widest_of(feeds));
   if (latest == 0 && !contract.claims_to_be("admits-newcomers")) {
     feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;

@@ -15,9 +15,24 @@ WhyNot not_by_attention(const Contract& contract) {
   return {};
 }
 
+WhyNot inherits_by_right(const Contract& contract) {
+  if (contract.claims_to_be("ageing")) return "ageing: a newcomer begins above what was evicted";
+  if (contract.masks_evicted) return "masks-instead: evicted rows remain in their slots";
+  return not_by_attention(contract);
+}
+
 WhyNot blind_or_random(const Contract& contract) {
   if (!contract.wants_attention) return "the subject does not decide by attention";
   if (contract.random) return "random: chance decides among equals";
+  return {};
+}
+
+WhyNot attention_is_nothing(const Contract& contract) {
+  if (!contract.wants_attention && !contract.claims_to_be("score-driven")) {
+    return "the subject neither wants attention nor claims score-driven";
+  }
+  if (contract.keeps_fewer) return "keeps-fewer: a middle may be too small for what is kept in one";
+  if (contract.budget <= contract.sinks + contract.recent) return "there is no middle to win";
   return {};
 }
 
@@ -62,6 +77,15 @@ constexpr auto table = std::to_array<Law>({
             "point adds exactly, so that right subjects do not differ in a single bit.",
      .seen_in = "I39; made",
      .check = offset_is_nothing},
+    {.id = "attention.decides",
+     .sentence = "Where attention is said to decide, other attention leaves other tokens.",
+     .why = "A cache that declares to want attention, or claims score-driven, pays for it: scores "
+            "are computed, kept and moved. If its scores never arrive, are zeroed by a cast or "
+            "lose to a bias, it is a window that costs more. Five streams that differ in nothing "
+            "but attention must not all leave the same tokens after every call.",
+     .seen_in = "made, after scores that a fused kernel does not return",
+     .not_applicable = attention_is_nothing,
+     .check = attention_decides},
     {.id = "attention.newcomer-can-win",
      .sentence = "A token that gets nearly all attention from its arrival on is kept.",
      .why = "Deciding by attention is useful only if a late token can displace an early "
@@ -89,6 +113,19 @@ constexpr auto table = std::to_array<Law>({
      .must_see = {.wrap = true},
      .not_applicable = not_by_attention,
      .check = decisions_follow_tokens},
+    {.id = "attention.inherited",
+     .sentence = "A new row inherits nothing of what the row before it in its slot got.",
+     .why = "A row that is evicted leaves its slot, and the next one takes it. A list of scores by "
+            "slot that is not cleared gives the newcomer what another token got, and then its own "
+            "on top: it outlives tokens that got more. Sizes, windows and favourites look right. "
+            "Two runs are compared in which no token that is left got more in one than in the "
+            "other: what the first token to be evicted got, a sink gets in the second run. All "
+            "that is decided later must be the same. Scores that rise with each eviction on "
+            "purpose are declared as ageing.",
+     .seen_in = "made; after VeloxQuant-MLX #141 (scores of slots)",
+     .must_see = {.wrap = true},
+     .not_applicable = inherits_by_right,
+     .check = nothing_is_inherited},
     {.id = "attention.ties",
      .sentence = "Among equal scores the choice is a fixed rule, the same everywhere.",
      .why = "When all scores are equal, the rule for ties decides everything. It may be any rule, "

@@ -61,10 +61,14 @@ std::optional<Difference> wrong_sum(const UnitFacts& unit, std::size_t query) {
     const bool visible = unit.visible[query * unit.mask_width + row] != 0;
     any |= visible;
     sum += gave;
-    const std::string pair = phrase("query ", query, " gives token ", unit.returned[row].value);
-    if (!(gave >= -1e-6)) return Difference{pair + " a weight of 0 or more", to_text(gave), query};
+    const auto pair = [&] {
+      return phrase("query ", query, " gives token ", unit.returned[row].value);
+    };
+    if (!(gave >= -1e-6)) {
+      return Difference{pair() + " a weight of 0 or more", to_text(gave), query};
+    }
     if (visible || gave <= 1e-6) continue;
-    return Difference{pair + ", which it must not see, no weight", phrase("it gives ", gave),
+    return Difference{pair() + ", which it must not see, no weight", phrase("it gives ", gave),
                       query};
   }
   // Weights may have been rounded to half precision.
@@ -185,7 +189,7 @@ Judgement no_leak(Trial& trial, const Contract& contract) {
     }
   }
   if (!within) {
-    return NotTested{"what comes later comes in later calls only", contract.longest_chunk == 1};
+    return NotTested{"what comes later comes in later calls only", contract.longest_after(0) == 1};
   }
   return std::monostate{};
 }

@@ -39,6 +39,11 @@ WhyNot not_random(const Contract& contract) {
   return {};
 }
 
+WhyNot chance_allowed(const Contract& contract) {
+  if (!contract.random || contract.claims_to_be("deterministic")) return {};
+  return "random is declared: other seeds may give other residents";
+}
+
 constexpr auto table = std::to_array<Law>({
     {.id = "isolation.layers",
      .sentence = "What one layer attends to changes nothing in another layer.",
@@ -105,6 +110,15 @@ constexpr auto table = std::to_array<Law>({
      .wants = {.several_layers = true, .several_heads = true},
      .not_applicable = not_random,
      .check = seeds_differ},
+    {.id = "isolation.certain",
+     .sentence = "A cache that is not declared random keeps the same under every seed.",
+     .why = "Without random in its contract, or with the claim deterministic, nothing may be left "
+            "to chance: not the choice among equals, not a threshold, not a hash. Such chance "
+            "makes a result that no one can repeat, and tests that pass by luck. The same calls "
+            "are made under four seeds and must leave the same.",
+     .seen_in = "made, after generators seeded by the clock",
+     .not_applicable = chance_allowed,
+     .check = seeds_agree},
 });
 
 }  // namespace

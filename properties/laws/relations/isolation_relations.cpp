@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
@@ -10,10 +11,13 @@
 namespace kv::properties {
 namespace {
 
-// Feeds only, of a stream in which attention differs from payer to payer.
-Case telling(const Case& what) {
-  Case result = with_calls(what, feeds_of(what));
-  if (result.stream.kind == StreamKind::ties) result.stream.kind = StreamKind::random;
+// Feeds only, enough to evict often, of a stream in which attention differs from payer to payer.
+Case telling(const Case& what, const Contract& contract) {
+  Case result = with_calls(what, feeds_of(what, 3 * std::uint64_t{what.setup.budget}, contract));
+  for (const StreamKind alike :
+       {StreamKind::ties, StreamKind::sink, StreamKind::recency, StreamKind::hitter}) {
+    if (result.stream.kind == alike) result.stream.kind = StreamKind::random;
+  }
   return result;
 }
 
@@ -41,13 +45,18 @@ Judgement undisturbed(Trial& trial,
   return found ? held(found) : unless_heedless(*quiet);
 }
 
+// Of so many layers or heads: those that are disturbed in turn. The first two and the last show
+// what one takes from another; all of them would only cost more runs.
+std::set<std::uint32_t> some_of(std::uint32_t count) {
+  return {0, std::min(1U, count - 1), count - 1};
+}
+
 }  // namespace
 
 Judgement layers_apart(Trial& trial, const Contract& contract) {
-  const Case what = telling(trial.what());
+  const Case what = telling(trial.what(), contract);
   if (what.setup.layers < 2) return NotTested{"there is one layer only", true};
-  // The first layers show it; the others would only cost more runs. The same holds for heads.
-  for (std::uint32_t layer = 0; layer < std::min(what.setup.layers, 3U); ++layer) {
+  for (const std::uint32_t layer : some_of(what.setup.layers)) {
     Judgement judged =
         undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_layer, layer),
                     phrase("whatever layer ", layer, " attends to"),
@@ -58,12 +67,12 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
 }
 
 Judgement heads_apart(Trial& trial, const Contract& contract) {
-  const Case what = telling(trial.what());
+  const Case what = telling(trial.what(), contract);
   // Query heads per head of the facts.
   const std::uint32_t group = contract.unit == Unit::head ? 1 : what.setup.group;
   const std::uint32_t heads = what.setup.query_heads() / group;
   if (heads < 2) return NotTested{"there is one head only", true};
-  for (std::uint32_t head = 0; head < std::min(heads, 3U); ++head) {
+  for (const std::uint32_t head : some_of(heads)) {
     Judgement judged = undisturbed(trial, contract, what,
                                    with(what.stream, &Stream::disturbed_query_head, head * group),
                                    phrase("whatever query head ", head * group, " attends to"),
@@ -74,14 +83,14 @@ Judgement heads_apart(Trial& trial, const Contract& contract) {
 }
 
 Judgement sequences_apart(Trial& trial, const Contract& contract) {
-  const Case what = telling(trial.what());
+  const Case what = telling(trial.what(), contract);
   const std::uint32_t sequences = what.setup.sequences;
   if (sequences < 2) return NotTested{"there is one sequence only", true};
   const auto batch = trial.run(what);
   if (!batch) return untested(batch.error());
   // With a generator of its own a subject need not draw the same in another batch.
   const bool alone_too = !contract.random || trial.family().uses_draws();
-  for (std::uint32_t sequence = 0; sequence < std::min(sequences, 4U); ++sequence) {
+  for (const std::uint32_t sequence : some_of(sequences)) {
     Judgement judged =
         undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_sequence, sequence),
                     phrase("whatever sequence ", sequence, " attends to"),
@@ -118,7 +127,7 @@ Judgement sequences_apart(Trial& trial, const Contract& contract) {
 
 Judgement group_exchanges(Trial& trial, const Contract& contract) {
   // Sums over the group are added in another order, hence unless_rounding.
-  Case what = telling(trial.what());
+  Case what = telling(trial.what(), contract);
   if (what.setup.group < 2) what.setup.group = 2;
   return unless_rounding(what, [&](const Case& tried) -> Judgement {
     return undisturbed(

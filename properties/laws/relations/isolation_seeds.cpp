@@ -73,4 +73,20 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
        "both" + same});
 }
 
+Judgement seeds_agree(Trial& trial, const Contract& contract) {
+  const std::uint64_t tokens = 3 * std::uint64_t{contract.budget} + 4;
+  Case what = with_calls(trial.what(), feeds_of(trial.what(), tokens, contract));
+  auto first = trial.run(what);
+  if (!first) return untested(first.error());
+  // Chance is not excused here, so the runs must agree token by token.
+  const Compare compare{.ordered = !contract.unordered};
+  for (std::uint64_t other = 1; other < 4; ++other) {
+    what.setup.seed = trial.what().setup.seed + other;
+    const auto run = trial.run(what);
+    if (!run) return untested(run.error());
+    if (auto found = disagreement_of_all(*first, *run, compare, "under every seed")) return *found;
+  }
+  return std::monostate{};
+}
+
 }  // namespace kv::properties

@@ -212,7 +212,8 @@ Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
       bare->recent != contract.recent) {
     return std::monostate{};
   }
-  const std::vector<Call> feeds = feeds_of(trial.what(), 4 * std::uint64_t{contract.budget});
+  const std::vector<Call> feeds =
+      feeds_of(trial.what(), 4 * std::uint64_t{contract.budget}, contract);
   Stream stream = trial.what().stream;
   stream.kind = StreamKind::behind;
   stream.planted = 0;

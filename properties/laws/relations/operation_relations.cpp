@@ -1,6 +1,8 @@
 #include "kvcheck/properties/laws/relations/relations.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "kvcheck/properties/laws/judging/scenario.h"
 
@@ -72,39 +74,67 @@ Judgement reset_is_fresh(Trial& trial, const Contract& contract) {
                            "as on a fresh object"));
 }
 
-// Both branches go on in turns, each with tokens of its own, and are compared with runs in which
-// there is no other.
+namespace {
+
+// What the branches are fed after the fork, each with tokens of its own: the original, its fork
+// and, from half of the way on, a fork of the fork.
+struct Branched {
+  std::vector<Call> all;                   // in turns; either may be fed first
+  std::array<std::vector<Call>, 3> alone;  // of each branch, as if there were no other
+  std::size_t half = 0;                    // calls of the fork before it is forked
+};
+
+Branched branched(const Cut& cut, const std::vector<Call>& head, bool again) {
+  Branched out{.all = with(head, cut.at), .alone = {}, .half = cut.tail.size() / 2};
+  for (std::size_t i = 0; i < cut.tail.size(); ++i) {
+    if (again && i == out.half) {
+      out.all.push_back({.kind = Call::Kind::fork, .branch = 1});
+      out.alone[1].push_back({.kind = Call::Kind::fork});
+    }
+    const std::uint32_t first = i % 2 == 0 ? 1 : 0;
+    for (const std::uint32_t branch : {first, 1 - first, 2U}) {
+      Call call = cut.tail[i];
+      call.variant = branch == 2 && i < out.half ? 1 : static_cast<std::int32_t>(branch);
+      out.alone[branch].push_back(call);
+      call.branch = branch;
+      if (branch < 2 || (again && i >= out.half)) out.all.push_back(call);
+    }
+  }
+  return out;
+}
+
+// Each branch is compared with a run in which there is no other.
+Judgement branches_apart(Trial& trial, const Contract& contract, const Cut& cut, bool again) {
+  const std::vector<Call> head = on_first_branch(cut.head);
+  const Branched calls = branched(cut, head, again);
+  const auto forked = trial.run(with_calls(trial.what(), calls.all));
+  if (!forked) return untested(forked.error());
+  if (forked->events.size() != calls.all.size() || forked->events[head.size()].refused) {
+    return NotTested{"fork is refused", true};
+  }
+  constexpr std::array<std::string_view, 3> as = {"the original, as if it had not been forked",
+                                                  "the fork, as its original would",
+                                                  "the fork of a fork, as its original would"};
+  for (std::uint32_t branch = 0; branch < (again ? 3 : 2); ++branch) {
+    const auto alone = trial.run(with_calls(trial.what(), joined(head, calls.alone[branch])));
+    if (!alone) return untested(alone.error());
+    const std::size_t from = head.size() + (branch == 2 ? calls.half : 0);
+    auto found = disagreement({*alone, from}, {*forked, head.size() + 1, branch},
+                              comparing(contract, trial.family()), as[branch]);
+    if (found) return *found;
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+// A fork that refuses to be forked again is judged by the first fork alone.
 Judgement forks_apart(Trial& trial, const Contract& contract) {
   const auto cut = cut_at(trial.what(), Call::Kind::fork);
   if (!cut) return untested(cut.error());
-  const std::vector<Call> head = on_first_branch(cut->head);
-  std::vector<Call> both = with(head, cut->at);
-  std::vector<Call> other;
-  for (std::size_t i = 0; i < cut->tail.size(); ++i) {
-    Call branched = cut->tail[i];
-    branched.variant = 1;
-    other.push_back(branched);
-    branched.branch = 1;
-    // Either may be fed first.
-    both.push_back(i % 2 == 0 ? branched : cut->tail[i]);
-    both.push_back(i % 2 == 0 ? cut->tail[i] : branched);
-  }
-  const auto forked = trial.run(with_calls(trial.what(), both));
-  if (!forked) return untested(forked.error());
-  if (forked->events.size() != both.size() || forked->events[head.size()].refused) {
-    return NotTested{"fork is refused", true};
-  }
-  const Compare compare = comparing(contract, trial.family());
-  const std::size_t at = head.size();
-  const auto original = trial.run(with_calls(trial.what(), joined(head, cut->tail)));
-  if (!original) return untested(original.error());
-  auto found = disagreement({*original, at}, {*forked, at + 1}, compare,
-                            "the original, as if it had not been forked");
-  if (found) return *found;
-  const auto copy = trial.run(with_calls(trial.what(), joined(head, other)));
-  if (!copy) return untested(copy.error());
-  return held(
-      disagreement({*copy, at}, {*forked, at + 1, 1}, compare, "the fork, as its original would"));
+  Judgement judged = branches_apart(trial, contract, *cut, true);
+  if (!std::holds_alternative<NotTested>(judged)) return judged;
+  return branches_apart(trial, contract, *cut, false);
 }
 
 Judgement truncate_is_never_fed(Trial& trial, const Contract& contract) {
@@ -142,7 +172,9 @@ Judgement hostile_truncates(Trial& trial, const Contract& contract) {
   const auto plain = trial.run(with_calls(trial.what(), feeds));
   if (!plain) return untested(plain.error());
   // One below and one above are off by one; the far ones wrap or read past a buffer.
-  for (const std::int64_t length : {std::int64_t{-1}, -fed - 1, fed + 1, fed + 1000}) {
+  constexpr std::int64_t word = std::int64_t{1} << 32;  // in 32 bits it is nothing
+  for (const std::int64_t length :
+       {std::int64_t{-1}, -fed - 1, fed + 1, fed + 1000, fed + word, fed - word}) {
     const std::vector<Call> calls = joined(with(head, truncate_to(length)), tail);
     const auto history = trial.run(with_calls(trial.what(), calls));
     if (!history) return untested(history.error());
@@ -163,7 +195,10 @@ Judgement hostile_truncates(Trial& trial, const Contract& contract) {
 // something to judge.
 Judgement refusals_change_nothing(Trial& trial, const Contract& contract) {
   std::vector<Call> calls = trial.what().calls;
-  calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2), truncate_to(-1));
+  const auto middle = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2);
+  // A cache may take a chunk that it need not take; then it is one more of those that were done.
+  const auto hostile = calls.insert(middle, truncate_to(-1));
+  if (contract.longest_chunk > 0) calls.insert(hostile, feed_call(contract.longest_chunk + 1));
   const auto history = trial.run(with_calls(trial.what(), calls));
   if (!history) return untested(history.error());
   std::vector<Call> done;

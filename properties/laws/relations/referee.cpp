@@ -17,11 +17,13 @@ Tokens tokens_at(const std::vector<Position>& positions, const std::vector<Token
 
 }  // namespace
 
-Referee::Referee(const History& history, const Spec& spec, Compared compare, std::string name)
+Referee::Referee(
+    const History& history, const Spec& spec, Compared compare, std::string name, Masses masses)
     : history_(history),
       spec_(spec),
       compare_(compare),
       name_(std::move(name)),
+      masses_(masses),
       heads_{history.what.setup, history.contract.unit},
       per_cache_(heads_.sharing()),
       together_(units_in_pool(spec, heads_.in_layer())) {
@@ -103,6 +105,7 @@ std::vector<float> Referee::mass_of(const Event& event,
                                     Position query) const {
   const std::uint32_t heads = heads_.group();
   const Tokens keys = tokens_at(visible, event.branch);
+  if (masses_ == Masses::reported) return reported_mass(event, cache, keys, query);
   std::vector<float> mass(keys.size());
   std::vector<float> sum(keys.size());
   for (std::size_t i = 0; i < per_cache_; ++i) {
@@ -114,6 +117,25 @@ std::vector<float> Referee::mass_of(const Event& event,
     }
   }
   for (float& value : sum) value /= static_cast<float>(per_cache_ * heads);
+  return sum;
+}
+
+// Rows that the cache did not give to attention got none.
+std::vector<float> Referee::reported_mass(const Event& event,
+                                          std::size_t cache,
+                                          const Tokens& keys,
+                                          Position query) const {
+  const std::size_t of_chunk = query - (event.branch.size() - event.fed.size());
+  std::vector<float> sum(keys.size());
+  for (std::size_t i = 0; i < per_cache_; ++i) {
+    const UnitFacts& unit = event.facts.units[cache * per_cache_ + i];
+    for (std::size_t row = 0; row < unit.returned.size(); ++row) {
+      const auto key = std::ranges::lower_bound(keys, unit.returned[row].value);
+      if (key == keys.end() || *key != unit.returned[row].value) continue;
+      sum[static_cast<std::size_t>(key - keys.begin())] += weight(unit, of_chunk, row);
+    }
+  }
+  for (float& value : sum) value /= static_cast<float>(per_cache_);
   return sum;
 }
 

@@ -15,10 +15,20 @@ namespace kv::properties {
 // Which of the reference cache's answers are compared.
 enum class Compared { visible, visible_and_stored };
 
+// Where the reference cache's attention comes from.
+enum class Masses {
+  of_stream,  // the stream's, over the rows that the reference cache shows
+  reported,   // the weights that the history's facts report
+};
+
 class Referee {
  public:
   // Requires rule_of(spec). `name` is what findings call the specification.
-  Referee(const History& history, const Spec& spec, Compared compare, std::string name);
+  Referee(const History& history,
+          const Spec& spec,
+          Compared compare,
+          std::string name,
+          Masses masses = Masses::of_stream);
 
   // The first disagreement. Branches are followed through forks, resets and reorders, and left
   // alone after a truncate or once a decision hangs on rounding.
@@ -43,6 +53,10 @@ class Referee {
                                            std::size_t cache,
                                            const std::vector<Position>& visible,
                                            Position query) const;
+  [[nodiscard]] std::vector<float> reported_mass(const Event& event,
+                                                 std::size_t cache,
+                                                 const Tokens& keys,
+                                                 Position query) const;
   [[nodiscard]] std::optional<Finding> compare(const Step& step,
                                                std::size_t unit,
                                                const ReferenceCache::Visible& visible) const;
@@ -54,6 +68,7 @@ class Referee {
   Spec spec_;
   Compared compare_;
   std::string name_;
+  Masses masses_;
   Heads heads_;
   std::size_t per_cache_ = 1;  // units that share residents
   std::size_t together_ = 1;   // caches that share a budget

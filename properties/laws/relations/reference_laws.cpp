@@ -5,6 +5,7 @@
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/laws/relations/referee.h"
+#include "kvcheck/properties/laws/relations/relations.h"
 
 namespace kv::properties {
 namespace {
@@ -12,6 +13,9 @@ namespace {
 WhyNot unless_named(const Contract& contract) {
   if (contract.reference.empty()) return "the subject names no reference";
   if (contract.page > 1) return "pages are declared: rows come and go together";
+  if (contract.evicts_ahead && contract.visibility != Visibility::window) {
+    return "evicts-ahead: a specification whose queries see all that is stored trims later";
+  }
   if (contract.visibility == Visibility::top_pages && contract.unit != Unit::head) {
     return "each head selects for itself, and units do not report heads apart";
   }
@@ -19,43 +23,73 @@ WhyNot unless_named(const Contract& contract) {
 }
 
 // The spec that a contract names, or why the subject cannot be compared with it.
-std::variant<Spec, NotTested> named_spec(const Trial& trial, const Contract& contract) {
+std::variant<Spec, NotTested> named_spec(const Contract& contract, const ReferenceGets& given) {
   const auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
   const auto rule = rule_of(*spec);
   if (!rule) {
     return NotTested{"there is no specification of " + std::string(spec->policy->name), true};
   }
-  if ((rule->wants_inputs() || spec->selects()) && !trial.family().in_process()) {
+  if ((rule->wants_inputs() || spec->selects()) && !given.inputs) {
     return NotTested{"the reference looks at more than attention, which no process is shown", true};
   }
   if (!spec->policy->protection.takes_sinks && contract.sinks > 0) {
     return NotTested{"the reference has no sinks and the contract does"};
   }
   // The specification is given the same draws, and with others it would keep other tokens.
-  if (contract.random && !trial.family().uses_draws()) {
+  if (contract.random && !given.draws) {
     return NotTested{"the subject leaves its chance to itself", true};
   }
   return *spec;
 }
 
-Compared compared(const Contract& contract) {
-  return contract.masks_evicted ? Compared::visible : Compared::visible_and_stored;
+bool reports_weights(const History& history) {
+  return std::ranges::all_of(history.events, [](const Event& event) {
+    return std::ranges::all_of(event.facts.units, [](const UnitFacts& unit) {
+      return unit.returned.empty() || !unit.weights.empty();
+    });
+  });
 }
 
-Judgement verdict(Referee& referee, const History& history) {
-  Judgement judgement = in_run(history, held(referee.judge()));
+Compared compared(const Contract& contract) {
+  // What is evicted ahead no later query would see: what is visible shows the same decisions.
+  const bool differs = contract.masks_evicted || contract.evicts_ahead;
+  return differs ? Compared::visible : Compared::visible_and_stored;
+}
+
+Judgement verdict(Referee& referee) {
+  Judgement judgement = held(referee.judge());
   return unless_silent(std::move(judgement), referee.compared(), {"no call could be compared"});
 }
 
+}  // namespace
+
+Judgement keeps_to_reference(const History& history,
+                             const Contract& contract,
+                             const ReferenceGets& given) {
+  auto named = named_spec(contract, given);
+  if (auto* why = std::get_if<NotTested>(&named)) return *why;
+  const Spec& spec = std::get<Spec>(named);
+  if (!given.logits && rule_of(spec)->wants_mass() && !reports_weights(history)) {
+    return NotTested{"the reference decides by attention, and no weights are reported", true};
+  }
+  Referee referee(history, spec, compared(contract), "the specification of " + contract.reference,
+                  given.logits ? Masses::of_stream : Masses::reported);
+  return verdict(referee);
+}
+
+namespace {
+
+ReferenceGets given_to(const Trial& trial) {
+  return {.inputs = trial.family().in_process(), .draws = trial.family().uses_draws()};
+}
+
 Judgement model(Trial& trial, const Contract& contract) {
-  auto named = named_spec(trial, contract);
+  auto named = named_spec(contract, given_to(trial));
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   auto history = trial.run(trial.what());
   if (!history) return untested(history.error());
-  Referee referee(*history, std::get<Spec>(named), compared(contract),
-                  "the specification of " + contract.reference);
-  return verdict(referee, *history);
+  return in_run(*history, keeps_to_reference(*history, contract, given_to(trial)));
 }
 
 // Whether nothing was ever evicted: the budget, or the pages that a query attends to, hold all.
@@ -86,7 +120,9 @@ Judgement dense(const History& history, const Contract& contract) {
     const Tokens all = between(at.branch(), 0, static_cast<std::int64_t>(tokens));
     const Tokens stored = at.stored();
     // A cache that keeps fewer may trim as soon as the budget is reached, not only beyond it.
-    const bool fewer_is_legal = contract.keeps_fewer && tokens == contract.budget;
+    // One that makes the next token's place does, and what is stored then is one row less.
+    const bool fewer_is_legal =
+        (contract.keeps_fewer || contract.evicts_ahead) && tokens == at.contract.budget;
     if (stored == all || fewer_is_legal) return {};
     return at.finding(
         "all " + std::to_string(tokens) + " tokens fit and are stored: " + text_of(all),
@@ -167,7 +203,7 @@ std::vector<Setup> reducing_setups(const Trial& trial) {
 Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   const auto contract = trial.family().contract(what.setup);
   if (!contract || contract->reference.empty()) return NotTested{"these sizes are refused"};
-  auto named = named_spec(trial, *contract);
+  auto named = named_spec(*contract, given_to(trial));
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const auto reduced = reduction_of(std::get<Spec>(named), what.setup, token_by_token);
   if (!reduced) return NotTested{"nothing simpler does the same", true};
@@ -179,7 +215,7 @@ Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   if (reduced->compare == Compared::visible || hides) compare = Compared::visible;
   Referee referee(*history, reduced->spec, compare,
                   contract->reference + " is here " + reduced->spec.canonical() + ", which");
-  return verdict(referee, *history);
+  return in_run(*history, verdict(referee));
 }
 
 Judgement reductions(Trial& trial, const Contract&) {

@@ -24,9 +24,11 @@ Judgement renormalised(const History& history, const Contract& contract);
 Judgement alike_weigh_alike(Trial& trial, const Contract& contract);
 Judgement no_leak(Trial& trial, const Contract& contract);
 Judgement offset_is_nothing(Trial& trial, const Contract& contract);
+Judgement attention_decides(Trial& trial, const Contract& contract);
 Judgement newcomer_can_win(Trial& trial, const Contract& contract);
 Judgement decisions_follow_tokens(Trial& trial, const Contract& contract);
 // Parts of the law that decisions follow tokens: by what each got, and with and without sinks.
+Judgement nothing_is_inherited(Trial& trial, const Contract& contract);
 Judgement merit_decides(Trial& trial, const Contract& contract);
 Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract);
 Judgement ties_decide_alike(Trial& trial, const Contract& contract);
@@ -39,6 +41,19 @@ Judgement group_exchanges(Trial& trial, const Contract& contract);
 Judgement shared_alike(const History& history, const Contract& contract);
 Judgement objects_apart(Trial& trial, const Contract& contract);
 Judgement seeds_differ(Trial& trial, const Contract& contract);
+Judgement seeds_agree(Trial& trial, const Contract& contract);
+
+// What the specification of a cache can be given beside the calls of a history.
+struct ReferenceGets {
+  bool logits = true;  // the stream's; else the weights that the facts report, if they do
+  bool inputs = true;  // keys, values, queries
+  bool draws = true;   // those that the cache drew
+};
+
+// Whether the cache kept and showed what the specification that its contract names says.
+Judgement keeps_to_reference(const History& history,
+                             const Contract& contract,
+                             const ReferenceGets& given);
 
 // Operations.
 Judgement same_twice(Trial& trial, const Contract& contract);

@@ -90,19 +90,20 @@ const Row* row_of(const std::vector<Row>& rows, Token token) {
 }
 
 std::optional<Difference> changed(const Row& before, const Row& after, const Contract& contract) {
-  const std::string label = phrase("the row of token ", before.value, " is stored ");
+  const auto label = [&] { return phrase("the row of token ", before.value, " is stored "); };
   if (before.key != after.key) {
-    return Difference{phrase(label, "with the key of token ", before.key, ", as attention saw it"),
-                      phrase("it is stored with the key of token ", after.key)};
+    return Difference{
+        phrase(label(), "with the key of token ", before.key, ", as attention saw it"),
+        phrase("it is stored with the key of token ", after.key)};
   }
   if (before.value_place != after.value_place || before.key_place != after.key_place) {
-    return Difference{phrase(label, "as attention saw it, its key made for ", before.key_place),
+    return Difference{phrase(label(), "as attention saw it, its key made for ", before.key_place),
                       phrase("the one stored has a key made for ", after.key_place)};
   }
   const bool reported = !std::isnan(before.position) && !std::isnan(after.position);
   if (contract.positions == PositionMode::absolute && reported &&
       std::abs(before.position - after.position) > position_slack) {
-    return Difference{phrase(label, "at position ", before.position, ", as attention saw it"),
+    return Difference{phrase(label(), "at position ", before.position, ", as attention saw it"),
                       phrase("it is stored at position ", after.position)};
   }
   return {};
