@@ -9,6 +9,12 @@
 namespace kv::properties {
 namespace {
 
+// Most subjects report their rows in order.
+Tokens sorted(Tokens tokens) {
+  if (!std::ranges::is_sorted(tokens)) std::ranges::sort(tokens);
+  return tokens;
+}
+
 void append_token(std::string& text, Token token) {
   if (!text.empty() && text.back() != '-') text += ' ';
   text += token.position < 0 ? "?" : std::to_string(token.position);
@@ -46,8 +52,7 @@ Tokens tokens_of(std::span<const Row> rows) {
   Tokens tokens;
   tokens.reserve(rows.size());
   for (const Row& row : rows) tokens.push_back(row.value);
-  std::ranges::sort(tokens);
-  return tokens;
+  return sorted(std::move(tokens));
 }
 
 // A mask of a wrong shape is the finding of size.mask-width; here it must only not be read past.
@@ -59,11 +64,11 @@ bool sees(const UnitFacts& unit, std::size_t query, std::size_t row) {
 
 Tokens visible_to(const UnitFacts& unit, std::size_t query) {
   Tokens tokens;
+  tokens.reserve(unit.returned.size());
   for (std::size_t row = 0; row < unit.returned.size(); ++row) {
     if (sees(unit, query, row)) tokens.push_back(unit.returned[row].value);
   }
-  std::ranges::sort(tokens);
-  return tokens;
+  return sorted(std::move(tokens));
 }
 
 Tokens chunk_up_to(const Step& step, std::size_t query) {
@@ -85,6 +90,7 @@ std::vector<Row> seen_rows(const UnitFacts& unit, std::size_t queries) {
 
 Tokens minus(const Tokens& from, const Tokens& what) {
   Tokens out;
+  out.reserve(from.size());
   std::ranges::set_difference(from, what, std::back_inserter(out));
   return out;
 }
@@ -97,6 +103,7 @@ Tokens common(const Tokens& a, const Tokens& b) {
 
 Tokens joined(const Tokens& a, const Tokens& b) {
   Tokens out;
+  out.reserve(a.size() + b.size());
   std::ranges::set_union(a, b, std::back_inserter(out));
   return out;
 }
@@ -110,12 +117,12 @@ bool contains(const Tokens& all, Token token) {
 }
 
 Tokens between(std::span<const Token> tokens, std::int64_t begin, std::int64_t end) {
-  Tokens out;
-  for (const Token& token : tokens) {
-    if (token.position >= begin && token.position < end) out.push_back(token);
-  }
-  std::ranges::sort(out);
-  return out;
+  const auto at = [&](std::int64_t position) {
+    return std::ranges::partition_point(
+        tokens, [position](const Token& token) { return token.position < position; });
+  };
+  const auto first = at(begin);
+  return {first, std::max(first, at(end))};
 }
 
 std::string text_of(const Tokens& tokens) {
@@ -143,6 +150,12 @@ std::string query_text(const Event& event, std::size_t query) {
   std::string text = "query " + text_of({event.fed[query]});
   if (event.fed.size() > 1) text += " of chunk " + text_of(event.fed);
   return text;
+}
+
+UnitContracts::UnitContracts(const Contract& contract) : all_(contract) {
+  for (std::size_t unit = 0; unit < contract.budgets.size(); ++unit) {
+    own_.push_back(contract.of_unit(unit));
+  }
 }
 
 bool has_no_middle(const Contract& contract) {

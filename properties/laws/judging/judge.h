@@ -61,7 +61,7 @@ Tokens joined(const Tokens& a, const Tokens& b);
 bool includes(const Tokens& all, const Tokens& some);
 bool contains(const Tokens& all, Token token);
 
-// Those of `tokens` at positions in [begin, end).
+// Those of `tokens`, which are sorted, at positions in [begin, end).
 Tokens between(std::span<const Token> tokens, std::int64_t begin, std::int64_t end);
 
 // "0 3-6 9", a variant as "4v1", padding as "?"; "nothing" when empty.
@@ -137,13 +137,29 @@ struct QueryView : UnitView {
                                 std::optional<Tokens> should_see = {}) const;
 };
 
+// The contract that each unit is judged by: its own where budgets are declared one by one.
+class UnitContracts {
+ public:
+  explicit UnitContracts(const Contract& contract);
+
+  // `unit` is an index into Facts::units.
+  [[nodiscard]] const Contract& of(std::size_t unit) const {
+    return own_.empty() ? all_ : own_[unit % own_.size()];
+  }
+
+ private:
+  const Contract& all_;
+  std::vector<Contract> own_;
+};
+
 // Calls judge(UnitView) -> MaybeFinding on every unit after every call.
 template <typename Judge>
 Judgement each_unit(const History& history, const Contract& contract, Judge judge) {
+  const UnitContracts contracts(contract);
   for (const Step& step : steps_of(history)) {
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      MaybeFinding finding = judge(UnitView{history, contract, step, unit, units[unit]});
+      MaybeFinding finding = judge(UnitView{history, contracts.of(unit), step, unit, units[unit]});
       if (finding) return *std::move(finding);
     }
   }
@@ -154,6 +170,7 @@ Judgement each_unit(const History& history, const Contract& contract, Judge judg
 // NotTested where there is none.
 template <typename Judge>
 Judgement each_query(const History& history, const Contract& contract, Judge judge) {
+  const UnitContracts contracts(contract);
   bool any = false;
   for (const Step& step : steps_of(history)) {
     if (!step.fed()) continue;
@@ -162,7 +179,7 @@ Judgement each_query(const History& history, const Contract& contract, Judge jud
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       for (std::size_t query = 0; query < step.event->fed.size(); ++query) {
         MaybeFinding finding =
-            judge(QueryView{{history, contract, step, unit, units[unit]}, query});
+            judge(QueryView{{history, contracts.of(unit), step, unit, units[unit]}, query});
         if (finding) return *std::move(finding);
       }
     }

@@ -1,0 +1,24 @@
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/text/text_stream.h"
+#include "kvcheck/fuzz/support/inputs.h"
+#include "kvcheck/fuzz/targets/targets.h"
+#include "kvcheck/properties/output/result_writers.h"
+#include "kvcheck/properties/recorded/judge_file.h"
+
+namespace kv::fuzz {
+
+// A file of recorded histories, judged by every law and printed, under a bound of memory that some
+// inputs exceed.
+bool recorded(Input input) {
+  properties::JudgeOptions options;
+  options.bytes = std::uint64_t{1} << 18U;
+  const auto report = properties::judge_file(text_of(input), "the input", options);
+  if (!report) return refused(report.error());
+  TextStream text;
+  properties::write_text(*report, "", text);
+  properties::write_json(*report, text);
+  KV_CHECK(!text.str().empty() && report->cases > 0);
+  return true;
+}
+
+}  // namespace kv::fuzz
