@@ -66,6 +66,10 @@ Result<void> insert_evaluation(Database& database,
                                const ClosedLoopResult& result) {
   if (const auto done = insert_about(database, place, result); !done) return done.error();
   const std::int64_t evaluation = database.last_id();
+  if (result.marks.known()) {
+    const auto done = insert_marks(database, "eval_marks", evaluation, result.marks);
+    if (!done) return done.error();
+  }
   std::int64_t ordinal = 0;
   for (const ClosedLoopCell& cell : result.cells) {
     const auto done = insert_cell(database, evaluation, ordinal++, cell);

@@ -1,7 +1,9 @@
 #include <string>
 #include <string_view>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/store/blob.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/stored_names.h"
@@ -18,17 +20,17 @@ std::string list_of(const std::vector<std::size_t>& numbers) {
 
 Result<void> insert_header(Database& database, const RunPlace& place, const ReplayResult& result) {
   Statement insert(database,
-                   "INSERT INTO traces (run, ordinal, name, kind, model, source, licence, loop,"
+                   "INSERT INTO traces (id, run, ordinal, name, kind, model, source, licence, loop,"
                    " tokens, query_heads, kv_heads, head_dim, layers, trained_context, rope_layout,"
                    " rope_dims, rope_theta, number, checksum, top_k, series_width, map_layer,"
                    " map_head, map_side, map_block, map_mass) VALUES"
-                   " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                   " (nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const TraceInfo& trace = result.trace;
   const AttentionMap& map = result.map;
   const std::string layers = list_of(trace.layers);
   const std::string checksum = hexadecimal(trace.checksum);
   const auto text = [](const std::string& words) { return std::string_view(words); };
-  return insert.run(place.run, place.ordinal, text(trace.name), stored_word(trace.kind),
+  return insert.run(place.id, place.run, place.ordinal, text(trace.name), stored_word(trace.kind),
                     text(trace.model), text(trace.source), text(trace.licence), text(trace.loop),
                     trace.tokens, trace.query_heads, trace.kv_heads, trace.head_dim, text(layers),
                     trace.trained_context, stored_word(trace.rope.layout), trace.rope.dims,
@@ -54,34 +56,54 @@ class CellInserter {
   explicit CellInserter(Database& database)
       : database_(database),
         cell_(database,
-              "INSERT INTO cells (trace, ordinal, spec, policy, label, budget, seed, bytes_per_row,"
-              " kept, lifetimes) VALUES (?,?,?,?,?,?,?,?,?,?)"),
+              "INSERT INTO cells (id, trace, ordinal, spec, policy, label, budget, seed, "
+              "bytes_per_row,"
+              " kept, lifetimes) VALUES (nullif(?,0),?,?,?,?,?,?,?,?,?,?)"),
         head_(database, "INSERT INTO heads VALUES (?,?,?,?,?,?,?,?)"),
         unit_(database, "INSERT INTO units VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         point_(database, "INSERT INTO series VALUES (?,?,?,?,?,?,?,?,?,?)"),
         residency_(database, "INSERT INTO residency VALUES (?,?,?,?,?)"),
-        bounds_(database, "INSERT INTO bounds VALUES (?,?,?,?,?,?,?,?)") {}
+        bounds_(database, "INSERT INTO bounds VALUES (?,?,?,?,?,?,?,?)"),
+        first_loss_(database, "INSERT INTO first_losses VALUES (?,?)"),
+        summary_(database, "INSERT INTO summaries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") {}
 
-  Result<void> insert(std::int64_t trace, std::int64_t ordinal, const CellResult& result) {
+  Result<void> insert(std::int64_t trace,
+                      const CellPlace& place,
+                      const TraceInfo& info,
+                      const CellResult& result) {
     const Spec& spec = result.cell.spec;
     const std::string canonical = spec.canonical();
     const std::string label = spec.label();
     // As text, because an integer of SQLite has a sign and a seed uses all 64 bits.
     const std::string seed = std::to_string(result.cell.seed);
     const auto done =
-        cell_.run(trace, ordinal, std::string_view(canonical), spec.policy->name,
+        cell_.run(place.id, trace, place.ordinal, std::string_view(canonical), spec.policy->name,
                   std::string_view(label), spec.budget, std::string_view(seed),
                   result.bytes_per_row, as_blob(result.kept), as_blob(result.lifetimes));
     if (!done) return done.error();
     const std::int64_t cell = database_.last_id();
+    if (result.summary) {
+      if (const auto row = insert_summary(cell, *result.summary); !row) return row.error();
+    }
     if (const auto rows = insert_heads(cell, result); !rows) return rows.error();
     if (const auto rows = insert_units(cell, result); !rows) return rows.error();
     if (const auto rows = insert_series(cell, result); !rows) return rows.error();
     if (const auto rows = insert_bounds(cell, result); !rows) return rows.error();
+    const std::uint64_t loss = AfterLoss(spec, info).first();
+    if (const auto row = first_loss_.run(cell, loss); !row) return row.error();
     return insert_residency(cell, result);
   }
 
  private:
+  Result<void> insert_summary(std::int64_t cell, const CellSummary& summary) {
+    const HeadMetrics& m = summary.means;
+    const CellSizes& s = summary.sizes;
+    return summary_.run(cell, summary.heads, summary.units, m.retained_mass, m.kl_to_dense,
+                        m.topk_overlap, m.output_error, s.visible_mean, s.visible_peak,
+                        s.stored_mean, s.stored_peak, s.kept_at_end, s.evictions, s.trims, s.moved,
+                        s.lifetime_mean, s.bytes_peak);
+  }
+
   Result<void> insert_heads(std::int64_t cell, const CellResult& result) {
     std::int64_t ordinal = 0;
     for (const HeadResult& head : result.heads) {
@@ -141,20 +163,52 @@ class CellInserter {
   Statement point_;
   Statement residency_;
   Statement bounds_;
+  Statement first_loss_;
+  Statement summary_;
 };
 
 }  // namespace
 
-Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result) {
+Result<void> insert_marks(Database& database,
+                          const std::string& table,
+                          std::int64_t id,
+                          const Marks& marks) {
+  Statement insert(database, ("INSERT INTO " + table + " VALUES (?,?,?)").c_str());
+  return insert.run(id, marks.prompt, marks.question);
+}
+
+Result<std::int64_t> insert_trace_alone(Database& database,
+                                        const RunPlace& place,
+                                        const ReplayResult& result) {
   if (const auto done = insert_header(database, place, result); !done) return done.error();
   const std::int64_t trace = database.last_id();
+  if (result.trace.marks.known()) {
+    const auto done = insert_marks(database, "marks", trace, result.trace.marks);
+    if (!done) return done.error();
+  }
   if (const auto done = insert_dense(database, trace, result); !done) return done.error();
+  return trace;
+}
+
+Result<void> insert_cells(Database& database,
+                          std::int64_t trace,
+                          const ReplayResult& result,
+                          std::span<const CellPlace> places) {
+  KV_CHECK(places.size() == result.cells.size());
   CellInserter inserter(database);
-  std::int64_t ordinal = 0;
-  for (const CellResult& cell : result.cells) {
-    if (const auto done = inserter.insert(trace, ordinal++, cell); !done) return done.error();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto done = inserter.insert(trace, places[i], result.trace, result.cells[i]);
+    if (!done) return done.error();
   }
   return {};
+}
+
+Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result) {
+  const auto trace = insert_trace_alone(database, place, result);
+  if (!trace) return trace.error();
+  std::vector<CellPlace> places(result.cells.size());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].ordinal = static_cast<std::int64_t>(i);
+  return insert_cells(database, *trace, result, places);
 }
 
 }  // namespace kv::reports

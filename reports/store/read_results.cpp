@@ -1,35 +1,14 @@
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/results.h"
-#include "kvcheck/reports/store/schema.h"
+#include "kvcheck/reports/store/results_file.h"
 #include "kvcheck/reports/store/sqlite.h"
 
 namespace kv::reports {
 namespace {
-
-Result<Database> open_results(const std::string& path) {
-  struct stat status {};
-
-  // Checked before SQLite opens the file, because its own messages do not name these reasons.
-  if (::stat(path.c_str(), &status) != 0) return system_error("open", path);
-  if (S_ISDIR(status.st_mode)) return io_error("cannot read '" + path + "': it is a directory");
-  if (!S_ISREG(status.st_mode))
-    return io_error("cannot read '" + path + "': it is not a regular file");
-  // SQLite takes an empty file for an empty database, so it needs a message of its own.
-  if (status.st_size == 0) {
-    return malformed("'" + path + "' is empty; expected a kvcheck results file");
-  }
-  auto database = Database::open(path);
-  if (!database) return database;
-  if (const auto known = check_schema(*database); !known) return known.error();
-  return database;
-}
 
 Result<std::vector<RunSummary>> runs_in(Database& database) {
   Statement rows(database,
@@ -137,13 +116,13 @@ Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
 }  // namespace
 
 Result<std::vector<RunSummary>> list_runs(const std::string& path) {
-  auto database = open_results(path);
+  auto database = open_to_read(path);
   if (!database) return database.error();
   return runs_in(*database);
 }
 
 Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
-  auto database = open_results(path);
+  auto database = open_to_read(path);
   if (!database) return database.error();
   const auto runs = runs_in(*database);
   if (!runs) return runs.error();
@@ -153,7 +132,7 @@ Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
 }
 
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
-  auto database = open_results(path);
+  auto database = open_to_read(path);
   if (!database) return database.error();
   const auto runs = runs_in(*database);
   if (!runs) return runs.error();

@@ -6,10 +6,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/store/blob.h"
 #include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
 
@@ -57,6 +60,14 @@ inline std::uint64_t from_hexadecimal(std::string_view text,
   return value;
 }
 
+// The vector whose bytes a column holds.
+template <typename T>
+std::vector<T> blob_at(const Statement& row, int column, std::string_view name, Doubts& doubts) {
+  auto values = from_blob<T>(row.blob(column));
+  doubts.require(values.has_value(), name);
+  return values ? std::move(*values) : std::vector<T>();
+}
+
 // Calls `take` with every row of the statement, until an error.
 template <typename Take>
 Result<void> each(Statement& rows, Take take) {
@@ -67,5 +78,11 @@ Result<void> each(Statement& rows, Take take) {
     take(rows);
   }
 }
+
+// What the other tables hold of the cell with this id: its summary, heads, units, series, bounds
+// and residency. Files before version 6 have no summaries. `tokens` are those of the trace, for
+// residency.
+Result<void> select_parts(
+    Database& database, std::int64_t id, bool has_summaries, std::size_t tokens, CellResult& cell);
 
 }  // namespace kv::reports

@@ -73,9 +73,13 @@ bool same_bins(const ClosedLoopCell& a, const ClosedLoopCell& b) {
   });
 }
 
-Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
+Result<ClosedLoopCell> select_cell(Database& database,
+                                   const Statement& row,
+                                   const ClosedLoopResult& of) {
   Doubts doubts(database.path());
-  const auto spec = parse_spec(row.text(1));
+  auto spec = parse_spec(row.text(1));
+  // The sizes that the marks gave it when it was evaluated.
+  if (spec) spec = resolved(*spec, of.marks, of.longest, "the text");
   if (!spec) {
     doubts.require(false, "eval_cells.spec");
     return doubts.error();
@@ -100,6 +104,9 @@ Result<ClosedLoopCell> select_cell(Database& database, const Statement& row) {
 Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation) {
   auto result = select_about(database, evaluation);
   if (!result) return result;
+  const auto marks = select_marks(database, "eval_marks", "evaluation", evaluation);
+  if (!marks) return marks.error();
+  result->marks = *marks;
   Statement rows(
       database,
       "SELECT id, spec, seed, kv_bytes, retained_mass FROM eval_cells WHERE evaluation = ?"
@@ -109,7 +116,7 @@ Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t eval
     const auto there = rows.next();
     if (!there) return there.error();
     if (!*there) return result;
-    auto cell = select_cell(database, rows);
+    auto cell = select_cell(database, rows, *result);
     if (!cell) return cell.error();
     Doubts doubts(database.path());
     doubts.require(result->cells.empty() || same_bins(result->cells.front(), *cell),

@@ -4,20 +4,13 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/store/blob.h"
 #include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/select_detail.h"
 #include "kvcheck/reports/store/stored_names.h"
 
 namespace kv::reports {
 namespace {
-
-template <typename T>
-std::vector<T> blob_at(const Statement& row, int column, std::string_view name, Doubts& doubts) {
-  auto values = from_blob<T>(row.blob(column));
-  doubts.require(values.has_value(), name);
-  return values ? std::move(*values) : std::vector<T>();
-}
 
 template <typename T>
 T word_at(std::optional<T> value, std::string_view name, Doubts& doubts) {
@@ -102,98 +95,12 @@ Result<void> select_dense(Database& database, std::int64_t trace, ReplayResult& 
   });
 }
 
-Result<void> select_heads(Database& database, std::int64_t cell, CellResult& result) {
-  Statement rows(database,
-                 "SELECT layer, head, retained_mass, kl_to_dense, topk_overlap, output_error"
-                 " FROM heads WHERE cell = ? ORDER BY ordinal");
-  rows.bind_all(cell);
-  return each(rows, [&](const Statement& row) {
-    result.heads.push_back({.layer = row.count(0),
-                            .head = row.count(1),
-                            .metrics = {.retained_mass = row.real(2),
-                                        .kl_to_dense = row.real(3),
-                                        .topk_overlap = row.real(4),
-                                        .output_error = row.real(5)}});
-  });
-}
-
-Result<void> select_units(Database& database, std::int64_t cell, CellResult& result) {
-  Statement rows(database,
-                 "SELECT layer, head, stored_mean, stored_peak, visible_mean, visible_peak,"
-                 " kept_at_end, evictions, trims, moved, lifetime_mean FROM units WHERE cell = ?"
-                 " ORDER BY ordinal");
-  rows.bind_all(cell);
-  return each(rows, [&](const Statement& row) {
-    result.units.push_back({.layer = row.count(0),
-                            .head = row.count(1),
-                            .stored_mean = row.real(2),
-                            .stored_peak = row.count(3),
-                            .visible_mean = row.real(4),
-                            .visible_peak = row.count(5),
-                            .kept_at_end = row.count(6),
-                            .evictions = row.count(7),
-                            .trims = row.count(8),
-                            .moved = row.count(9),
-                            .lifetime_mean = row.real(10)});
-  });
-}
-
-Result<void> select_series(Database& database, std::int64_t cell, CellResult& result) {
-  Statement rows(
-      database,
-      "SELECT first_step, retained_mass, kl_to_dense, topk_overlap, output_error, stored,"
-      " kept, visible FROM series WHERE cell = ? ORDER BY ordinal");
-  rows.bind_all(cell);
-  return each(rows, [&](const Statement& row) {
-    result.series.push_back({.first_step = static_cast<Position>(row.count(0)),
-                             .retained_mass = row.real(1),
-                             .kl_to_dense = row.real(2),
-                             .topk_overlap = row.real(3),
-                             .output_error = row.real(4),
-                             .stored = row.real(5),
-                             .kept = row.real(6),
-                             .visible = row.real(7)});
-  });
-}
-
-Result<void> select_bounds(Database& database, std::int64_t cell, CellResult& result) {
-  Statement rows(database,
-                 "SELECT layer, head, heads, optimum, per_step, greedy FROM bounds WHERE cell = ?"
-                 " ORDER BY ordinal");
-  rows.bind_all(cell);
-  return each(rows, [&](const Statement& row) {
-    result.bounds.push_back({.layer = row.count(0),
-                             .head = row.count(1),
-                             .heads = row.count(2),
-                             .optimum = row.real(3),
-                             .per_step = row.real(4),
-                             .greedy = row.real(5)});
-  });
-}
-
-Result<void> select_residency(Database& database,
-                              std::int64_t cell,
-                              std::size_t tokens,
-                              CellResult& result) {
-  Statement rows(database,
-                 "SELECT layer, head, evicted_at FROM residency WHERE cell = ? ORDER BY ordinal");
-  rows.bind_all(cell);
-  Doubts doubts(database.path());
-  const auto read = each(rows, [&](const Statement& row) {
-    result.residency.push_back(
-        {.layer = row.count(0),
-         .head = row.count(1),
-         .evicted_at = blob_at<Position>(row, 2, "residency.evicted_at", doubts)});
-    doubts.require(result.residency.back().evicted_at.size() == tokens, "residency.evicted_at");
-  });
-  if (!read) return read.error();
-  if (doubts.any()) return doubts.error();
-  return {};
-}
-
-Result<CellResult> cell_of(const Statement& row, std::size_t tokens, Doubts& doubts) {
+Result<CellResult> cell_of(const Statement& row, const TraceInfo& trace, Doubts& doubts) {
   CellResult result;
+  const std::size_t tokens = trace.tokens;
   auto spec = parse_spec(row.text(1));
+  // The sizes that the marks gave it when it was replayed.
+  if (spec) spec = resolved(*spec, trace.marks, tokens, "the trace");
   if (!spec) {
     doubts.require(false, "cells.spec");
     return doubts.error();
@@ -211,28 +118,68 @@ Result<CellResult> cell_of(const Statement& row, std::size_t tokens, Doubts& dou
 
 }  // namespace
 
-Result<ReplayResult> select_trace(Database& database, std::int64_t trace) {
+// A file of version 4 has no such table, and its runs no marks.
+Result<Marks> select_marks(Database& database,
+                           const std::string& table,
+                           const std::string& key,
+                           std::int64_t id) {
+  const auto there = has_table(database, table);
+  if (!there) return there.error();
+  if (!*there) return Marks();
+  Statement row(database,
+                ("SELECT prompt, question FROM " + table + " WHERE " + key + " = ?").c_str());
+  row.bind_all(id);
+  const auto found = row.next();
+  if (!found) return found.error();
+  if (!*found) return Marks();
+  const Marks marks{.prompt = row.count(0), .question = row.count(1)};
+  Doubts doubts(database.path());
+  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+  doubts.require(marks.known() && marks.prompt <= most && marks.question <= most,
+                 table + ".prompt");
+  if (doubts.any()) return doubts.error();
+  if (const Result<void> right = row.right_types(); !right) return right.error();
+  return marks;
+}
+
+Result<ReplayResult> select_trace_alone(Database& database, std::int64_t trace) {
   auto result = select_header(database, trace);
   if (!result) return result;
   if (const auto read = select_dense(database, trace, *result); !read) return read.error();
-  const std::size_t tokens = result->trace.tokens;
-  Statement rows(database,
-                 "SELECT id, spec, seed, bytes_per_row, kept, lifetimes FROM cells WHERE trace = ?"
-                 " ORDER BY ordinal");
-  rows.bind_all(trace);
+  const auto marks = select_marks(database, "marks", "trace", trace);
+  if (!marks) return marks.error();
+  result->trace.marks = *marks;
+  return result;
+}
+
+Result<CellResult> select_cell(Database& database, std::int64_t cell, const TraceInfo& trace) {
+  const auto has_summaries = has_table(database, "summaries");
+  if (!has_summaries) return has_summaries.error();
+  Statement row(database,
+                "SELECT id, spec, seed, bytes_per_row, kept, lifetimes FROM cells WHERE id = ?");
+  row.bind_all(cell);
+  if (const auto there = row.next(); !there) return there.error();
   Doubts doubts(database.path());
+  auto result = cell_of(row, trace, doubts);
+  if (!result) return result;
+  if (const Result<void> right = row.right_types(); !right) return right.error();
+  const auto read = select_parts(database, cell, *has_summaries, trace.tokens, *result);
+  if (!read) return read.error();
+  return result;
+}
+
+Result<ReplayResult> select_trace(Database& database, std::int64_t trace) {
+  auto result = select_trace_alone(database, trace);
+  if (!result) return result;
+  Statement rows(database, "SELECT id FROM cells WHERE trace = ? ORDER BY ordinal");
+  rows.bind_all(trace);
   while (true) {
     const auto there = rows.next();
     if (!there) return there.error();
     if (!*there) return result;
-    auto cell = cell_of(rows, tokens, doubts);
+    auto cell = select_cell(database, rows.integer(0), result->trace);
     if (!cell) return cell.error();
-    const std::int64_t id = rows.integer(0);
-    for (const auto select : {select_heads, select_units, select_series, select_bounds}) {
-      if (const auto read = select(database, id, *cell); !read) return read.error();
-    }
-    if (const auto read = select_residency(database, id, tokens, *cell); !read) return read.error();
-    result->cells.push_back(std::move(*cell));
+    result->cells.push_back(*std::move(cell));
   }
 }
 

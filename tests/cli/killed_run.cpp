@@ -104,6 +104,26 @@ bool interrupt_when_grown(const Place& place, const Words& words, std::size_t mo
   return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
 }
 
+bool kill_when_grown(const std::string& file, const Words& words, std::size_t more) {
+  const auto size = [&]() -> std::size_t {
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(file, none);
+    return none ? 0 : bytes;
+  };
+  const std::size_t before = size();
+  const pid_t child = start(words);
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (size() >= before + more) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return WIFSIGNALED(status);
+}
+
 bool kill_while_it_prints(const Words& words) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;

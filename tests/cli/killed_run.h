@@ -38,6 +38,10 @@ struct Place {
 // whether the signal ended it.
 bool interrupt_when_grown(const Place& place, const Words& words, std::size_t more, int signal);
 
+// Runs the program and kills it as soon as the file has grown by `more` bytes, which may be in the
+// middle of a write. Returns whether it was killed.
+bool kill_when_grown(const std::string& file, const Words& words, std::size_t more);
+
 // Runs the program and kills it after it has printed 4096 bytes. Returns whether it was killed.
 bool kill_while_it_prints(const Words& words);
 

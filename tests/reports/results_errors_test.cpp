@@ -9,6 +9,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/export.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv::reports {
@@ -65,12 +66,30 @@ TEST_F(ResultsErrors, RefusesAnotherProgramsDatabase) {
 
 TEST_F(ResultsErrors, RefusesAnotherSchemaVersion) {
   tamper("PRAGMA user_version=7");
-  expect_refused(good_, "'" + good_ + "' has schema version 7; this kvcheck reads 4");
+  expect_refused(good_, "'" + good_ + "' has schema version 7; this kvcheck reads 4 to 6");
+}
+
+// Later versions only add to version 4, so its files are read, and upgraded when a run is added.
+TEST_F(ResultsErrors, ReadsAndUpgradesAFileOfVersion4) {
+  const std::string before = json_lines(taken(read_run(good_)).traces[0], true);
+  tamper(
+      "DROP VIEW heads_after; DROP TABLE first_losses; DROP TABLE marks; DROP TABLE eval_marks; "
+      "DROP TABLE summaries; DROP TABLE sweeps; PRAGMA user_version=4");
+  EXPECT_EQ(json_lines(taken(read_run(good_)).traces[0], true), before);
+  {
+    auto writer = taken(ResultsWriter::begin(good_, "again"));
+    ASSERT_TRUE(writer.add(testing::fake_replay(testing::small_fake())));
+    ASSERT_TRUE(writer.finish());
+  }
+  EXPECT_EQ(json_lines(taken(read_run(good_, 1)).traces[0], true), before);
+  EXPECT_EQ(taken(list_runs(good_)).size(), 2U);
+  tamper("PRAGMA user_version=4");
+  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 4");
 }
 
 TEST_F(ResultsErrors, RefusesForeignTablesViewsAndTriggers) {
   tamper("ALTER TABLE heads RENAME TO h; CREATE VIEW heads AS SELECT * FROM h");
-  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 4");
+  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 6");
 }
 
 TEST_F(ResultsErrors, RefusesATruncatedFile) {

@@ -1,0 +1,30 @@
+// What a sweep will need, before it starts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/sweep/blocks.h"
+
+namespace kv::cli {
+
+// Upper bounds of what the blocks hold at one time.
+std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
+                                    std::span<const SweepBlock> blocks,
+                                    std::size_t threads);
+
+// The bytes that the blocks add to the results file, within about a tenth for summaries and a
+// quarter with heads or series.
+std::uint64_t sweep_bytes(const SweepPlan& plan, std::span<const SweepBlock> blocks);
+
+// Seconds that the blocks take on so many idle cores: measures some
+// cells of the plan on a short synthetic stream, which takes about a tenth of a second.
+Result<double> sweep_seconds(const SweepPlan& plan,
+                             std::span<const SweepBlock> blocks,
+                             std::size_t threads);
+
+}  // namespace kv::cli

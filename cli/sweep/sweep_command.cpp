@@ -1,0 +1,240 @@
+#include "kvcheck/cli/sweep/sweep_command.h"
+
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <utility>
+
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/threads/machine.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/memory.h"
+#include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/sweep/estimate.h"
+#include "kvcheck/cli/sweep/reuse.h"
+#include "kvcheck/cli/sweep/run_blocks.h"
+#include "kvcheck/reports/sweeps/sweep_file.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 7> table = {{
+    {.name = "output", .letter = 'o', .value = "FILE", .help = "keep the cells in this file"},
+    {.name = "shard",
+     .value = "I/N",
+     .help = "run only part I of N parts of the plan, which kvcheck merge joins"},
+    {.name = "dry-run",
+     .help = "check the plan, and print how many cells, time, memory and disk it needs"},
+    {.name = "threads",
+     .value = "N",
+     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+    memory_option,
+    {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Runs every cell of a plan on all cores: each trace with each policy, budget and seed.\n"
+    "\n"
+    "Usage:  kvcheck sweep PLAN -o FILE [OPTIONS]\n"
+    "\n"
+    "PLAN is a JSON file, which docs/sweeps.md describes:\n"
+    "  {\"replay\": {\"traces\": [\"a.safetensors\", \"synthetic:zipf:tokens=512\"],\n"
+    "              \"policies\": [\"h2o\", \"@streaming-llm\"],\n"
+    "              \"budgets\": [64, 128],\n"
+    "              \"seeds\": 20}}\n"
+    "\n"
+    "A cell is on the disk as soon as it is finished. The same command runs only the cells that\n"
+    "the file does not hold, however the run before it ended, and the tables of the complete\n"
+    "file are the same for any number of interruptions, threads and shards. A longer plan in the\n"
+    "same file begins a run of its own and takes over the cells that are already there.\n"
+    "\n"
+    "The file holds a summary of each cell: means over heads, and sizes over units. \"detail\":\n"
+    "\"heads\" keeps each head and unit, and \"series\" also the course over the stream.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck sweep plan.json --dry-run\n"
+    "  kvcheck sweep plan.json -o run.db\n"
+    "  kvcheck report run.db -o report\n"
+    "  kvcheck sweep plan.json --shard 1/2 -o a.db\n"
+    "\n"
+    "Exit status: 0 all cells of the plan, or of the shard, are in the file; 2 the plan or a file\n"
+    "is wrong, in which case no cell was run; 130 interrupted.\n";
+
+Error wrong_shard(const std::string& word) {
+  return usage_error("--shard is '" + printable_line(word) +
+                     "'; expected I/N, two counts with I from 1 to N, as in 1/4");
+}
+
+Result<Shard> shard_of(const Arguments& arguments) {
+  if (!arguments.given("shard")) return Shard();
+  constexpr std::uint64_t most = 100000;
+  const std::string word = arguments.value("shard");
+  const auto parts = split(word, '/');
+  if (parts.size() != 2) return wrong_shard(word);
+  const auto count = parse_count(parts[1], "--shard", 1, most);
+  if (!count) return wrong_shard(word);
+  const auto number = parse_count(parts[0], "--shard", 1, *count);
+  if (!number) return wrong_shard(word);
+  return Shard{.number = *number, .count = *count};
+}
+
+std::size_t cells_in(std::span<const SweepBlock> blocks) {
+  std::size_t cells = 0;
+  for (const SweepBlock& block : blocks) cells += block.cells.size();
+  return cells;
+}
+
+std::string counted(std::size_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string clock(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu",
+                static_cast<unsigned long long>(whole / 3600),
+                static_cast<unsigned long long>(whole / 60 % 60),
+                static_cast<unsigned long long>(whole % 60));
+  return text.data();
+}
+
+// Everything that the arguments say.
+struct Request {
+  SweepPlan plan;
+  std::vector<SweepBlock> blocks;  // of the shard
+  Shard shard;
+  std::string output;
+  std::size_t threads = 1;
+  bool quiet = false;
+};
+
+Result<Request> request_of(const Arguments& arguments, const ReadingProgress& progress) {
+  if (const auto one = arguments.expect_operands("a PLAN", 1, 1); !one) return one.error();
+  Request request;
+  request.output = arguments.value("output");
+  request.quiet = arguments.given("quiet");
+  if (request.output.empty() && !arguments.given("dry-run")) {
+    return usage_error("no -o FILE is given; expected the file that keeps the cells, or --dry-run");
+  }
+  const auto threads = arguments.count("threads", 1, 1024);
+  if (!threads) return threads.error();
+  request.threads = threads->value_or(machine_threads());
+  const auto shard = shard_of(arguments);
+  if (!shard) return shard.error();
+  request.shard = *shard;
+  auto plan = plan_sweep(arguments.operands()[0], progress);
+  if (!plan) return plan.error();
+  request.plan = *std::move(plan);
+  request.blocks = blocks_of(request.shard, make_blocks(request.plan));
+  const auto needs = sweep_needs(request.plan, request.blocks, request.threads);
+  if (const auto fits = check_memory(arguments, needs); !fits) return fits.error();
+  return request;
+}
+
+Result<void> print_estimate(const Request& request, Streams& streams) {
+  std::uint64_t memory = 0;
+  for (const MemoryNeed& need : sweep_needs(request.plan, request.blocks, request.threads)) {
+    memory += need.bytes;
+  }
+  const auto seconds = sweep_seconds(request.plan, request.blocks, request.threads);
+  if (!seconds) return seconds.error();
+  const std::size_t cells = cells_in(request.blocks);
+  streams.out << "Cells:   " << cells;
+  if (request.shard.count > 1) {
+    streams.out << " of " << request.plan.identity.total << ", in shard " << request.shard.number
+                << " of " << request.shard.count;
+  } else {
+    streams.out << ", on " << counted(request.plan.traces.size(), "trace");
+  }
+  streams.out << "\nTime:    about " << clock(*seconds) << " on "
+              << counted(request.threads, "thread") << " of an idle machine\n"
+              << "Memory:  at most " << size_text(memory) << "\n"
+              << "File:    about " << size_text(sweep_bytes(request.plan, request.blocks)) << "\n";
+  return {};
+}
+
+void say_left_out(const SweepPlan& plan, Streams& streams) {
+  for (const std::string& words : plan.left_out) {
+    streams.err << printable_line(words) << ". \"strict\": true makes this an error.\n";
+  }
+}
+
+// What is in the file at the end, or was when the work was cut short.
+std::string held_words(const Request& request, std::size_t held) {
+  std::string words = "'" + request.output + "' holds " + std::to_string(held) + " of " +
+                      counted(request.plan.identity.total, "cell") + " of the plan";
+  return printable_line(words);
+}
+
+Result<void> run_request(Request& request, Streams& streams) {
+  auto file = reports::SweepFile::open(request.output, request.plan.identity);
+  if (!file) return file.error();
+  const InterruptGuard guard;
+  Progress shown(streams.err, streams.terminal && !request.quiet);
+  const auto held = [&](const reports::SweepPlace& place) { return file->holds(place); };
+  const std::size_t before = file->held();
+  auto pending = blocks_without(request.blocks, request.plan, held);
+  auto reused = reuse_earlier(request.plan, pending, *file);
+  if (!reused) return reused.error();
+  pending = blocks_without(std::move(pending), request.plan, held);
+  const BlockHooks hooks{.done =
+                             [&](const SweepBlock& block, const ReplayResult& result) {
+                               return file->add(block.trace, block.cells, result);
+                             },
+                         .progress =
+                             [&](double share, const std::string& trace) {
+                               shown.update(share, printable_line(trace));
+                               return !interrupted();
+                             }};
+  const std::size_t to_run = cells_in(pending);
+  const auto done = run_blocks(request.plan, pending, request.threads, hooks);
+  shown.clear();
+  if (!done) {
+    Error error = done.error();
+    if (interrupted()) error = io_error("interrupted");
+    error.message +=
+        "; " + held_words(request, file->held()) + ", and the same command continues from there";
+    if (file->held() == 0) file->discard();
+    return error;
+  }
+  const auto complete = file->finish();
+  if (!complete) return complete.error();
+  if (request.quiet) return {};
+  streams.out << held_words(request, file->held()) << ": " << to_run << " were run, " << *reused
+              << " were taken from earlier runs, " << before << " were there.\n";
+  if (*complete) {
+    streams.out << "Next: kvcheck report " << shell_word(request.output) << " -o report\n";
+  }
+  return {};
+}
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const Result<Arguments> arguments = Arguments::parse(table, words);
+  if (!arguments) return arguments.error();
+  Progress reading(streams.err, streams.terminal && !arguments->given("quiet"));
+  auto request = request_of(*arguments, [&](const std::string& source, double share) {
+    reading.update(share, "reading " + source);
+  });
+  reading.clear();
+  if (!request) return request.error();
+  if (!request->quiet) say_left_out(request->plan, streams);
+  if (arguments->given("dry-run")) return print_estimate(*request, streams);
+  return run_request(*request, streams);
+}
+
+}  // namespace
+
+constinit const Command sweep_command = {
+    .name = "sweep",
+    .summary =
+        "run every cell of a plan on all cores: each trace with each policy, budget and seed",
+    .help = help,
+    .run = done_unless_error<run>,
+    .options = table,
+};
+
+}  // namespace kv::cli

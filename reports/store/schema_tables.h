@@ -1,0 +1,11 @@
+// The SQL that declares the tables of a results file, by schema version.
+#pragma once
+
+namespace kv::reports {
+
+// All tables of version 4, and what versions 5 and 6 add to them.
+extern const char* const tables_of_4;
+extern const char* const tables_of_5;
+extern const char* const tables_of_6;
+
+}  // namespace kv::reports

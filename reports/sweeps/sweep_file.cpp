@@ -1,0 +1,253 @@
+#include "kvcheck/reports/sweeps/sweep_file.h"
+
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/results_file.h"
+
+namespace kv::reports {
+namespace {
+
+using PlaceKey = std::pair<std::size_t, std::size_t>;
+
+PlaceKey key_of(const SweepPlace& place) {
+  return {place.trace, place.cell};
+}
+
+// What decides the results of a cell, besides the version.
+std::string key_of(std::string_view checksum,
+                   const std::vector<std::uint64_t>& numbers,
+                   std::string_view spec,
+                   std::string_view seed) {
+  std::string key(checksum);
+  for (const std::uint64_t number : numbers) key += " " + std::to_string(number);
+  return key.append(" ").append(spec).append(" ").append(seed);
+}
+
+std::string key_of(const TraceInfo& trace, std::size_t top_k, const Cell& cell) {
+  return key_of(hexadecimal(trace.checksum),
+                {trace.kv_heads, trace.marks.prompt, trace.marks.question, top_k},
+                cell.spec.canonical(), std::to_string(cell.seed));
+}
+
+Result<std::int64_t> number_of(Database& database, const char* sql, std::int64_t run) {
+  Statement select(database, sql);
+  select.bind_all(run);
+  const auto row = select.next();
+  if (!row) return row.error();
+  return *row ? select.integer(0) : 0;
+}
+
+// The ids of cells of other runs, and of their traces, by key_of.
+using EarlierCells = std::map<std::string, HeldCell>;
+
+Result<EarlierCells> earlier_cells(Database& database, std::int64_t run) {
+  Statement rows(database,
+                 "SELECT checksum, kv_heads, ifnull(prompt, 0), ifnull(question, 0), top_k, spec,"
+                 " seed, traces.id, cells.id FROM runs JOIN traces ON traces.run = runs.id"
+                 " JOIN cells ON cells.trace = traces.id LEFT JOIN marks ON marks.trace = traces.id"
+                 " WHERE runs.version = ? AND runs.id <> ?");
+  rows.bind_all(version, run);
+  EarlierCells cells;
+  while (true) {
+    const auto row = rows.next();
+    if (!row) return row.error();
+    if (!*row) return cells;
+    const std::vector<std::uint64_t> numbers = {rows.count(1), rows.count(2), rows.count(3),
+                                                rows.count(4)};
+    const std::string key = key_of(rows.text(0), numbers, rows.text(5), rows.text(6));
+    cells[key] = {.place = {}, .trace = rows.integer(7), .id = rows.integer(8)};
+  }
+}
+
+Result<std::int64_t> begin_run(Database& database, const SweepIdentity& sweep) {
+  Transaction transaction(database);
+  if (!transaction.begun()) return transaction.begun().error();
+  const auto run = insert_run(database, sweep.command);
+  if (!run) return run;
+  Statement insert(database, "INSERT INTO sweeps VALUES (?,?,?,?,?,?)");
+  const auto done = insert.run(*run, std::string_view(sweep.identity), std::string_view(sweep.plan),
+                               sweep.traces, sweep.cells, sweep.total);
+  if (!done) return done.error();
+  if (const auto stored = transaction.commit(); !stored) return stored.error();
+  return run;
+}
+
+// The run to continue; its id is 0 if there is none.
+Result<SweepRun> run_to_continue(Database& database, const SweepIdentity& sweep) {
+  const auto runs = sweep_runs(database);
+  if (!runs) return runs.error();
+  const auto newest = number_of(database, "SELECT max(id) FROM runs WHERE id > ?", 0);
+  if (!newest) return newest.error();
+  SweepRun found;
+  for (const SweepRun& run : *runs) {
+    const bool same = run.version == version && run.sweep.identity == sweep.identity;
+    if (same && (run.complete || run.id == *newest)) found = run;
+  }
+  return found;
+}
+
+}  // namespace
+
+struct SweepFile::State {
+  WritableResults file;
+  SweepIdentity sweep;
+  std::int64_t run = 0;
+  bool begun = false;  // by open()
+  bool complete = false;
+  std::int64_t first_trace = 0;  // the id of the first trace of the plan
+  std::int64_t first_cell = 0;   // of the first cell
+  std::map<PlaceKey, std::int64_t> cells{};
+  std::map<std::size_t, std::int64_t> traces{};
+  std::optional<EarlierCells> earlier{};
+};
+
+SweepFile::SweepFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+SweepFile::SweepFile(SweepFile&& other) noexcept = default;
+
+SweepFile::~SweepFile() = default;
+
+Result<SweepFile> SweepFile::open(const std::string& path, const SweepIdentity& sweep) {
+  auto opened = open_to_write(path);
+  if (!opened) return opened.error();
+  Database& database = opened->database;
+  auto found = run_to_continue(database, sweep);
+  if (!found) return found.error();
+  const bool begins = found->id == 0;
+  if (begins) {
+    const auto begun = begin_run(database, sweep);
+    if (!begun) {
+      opened->lock.abandon();
+      return begun.error();
+    }
+    found->id = *begun;
+    found->sweep = sweep;
+  }
+  const auto traces = number_of(database, "SELECT max(id) FROM traces WHERE run < ?", found->id);
+  if (!traces) return traces.error();
+  const auto cells = number_of(database,
+                               "SELECT max(cells.id) FROM cells JOIN traces"
+                               " ON traces.id = cells.trace WHERE run < ?",
+                               found->id);
+  if (!cells) return cells.error();
+  const auto held = held_cells(database, *found);
+  if (!held) return held.error();
+  auto state = std::make_unique<State>(State{.file = *std::move(opened),
+                                             .sweep = sweep,
+                                             .run = found->id,
+                                             .begun = begins,
+                                             .complete = found->complete,
+                                             .first_trace = *traces + 1,
+                                             .first_cell = *cells + 1});
+  for (const HeldCell& cell : *held) {
+    state->cells[key_of(cell.place)] = cell.id;
+    state->traces[cell.place.trace] = cell.trace;
+  }
+  return SweepFile(std::move(state));
+}
+
+bool SweepFile::complete() const {
+  return state_->complete;
+}
+
+bool SweepFile::holds(const SweepPlace& place) const {
+  return state_->cells.contains(key_of(place));
+}
+
+std::size_t SweepFile::held() const {
+  return state_->cells.size();
+}
+
+Result<void> SweepFile::add(std::size_t trace,
+                            std::span<const std::size_t> places,
+                            const ReplayResult& result) {
+  KV_CHECK(trace < state_->sweep.traces);
+  KV_CHECK(places.size() == result.cells.size());
+  ReplayResult fresh;
+  std::vector<CellPlace> rows;
+  const std::size_t before = trace * state_->sweep.cells;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    KV_CHECK(places[i] < state_->sweep.cells);
+    if (holds({trace, places[i]})) continue;
+    rows.push_back({.ordinal = static_cast<std::int64_t>(places[i]),
+                    .id = state_->first_cell + static_cast<std::int64_t>(before + places[i])});
+    fresh.cells.push_back(result.cells[i]);
+  }
+  if (rows.empty()) return {};
+  KV_CHECK(!state_->complete);
+  Database& database = state_->file.database;
+  Transaction transaction(database);
+  if (!transaction.begun()) return transaction.begun();
+  const auto ordinal = static_cast<std::int64_t>(trace);
+  const std::int64_t id = state_->first_trace + ordinal;
+  if (!state_->traces.contains(trace)) {
+    const RunPlace place{.run = state_->run, .ordinal = ordinal, .id = id};
+    const auto inserted = insert_trace_alone(database, place, result);
+    if (!inserted) return inserted.error();
+  }
+  fresh.trace = result.trace;
+  if (auto done = insert_cells(database, id, fresh, rows); !done) return done;
+  if (auto done = transaction.commit(); !done) return done;
+  state_->traces[trace] = id;
+  for (const CellPlace& row : rows) {
+    state_->cells[{trace, static_cast<std::size_t>(row.ordinal)}] = row.id;
+  }
+  return {};
+}
+
+Result<ReplayResult> SweepFile::trace_alone(const SweepPlace& place) {
+  KV_CHECK(holds(place));
+  return select_trace_alone(state_->file.database, state_->traces.at(place.trace));
+}
+
+Result<CellResult> SweepFile::cell(const SweepPlace& place, const TraceInfo& trace) {
+  KV_CHECK(holds(place));
+  return select_cell(state_->file.database, state_->cells.at(key_of(place)), trace);
+}
+
+Result<std::optional<ReplayResult>> SweepFile::earlier(const TraceInfo& trace,
+                                                       std::size_t top_k,
+                                                       const Cell& cell) {
+  Database& database = state_->file.database;
+  if (!state_->earlier) {
+    auto cells = earlier_cells(database, state_->run);
+    if (!cells) return cells.error();
+    state_->earlier = *std::move(cells);
+  }
+  const auto found = state_->earlier->find(key_of(trace, top_k, cell));
+  if (found == state_->earlier->end()) return std::optional<ReplayResult>();
+  auto result = select_trace_alone(database, found->second.trace);
+  if (!result) return result.error();
+  auto held = select_cell(database, found->second.id, result->trace);
+  if (!held) return held.error();
+  result->trace.name = trace.name;
+  result->cells.push_back(*std::move(held));
+  return std::optional<ReplayResult>(*std::move(result));
+}
+
+Result<bool> SweepFile::finish() {
+  if (held() < state_->sweep.total) return false;
+  if (state_->complete) return true;
+  Statement update(state_->file.database, "UPDATE runs SET status = 'complete' WHERE id = ?");
+  if (const auto done = update.run(state_->run); !done) return done.error();
+  state_->complete = true;
+  return true;
+}
+
+void SweepFile::discard() {
+  if (!state_->begun) return;
+  if (state_->file.lock.empty()) {
+    state_->file.lock.abandon();
+  } else {
+    static_cast<void>(delete_run(state_->file.database, state_->run));
+  }
+}
+
+}  // namespace kv::reports

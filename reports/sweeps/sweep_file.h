@@ -1,0 +1,71 @@
+// The run of one sweep in a results file, to which finished cells are added in any order.
+//
+// The plan gives each cell its place, and the place gives the rows their ids. The tables therefore
+// hold the same bytes whatever the order of the cells, the number of threads, shards or restarts.
+// Each call of add() is one transaction that is on the disk when it returns.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/sweeps/sweep_runs.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv::reports {
+
+class SweepFile {
+ public:
+  // Opens or creates the file. A run of this version and identity is continued if it is complete or
+  // the newest of the file; otherwise a new one begins, because the ids after an older run are
+  // taken. Errors: those of open_to_write.
+  static Result<SweepFile> open(const std::string& path, const SweepIdentity& sweep);
+
+  SweepFile(SweepFile&& other) noexcept;
+  SweepFile& operator=(SweepFile&&) = delete;
+  SweepFile(const SweepFile&) = delete;
+  SweepFile& operator=(const SweepFile&) = delete;
+  ~SweepFile();
+
+  // Whether the run is marked complete.
+  [[nodiscard]] bool complete() const;
+
+  [[nodiscard]] bool holds(const SweepPlace& place) const;
+
+  // How many cells the run holds.
+  [[nodiscard]] std::size_t held() const;
+
+  // Adds the cells of `result`, one for each place, all of the trace with this index. What is held
+  // already is not added again.
+  Result<void> add(std::size_t trace,
+                   std::span<const std::size_t> places,
+                   const ReplayResult& result);
+
+  // The cell at a place that is held, and its trace without cells.
+  Result<ReplayResult> trace_alone(const SweepPlace& place);
+  Result<CellResult> cell(const SweepPlace& place, const TraceInfo& trace);
+
+  // What another run of this version in the file holds of the cell on a trace with this checksum,
+  // name aside: the trace with this one cell. Nothing if there is none.
+  Result<std::optional<ReplayResult>> earlier(const TraceInfo& trace,
+                                              std::size_t top_k,
+                                              const Cell& cell);
+
+  // Marks the run complete if it holds all cells of the plan. Returns whether it does.
+  Result<bool> finish();
+
+  // If open() began the run, removes it and all its cells, and the file if it was created. A run
+  // that was continued keeps what it holds. No call may follow.
+  void discard();
+
+ private:
+  struct State;
+  explicit SweepFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kv::reports
