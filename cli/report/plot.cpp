@@ -11,12 +11,12 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/cli/report/named_spec.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/results.h"
-#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {
@@ -116,14 +116,6 @@ Result<reports::Sheet> sheet_of(const Arguments& arguments) {
   if (!format) return format.error();
   sheet.format = *format;
   return sheet;
-}
-
-// Whether the words of --policies mean this spec: its policy, or a spec that equals it at its
-// budget.
-bool means(const std::string& words, const Spec& spec) {
-  if (words == spec.policy->name || words == spec.label() || words == spec.canonical()) return true;
-  const auto same = parse_spec(words, {.budget = spec.bounded() ? spec.budget : 0});
-  return same && *same == spec;
 }
 
 // Leaves out the cells of other policies. Notes in `used` which words meant a cell.

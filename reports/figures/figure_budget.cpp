@@ -13,7 +13,7 @@ namespace {
 
 // One panel: a metric of a spec, or 1 minus that metric.
 struct Measure {
-  Interval SpecSummary::*metric = nullptr;
+  Interval AfterLossSummary::*metric = nullptr;
   bool lost = false;
   bool logarithmic = false;  // and without bars: their lower ends may be below zero
   const char* name = "";     // in the CSV
@@ -36,7 +36,7 @@ std::string axis_of(const Sweep& sweep) {
 }
 
 Interval value_of(const SpecSummary& spec, const Measure& measure) {
-  const Interval& value = spec.*measure.metric;
+  const Interval& value = spec.after.*measure.metric;
   if (!measure.lost) return value;
   return {.mean = 1 - value.mean, .low = 1 - value.high, .high = 1 - value.low};
 }
@@ -62,6 +62,7 @@ std::string curves(const Sweep& sweep,
       const SpecSummary& spec = sweep.specs[s];
       const Interval value = value_of(spec, measure);
       if (measure.logarithmic && !(value.mean > 0)) continue;
+      if (!std::isfinite(value.mean)) continue;
       data.row({static_cast<double>(spec.spec.budget), value.mean, value.low, value.high});
     }
     if (!measure.logarithmic && lines.size() <= most_bars) {
@@ -74,41 +75,43 @@ std::string curves(const Sweep& sweep,
 
 std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& lines) {
   const bool errors = std::ranges::any_of(lines, [&](const Line& line) {
-    return std::isfinite(sweep.specs[line.specs[0]].output_error.mean);
+    return std::isfinite(sweep.specs[line.specs[0]].after.output_error.mean);
   });
-  const Measure third = errors ? Measure{.metric = &SpecSummary::output_error,
-                                         .logarithmic = true,
-                                         .name = "output_error",
-                                         .label = "relative output error"}
-                               : Measure{.metric = &SpecSummary::kl_to_dense,
-                                         .logarithmic = true,
-                                         .name = "kl_to_dense",
-                                         .label = "KL to dense, nats"};
-  return {
-      {.metric = &SpecSummary::retained_mass, .name = "retained_mass", .label = "retained mass"},
-      {.metric = &SpecSummary::retained_mass,
-       .lost = true,
-       .logarithmic = true,
-       .name = "lost_mass",
-       .label = "lost mass, 1 - retained"},
-      third,
-      {.metric = &SpecSummary::topk_overlap, .name = "topk_overlap", .label = "top-k overlap"}};
+  std::vector<Measure> measures = {{.metric = &AfterLossSummary::retained_mass,
+                                    .name = "retained_mass",
+                                    .label = "retained mass"},
+                                   {.metric = &AfterLossSummary::retained_mass,
+                                    .lost = true,
+                                    .logarithmic = true,
+                                    .name = "lost_mass",
+                                    .label = "lost mass, 1 - retained"}};
+  // KL to dense is no third measure: at absolute positions it is -ln(retained mass).
+  if (errors) {
+    measures.push_back({.metric = &AfterLossSummary::output_error,
+                        .logarithmic = true,
+                        .name = "output_error",
+                        .label = "relative output error"});
+  }
+  measures.push_back({.metric = &AfterLossSummary::topk_overlap,
+                      .name = "topk_overlap",
+                      .label = "top-k overlap"});
+  return measures;
 }
 
 std::string caption_of(const Sweep& sweep, bool errors) {
   const std::string k = std::to_string(sweep.result->top_k);
   return "Retained mass: the share of dense attention whose keys were still in the cache, mean "
-         "over queries. Lost mass is the rest, on a logarithmic axis, which separates large "
+         "over the queries from the first one on that cannot see every token. Lost mass is the "
+         "rest, on a logarithmic axis, which separates large "
          "budgets. " +
          std::string(errors ? "Output error: of the attention output, relative to the dense one. "
-                            : "KL: of the renormalised row from the dense row. ") +
+                            : "") +
          "Top-k overlap: the share of the " + k +
          " largest dense weights that are among the largest of what is left. Open-loop replay of " +
          subject_of(*sweep.result) +
-         ". Points are means over query heads, seeds averaged first. Bars, on the linear axes of "
-         "up "
-         "to eight policies, are 95 % t-intervals of the mean over heads; they say nothing about "
-         "other texts.";
+         ". Points are means over query heads and seeds. Bars, on the linear axes of up to eight "
+         "policies, are 95 % t-intervals over the seeds of policies that draw; nothing here says "
+         "how other texts differ.";
 }
 
 }  // namespace
@@ -143,7 +146,7 @@ Figure budget_figure(const Sweep& sweep) {
         curves(sweep, lines, measure, data) + std::string(legend_done);
   }
   data.finish(figure);
-  figure.caption = caption_of(sweep, std::string(measures[2].name) == "output_error");
+  figure.caption = caption_of(sweep, measures.size() == 4);
   return figure;
 }
 

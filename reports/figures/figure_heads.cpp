@@ -11,14 +11,16 @@ namespace {
 
 using Place = std::pair<std::size_t, std::size_t>;  // layer, head
 
-// Retained mass of each head, its seeds averaged, in order.
+// Retained mass of each head after the first loss, its seeds averaged, in order.
 std::map<Place, double> masses_of(const Sweep& sweep, const SpecSummary& summary) {
   std::map<Place, double> masses;
   const auto cells = sweep.cells(summary);
+  const AfterLoss after(summary.spec, sweep.result->trace);
   for (const CellResult* cell : cells) {
     for (const HeadResult& head : cell->heads) {
       masses[{head.layer, head.head}] +=
-          head.metrics.retained_mass / static_cast<double>(cells.size());
+          (after.any() ? after.share(head.metrics.retained_mass) : head.metrics.retained_mass) /
+          static_cast<double>(cells.size());
     }
   }
   return masses;
@@ -108,10 +110,12 @@ Figure heads_figure(const Sweep& sweep) {
                                          : "unset ylabel\nunset ytics\n") +
                    (i == 0 ? "" : "unset colorbox\n") + cells_of(blocks[i]);
   }
-  figure.caption = "Mean over queries (and seeds) for each layer and query head at budget " +
-                   std::to_string(sweep.budget) + "; the scale begins at " +
-                   (lowest > 0 ? "the lowest value" : "0") + ". Open-loop replay of " +
-                   subject_of(*sweep.result) + ".";
+  figure.caption =
+      "Mean over the queries from the first one on that cannot see every token (and over "
+      "seeds) for each layer and query head at budget " +
+      std::to_string(sweep.budget) + "; the scale begins at " +
+      (lowest > 0 ? "the lowest value" : "0") + ". Open-loop replay of " +
+      subject_of(*sweep.result) + ".";
   return figure;
 }
 

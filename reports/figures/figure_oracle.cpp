@@ -17,7 +17,7 @@ constexpr const char* per_step_style = " lc rgb '#777777' dt 2 lw 2";
 constexpr const char* greedy_style = " lc rgb '#777777' dt 3 lw 2";
 
 bool measured(const SpecSummary& spec) {
-  return spec.spec.bounded() && std::isfinite(spec.optimum_share);
+  return spec.spec.bounded() && std::isfinite(spec.after.optimum_share);
 }
 
 // Lines that have a share of the optimum to show.
@@ -73,12 +73,14 @@ std::string bounds_panel(const Sweep& sweep, const Line& line, FigureData& data)
            " title '" + label + "'";
   };
   return "plot " +
-         add("per step", per_step_style, [](const SpecSummary& s) { return s.oracle.per_step; }) +
+         add("per step", per_step_style,
+             [](const SpecSummary& s) { return s.after.oracle.per_step; }) +
          ", " +
-         add("optimum", optimum_style, [](const SpecSummary& s) { return s.oracle.optimum; }) +
+         add("optimum", optimum_style,
+             [](const SpecSummary& s) { return s.after.oracle.optimum; }) +
          ", " +
          add("greedy, no bound", greedy_style,
-             [](const SpecSummary& s) { return s.oracle.greedy; }) +
+             [](const SpecSummary& s) { return s.after.oracle.greedy; }) +
          "\n";
 }
 
@@ -86,7 +88,7 @@ std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, Fig
   std::vector<std::string> parts;
   for (const Line& line : lines) {
     parts.push_back(curve(sweep, line, line.label, "optimum_share", data,
-                          [](const SpecSummary& s) { return s.optimum_share; }) +
+                          [](const SpecSummary& s) { return s.after.optimum_share; }) +
                     point_style(line.look) + curve_title(line.label));
   }
   return "plot " + join(parts, ", ") + "\n";
@@ -119,7 +121,9 @@ Figure oracle_figure(const Sweep& sweep) {
       "a looser bound, in which evicted tokens may return. Greedy: a cache that knows the "
       "future and evicts the tokens with the least future mass. Right: each policy's retained "
       "mass as a share of the optimum of its own sizes. Open-loop replay of " +
-      subject_of(*sweep.result) + ". Means over queries and query heads.";
+      subject_of(*sweep.result) +
+      ". Means over query heads, and over the queries from the first one on that cannot see "
+      "every token.";
   return figure;
 }
 

@@ -121,6 +121,13 @@ std::string short_name(const TraceInfo& trace) {
          with_commas(trace.tokens) + (trace.tokens == 1 ? " token" : " tokens");
 }
 
+std::string marks_text(const Marks& marks) {
+  if (!marks.known()) return "";
+  std::string text = "; the first " + with_commas(marks.prompt) + " tokens are the prompt";
+  if (marks.question > 0) text += ", the next " + with_commas(marks.question) + " its question";
+  return text;
+}
+
 std::string with_commas(std::size_t value) {
   std::string text = std::to_string(value);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");

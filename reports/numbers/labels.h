@@ -31,6 +31,10 @@ std::string short_name(const TraceInfo& trace);
 // Whether the attention was made by kvcheck's own generator, not recorded from a model.
 bool generated(const TraceInfo& trace);
 
+// "; the first 256 tokens are the prompt, the next 16 its question": what follows the size of a
+// stream. Nothing for marks that are not known.
+std::string marks_text(const Marks& marks);
+
 // The number with commas: 1,024.
 std::string with_commas(std::size_t value);
 

@@ -93,7 +93,7 @@ double paired_flips(std::span<const double> a, std::span<const double> b) {
   return static_cast<double>(far + 1) / static_cast<double>(draws + 1);
 }
 
-std::vector<double> holm(std::span<const double> values) {
+std::vector<double> holm(std::span<const double> values, std::size_t tests) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isnan(values[i])) order.push_back(i);
@@ -101,8 +101,9 @@ std::vector<double> holm(std::span<const double> values) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
   std::vector<double> out(values.begin(), values.end());
   double least = 0;
+  const std::size_t all = std::max(tests, order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const double score = values[order[rank]] * static_cast<double>(order.size() - rank);
+    const double score = values[order[rank]] * static_cast<double>(all - rank);
     // A larger p-value must not be corrected to less than the one before it.
     least = std::max(least, std::min(1.0, score));
     out[order[rank]] = least;

@@ -38,10 +38,11 @@ double paired_flips(std::span<const double> a, std::span<const double> b);
 
 // Holm's correction of p-values for multiple tests: in increasing order each is multiplied by the
 // number of p-values that are left, itself included, and the results never decrease and are at most
-// 1. They are returned in the given order. NaN remains NaN and is not counted as a test. Source:
-// Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-// Statistics 6 (1979).
-std::vector<double> holm(std::span<const double> values);
+// 1. They are returned in the given order. NaN remains NaN and is not counted as a test. Where more
+// tests count than are given, `tests` is the number of all, and the result is at least what the
+// correction of all would give. Source: Holm, "A simple sequentially rejective
+// multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+std::vector<double> holm(std::span<const double> values, std::size_t tests = 0);
 
 // Spearman's rank correlation of two lists; equal values have their mean rank. NaN for fewer than
 // two values, or if all values of a list are equal. Requires lists of one length without NaN.

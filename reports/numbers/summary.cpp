@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "kvcheck/reports/numbers/labels.h"
 
@@ -12,14 +13,26 @@ namespace {
 using Metric = double HeadMetrics::*;
 
 double mean_over_heads(const CellResult& cell, Metric metric) {
+  if (cell.summary) return cell.summary->means.*metric;
   double sum = 0;
   for (const HeadResult& head : cell.heads) sum += head.metrics.*metric;
   return cell.heads.empty() ? not_measured : sum / static_cast<double>(cell.heads.size());
 }
 
-// Cells of one spec have different numbers of heads only in a damaged file; the minimum keeps every
-// index valid.
+Interval over_seeds(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  std::vector<double> means;
+  for (const std::size_t index : summary.cells) {
+    means.push_back(mean_over_heads(result.cells[index], metric));
+  }
+  return t_interval(means);
+}
+
+// A summary has no heads, and so no interval. Cells of one spec have different numbers of heads
+// only in a damaged file; the minimum keeps every index valid.
 Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
+  if (result.cells[summary.cells[0]].summary) {
+    return {.mean = over_seeds(result, summary, metric).mean};
+  }
   std::vector<double> means(result.cells[summary.cells[0]].heads.size());
   for (const std::size_t index : summary.cells) {
     const CellResult& cell = result.cells[index];
@@ -32,12 +45,30 @@ Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metr
   return t_interval(means);
 }
 
-Interval over_seeds(const ReplayResult& result, const SpecSummary& summary, Metric metric) {
-  std::vector<double> means;
+AfterLossSummary after_of(const ReplayResult& result, const SpecSummary& summary) {
+  const AfterLoss after(summary.spec, result.trace);
+  std::vector<HeadMetrics> seeds;
   for (const std::size_t index : summary.cells) {
-    means.push_back(mean_over_heads(result.cells[index], metric));
+    seeds.push_back(after.of(means_of(result.cells[index])));
   }
-  return t_interval(means);
+  const auto interval = [&](Metric metric) {
+    std::vector<double> means;
+    for (const HeadMetrics& seed : seeds) means.push_back(seed.*metric);
+    return t_interval(means);
+  };
+  return {.first = after.first(),
+          .retained_mass = interval(&HeadMetrics::retained_mass),
+          .kl_to_dense = interval(&HeadMetrics::kl_to_dense),
+          .topk_overlap = interval(&HeadMetrics::topk_overlap),
+          .output_error = interval(&HeadMetrics::output_error),
+          .oracle = after_loss(summary.oracle, after)};
+}
+
+// A lower limit of the share needs an upper bound of what is possible. With shared budgets the sum
+// of the optima is one; without an optimum the per-step bound is.
+double least_share_of(const Spec& spec, double retained, const OracleMeans& oracle) {
+  const bool loose = spec.budgets.shared() && std::isfinite(oracle.optimum);
+  return retained / (loose ? oracle.optimum : oracle.per_step);
 }
 
 void add_sizes(SpecSummary& summary, const CellSizes& sizes) {
@@ -59,10 +90,12 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   const double retained = summary.retained_mass.mean;
   const OracleMeans& oracle = summary.oracle;
   summary.optimum_share = optimum_share_of(summary.spec, retained, oracle.optimum);
-  // A lower limit of the share needs an upper bound of what is possible. With shared budgets the
-  // sum of the optima is one; without an optimum the per-step bound is.
-  const bool loose = summary.spec.budgets.shared() && std::isfinite(oracle.optimum);
-  summary.least_share = retained / (loose ? oracle.optimum : oracle.per_step);
+  summary.least_share = least_share_of(summary.spec, retained, oracle);
+  summary.after = after_of(result, summary);
+  AfterLossSummary& after = summary.after;
+  const double retained_after = after.retained_mass.mean;
+  after.optimum_share = optimum_share_of(summary.spec, retained_after, after.oracle.optimum);
+  after.least_share = least_share_of(summary.spec, retained_after, after.oracle);
   summary.visible_mean = summary.stored_peak = summary.evictions = summary.bytes_peak = 0;
   for (const std::size_t index : summary.cells) {
     add_sizes(summary, sizes_of(result.cells[index]));
@@ -86,6 +119,7 @@ std::uint64_t bounds_rows(const Spec& spec, const UnitResult& unit) {
 }  // namespace
 
 CellSizes sizes_of(const CellResult& cell) {
+  if (cell.summary) return cell.summary->sizes;
   if (cell.units.empty()) return {};
   CellSizes sizes{.visible_mean = 0, .stored_mean = 0, .kept_at_end = 0};
   double lived = 0;
@@ -133,8 +167,54 @@ HeadMetrics means_of(const CellResult& cell) {
           .output_error = mean_over_heads(cell, &HeadMetrics::output_error)};
 }
 
+void keep_summary(CellResult& cell) {
+  if (cell.summary) return;
+  cell.summary = CellSummary{.means = means_of(cell),
+                             .sizes = sizes_of(cell),
+                             .heads = cell.heads.size(),
+                             .units = cell.units.size()};
+  if (!cell.bounds.empty()) {
+    const OracleMeans means = oracle_of(cell);
+    UnitBounds all = cell.bounds.front();
+    all.heads = 1;  // the weight of a mean: with another one, rounding could change the last bit
+    all.optimum = means.optimum;
+    all.per_step = means.per_step;
+    all.greedy = means.greedy;
+    cell.bounds = {all};
+  }
+  cell.heads = {};
+  cell.units = {};
+  cell.series = {};
+  cell.kept = {};
+  cell.lifetimes = {};
+  cell.residency = {};
+}
+
 double optimum_share_of(const Spec& spec, double retained_mass, double optimum) {
   return spec.budgets.shared() ? not_measured : retained_mass / optimum;
+}
+
+OracleMeans after_loss(const OracleMeans& bounds, const AfterLoss& after) {
+  return {.optimum = after.share(bounds.optimum),
+          .per_step = after.share(bounds.per_step),
+          .greedy = after.share(bounds.greedy)};
+}
+
+bool stores_more(const SpecSummary& summary) {
+  return !summary.spec.bounded() || summary.stored_peak > summary.spec.budget + 1.0;
+}
+
+void sort_for_tables(std::vector<SpecSummary>& summaries) {
+  // NaN has no place in an order, so a mass that was not measured is sorted last: masses are at
+  // most 1, so every other key is below 2.
+  std::ranges::stable_sort(summaries, {}, [](const SpecSummary& one) {
+    const double mass = one.after.retained_mass.mean;
+    return std::tuple(stores_more(one), one.spec.budget, std::isfinite(mass) ? -mass : 2.0);
+  });
+}
+
+bool kl_is_own_number(const Spec& spec) {
+  return are_ranks(spec.positions);
 }
 
 std::vector<SpecSummary> summarise(const ReplayResult& result) {

@@ -6,29 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
 
-// The sizes and counts of one cell over all its units. Sizes are in rows (tokens) of one unit.
-struct CellSizes {
-  double visible_mean = not_measured;  // mean over units of each unit's mean over queries
-  double stored_mean = not_measured;
-  std::uint64_t visible_peak = 0;  // the largest unit's
-  std::uint64_t stored_peak = 0;
-  double kept_at_end = not_measured;  // mean over units
-  std::uint64_t evictions = 0;        // summed over units, as are trims and moved
-  std::uint64_t trims = 0;
-  std::uint64_t moved = 0;
-  double lifetime_mean = not_measured;  // over all evicted tokens of all units
-  std::uint64_t bytes_peak = 0;         // keys and values: sum over units of the peak; 0 if unknown
-};
-
+// The sizes and counts of one cell over all its units, or those of its summary.
 CellSizes sizes_of(const CellResult& cell);
 
-// Means over a cell's heads.
+// Means over a cell's heads, or those of its summary.
 HeadMetrics means_of(const CellResult& cell);
+
+// Replaces what the cell holds of heads, units, tokens and queries by one row of the same means and
+// sizes, and the bounds of its units by their mean: sizes_of, means_of and oracle_of remain the
+// same, to the bit.
+void keep_summary(CellResult& cell);
 
 // The mass that caches of the cell's sizes could have retained: means over its query heads. NaN if
 // the bounds were not requested; the optimum is NaN too if the stream was too long for it.
@@ -39,6 +32,22 @@ struct OracleMeans {
 };
 
 OracleMeans oracle_of(const CellResult& cell);
+
+// The bounds over the queries after the first loss, where every cache loses something.
+OracleMeans after_loss(const OracleMeans& bounds, const AfterLoss& after);
+
+// All seeds of one spec, over the queries after the first loss. Intervals are over seeds, each the
+// mean over heads: one text has no interval, because its heads are not independent samples.
+struct AfterLossSummary {
+  Position first = 0;  // the first query that counts; the trace's length if there is none
+  Interval retained_mass{};
+  Interval kl_to_dense{};
+  Interval topk_overlap{};
+  Interval output_error{};
+  OracleMeans oracle{};
+  double optimum_share = not_measured;  // as in SpecSummary
+  double least_share = not_measured;
+};
 
 // All seeds of one spec. Intervals are over query heads, after each head was averaged over the
 // seeds. They describe the mean over these heads; heads are not independent samples.
@@ -55,6 +64,7 @@ struct SpecSummary {
   OracleMeans oracle{};                 // the same for all seeds
   double optimum_share = not_measured;  // retained mass / optimum, see optimum_share_of()
   double least_share = not_measured;    // a lower limit of that share, by the bound that is known
+  AfterLossSummary after{};             // what tables and figures lead with
   double visible_mean = not_measured;   // means over seeds of CellSizes
   double stored_peak = not_measured;
   double evictions = not_measured;
@@ -65,6 +75,18 @@ struct SpecSummary {
 // has a bound of its own, no cache reaches all of them at once, and a share would look worse than
 // it is.
 double optimum_share_of(const Spec& spec, double retained_mass, double optimum);
+
+// Whether a unit stores more rows than its budget and the newest token, or has no budget: such a
+// cache is of another size, and is not ranked beside those of that budget.
+bool stores_more(const SpecSummary& summary);
+
+// The order in which tables list specs: caches that store no more than their budget before others,
+// then by budget, then by retained mass after the first loss, highest first. Stable.
+void sort_for_tables(std::vector<SpecSummary>& summaries);
+
+// Whether KL to dense says more of the spec than its retained mass does. At absolute positions it
+// is -ln(retained mass) at every query.
+bool kl_is_own_number(const Spec& spec);
 
 // One per spec, in the order of the cells.
 std::vector<SpecSummary> summarise(const ReplayResult& result);

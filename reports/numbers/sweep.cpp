@@ -39,7 +39,7 @@ Sweep sweep_of(const ReplayResult& result) {
   std::vector<double> kept;
   for (const Line& line : sweep.lines) {
     const SpecSummary* const spec = sweep.at_budget(line);
-    kept.push_back(spec == nullptr ? not_measured : spec->retained_mass.mean);
+    kept.push_back(spec == nullptr ? not_measured : spec->after.retained_mass.mean);
   }
   highlight(sweep.lines, kept);
   return sweep;

@@ -8,17 +8,12 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/lines.h"
-#include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/tables.h"
 
 namespace kv::reports {
 namespace {
-
-// A unit may hold one chunk more than its budget while it attends; more than a tenth is a cache of
-// another size, which is not compared.
-constexpr double more_than_budget = 1.1;
 
 constexpr std::size_t far = 64;  // tokens, as in the figure of recall against budget
 
@@ -28,46 +23,17 @@ std::string percent(double share) {
   return number_entry(100 * share, 1).text + " %";
 }
 
-std::vector<double> heads_of(const ReplayResult& result, const SpecSummary& summary) {
-  std::vector<double> heads(result.cells[summary.cells.front()].heads.size());
-  for (const std::size_t cell : summary.cells) {
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      heads[i] += result.cells[cell].heads[i].metrics.retained_mass /
-                  static_cast<double>(summary.cells.size());
-    }
-  }
-  return heads;
-}
-
-// "over 24 heads a difference of this size has p = 0.02", by random signs of the pairs.
-std::string difference_words(const ReplayResult& result,
-                             const SpecSummary& first,
-                             const SpecSummary& second) {
-  const std::vector<double> a = heads_of(result, first);
-  const std::vector<double> b = heads_of(result, second);
-  if (a.size() < 2) return "";
-  const double p = paired_flips(a, b);
-  if (!std::isfinite(p)) return "";
-  return p < 0.05
-             ? " (a difference that the heads share, p " +
-                   (p < 0.0001 ? "< 0.0001" : "= " + number_entry(p, 4).text) + ")"
-             : " (a difference no larger than that between heads, p = " + number_entry(p, 2).text +
-                   ")";
-}
-
 // The specs that store no more than their budget, by budget, the best first.
 std::map<std::uint32_t, Summaries> ranked(const std::vector<SpecSummary>& all) {
   std::map<std::uint32_t, Summaries> by_budget;
   for (const SpecSummary& summary : all) {
-    const double limit = more_than_budget * summary.spec.budget + 1;
-    const bool counts = summary.spec.bounded() && summary.stored_peak <= limit;
-    if (counts && std::isfinite(summary.retained_mass.mean)) {
+    if (!stores_more(summary) && std::isfinite(summary.after.retained_mass.mean)) {
       by_budget[summary.spec.budget].push_back(&summary);
     }
   }
   for (auto& [budget, some] : by_budget) {
     std::ranges::stable_sort(some, std::greater<>(),
-                             [](const SpecSummary* one) { return one->retained_mass.mean; });
+                             [](const SpecSummary* one) { return one->after.retained_mass.mean; });
   }
   return by_budget;
 }
@@ -75,10 +41,7 @@ std::map<std::uint32_t, Summaries> ranked(const std::vector<SpecSummary>& all) {
 std::string others_text(const std::vector<SpecSummary>& all, std::uint32_t budget) {
   std::vector<std::string> names;
   for (const SpecSummary& summary : all) {
-    const double limit = more_than_budget * summary.spec.budget + 1;
-    if (!summary.spec.bounded() || summary.spec.budget != budget || summary.stored_peak <= limit) {
-      continue;
-    }
+    if (summary.spec.budget != budget || !stores_more(summary)) continue;
     names.push_back(summary.label + " (" + number_entry(summary.stored_peak, 0).text + ")");
   }
   if (names.empty()) return "";
@@ -99,25 +62,27 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
   if (some.size() < 2) return findings;
   const SpecSummary& best = *some[0];
   const SpecSummary& worst = *some.back();
-  std::string first = "With a budget of " + std::to_string(budget) + " tokens, " + best.label +
-                      " kept most of the attention: " + percent(best.retained_mass.mean) +
-                      " of its mass";
-  if (std::isfinite(best.optimum_share)) {
-    first += ", which is " + percent(best.optimum_share) + " of the most that any cache could keep";
+  std::string first =
+      "With a budget of " + std::to_string(budget) + " tokens, " + best.label +
+      " kept most of the attention once it evicted: " + percent(best.after.retained_mass.mean) +
+      " of its mass";
+  if (std::isfinite(best.after.optimum_share)) {
+    first += ", which is " + percent(best.after.optimum_share) +
+             " of the most that any cache could keep";
   }
   findings.push_back(first + ".");
   findings.push_back("The next of " + std::to_string(some.size()) + " is " + some[1]->label +
-                     " with " + percent(some[1]->retained_mass.mean) +
-                     difference_words(result, best, *some[1]) + ".");
+                     " with " + percent(some[1]->after.retained_mass.mean) +
+                     "; one text cannot say whether the two differ on others.");
   if (some.size() > 2) {
     findings.push_back("The least was kept by " + worst.label + ": " +
-                       percent(worst.retained_mass.mean) + ".");
+                       percent(worst.after.retained_mass.mean) + ".");
   }
   std::vector<std::string> elsewhere;
   for (const auto& [other, list] : by_budget) {
     if (other == budget || list.size() < 2) continue;
     elsewhere.push_back(list[0]->label + " at " + std::to_string(other) + " (" +
-                        percent(list[0]->retained_mass.mean) + ")");
+                        percent(list[0]->after.retained_mass.mean) + ")");
   }
   if (!elsewhere.empty()) {
     findings.push_back("The best at other budgets: " + join(elsewhere, ", ") + ".");

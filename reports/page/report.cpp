@@ -4,29 +4,22 @@
 
 #include <cstring>
 #include <filesystem>
-#include <set>
-#include <span>
 #include <utility>
 
 #include "kvcheck/base/file.h"
-#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_kills.h"
 #include "kvcheck/reports/figures/figure_loss_log.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
-#include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/page/report_folder.h"
 #include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/reports/page/section_files.h"
 #include "kvcheck/reports/store/results.h"
-#include "kvcheck/reports/tables/bounds_table.h"
-#include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/comparison_table.h"
-#include "kvcheck/reports/tables/export.h"
-#include "kvcheck/reports/tables/loops_table.h"
-#include "kvcheck/reports/tables/summary_table.h"
-#include "kvcheck/reports/tables/timing_table.h"
 
 namespace kv::reports {
 namespace {
@@ -51,70 +44,11 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-std::string dense_csv(const ReplayResult& result) {
-  std::string out = "layer,head,first_mass,sinks_mass,recent_mass,entropy\n";
-  for (const DenseFacts& head : result.dense) {
-    const std::vector<std::string> fields = {std::to_string(head.layer), std::to_string(head.head),
-                                             shortest(head.first_mass),  shortest(head.sinks_mass),
-                                             shortest(head.recent_mass), shortest(head.entropy)};
-    out += csv_line(fields);
-  }
-  return out;
-}
-
-// Only one seed of each spec: with twenty the series would be most of the report's bytes. The
-// results file holds them all.
-ReplayResult first_seeds(const ReplayResult& result) {
-  ReplayResult first = result;
-  std::set<std::string> seen;
-  std::erase_if(first.cells, [&](const CellResult& cell) {
-    return !seen.insert(cell.cell.spec.canonical()).second;
-  });
-  return first;
-}
-
-using NamedTexts = std::vector<std::pair<const char*, std::string>>;
-
-Result<void> write_texts(const NamedTexts& files, const std::string& folder) {
+Result<void> write_texts(const SectionFiles& files, const std::string& folder) {
   for (const auto& [name, text] : files) {
     if (const auto done = write_file(folder + "/" + name, text); !done) return done.error();
   }
   return {};
-}
-
-NamedTexts texts_of(const ReplayResult& result) {
-  const Table summary = summary_table(result);
-  NamedTexts files = {
-      {"summary.csv", to_csv(summary)}, {"summary.md", to_markdown(summary)},
-      {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
-      {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
-      {"dense.csv", dense_csv(result)}};
-  if (has_bounds(result)) files.emplace_back("bounds.csv", to_csv(bounds_table(result)));
-  return files;
-}
-
-NamedTexts texts_of(const ClosedLoopResult& result) {
-  const Table perplexity = perplexity_table(result);
-  NamedTexts files = {{"perplexities.csv", to_csv(perplexity)},
-                      {"perplexity.md", to_markdown(perplexity)},
-                      {"cells.csv", closed_loop_csv(std::span(&result, 1))},
-                      {"cells.jsonl", closed_loop_json(result)},
-                      {"series.csv", closed_loop_series_csv(result)}};
-  if (has_open_loop(result)) {
-    const Table loops = loops_table(result);
-    files.emplace_back("loops.csv", to_csv(loops));
-    files.emplace_back("loops.md", to_markdown(loops) + "\n" + loops_words(result) + "\n");
-  }
-  if (!result.asks()) return files;
-  const Table recall = recall_table(result);
-  files.emplace_back("recalls.csv", to_csv(recall));
-  files.emplace_back("recall.md", to_markdown(recall));
-  return files;
-}
-
-NamedTexts texts_of(const TimingResult& result) {
-  const Table table = timing_table(result);
-  return {{"timings.csv", to_csv(table)}, {"timings.md", to_markdown(table)}};
 }
 
 // gnuplot titles every drawing "Gnuplot"; this writes the figure's own title into the file.
@@ -156,7 +90,7 @@ Result<DrawnFigure> draw_into(Figure figure, const Target& place, const std::str
 
 // Writes the tables and figures of one section into a folder of its own and returns the drawn
 // figures.
-Result<std::vector<DrawnFigure>> write_section(const NamedTexts& texts,
+Result<std::vector<DrawnFigure>> write_section(const SectionFiles& texts,
                                                std::vector<Figure> figures,
                                                const Target& place,
                                                const std::string& name) {
@@ -179,9 +113,24 @@ Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
   ComparisonSection section{.table = comparison_table(compared),
                             .words = comparison_words(compared),
                             .folder = "comparison"};
-  const NamedTexts files = {
+  const SectionFiles files = {
       {"comparison.csv", to_csv(section.table)},
       {"comparison.md", to_markdown(section.table) + "\n" + section.words + "\n"}};
+  if (const auto done = write_section(files, {}, place, section.folder); !done) return done.error();
+  return section;
+}
+
+// What the texts of all runs say together, if there are two.
+Result<TextsSection> write_over_texts(const std::vector<StoredRun>& runs, const Target& place) {
+  TextsSection section{.folder = "texts"};
+  SectionFiles files;
+  for (const Measure& measure : measures()) {
+    Comparison comparison = compare_specs(measured(runs, measure), measure, {});
+    if (comparison.rows.empty() || comparison.texts < 2) continue;
+    files.emplace_back(std::string(measure.name) + ".csv", to_csv(table_of(comparison)));
+    section.comparisons.push_back(std::move(comparison));
+  }
+  if (section.comparisons.empty()) return section;
   if (const auto done = write_section(files, {}, place, section.folder); !done) return done.error();
   return section;
 }
@@ -190,8 +139,8 @@ Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const Target
   LogsSection section{.models = models, .folder = "logs", .figure = {}};
   if (models.empty()) return section;
   const Table table = loss_log_table(models);
-  const NamedTexts files = {{"perplexities.csv", to_csv(table)},
-                            {"perplexities.md", to_markdown(table)}};
+  const SectionFiles files = {{"perplexities.csv", to_csv(table)},
+                              {"perplexities.md", to_markdown(table)}};
   auto drawn = write_section(files, {loss_log_figure(models)}, place, section.folder);
   if (!drawn) return drawn.error();
   section.figure = std::move(drawn->front());
@@ -206,9 +155,9 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place
   if (!drawn) return drawn.error();
   section.figure = *std::move(drawn);
   const std::string drawing = section.figure.svg.empty() ? "" : "kill-matrix.svg";
-  const NamedTexts files = {{"mutants.csv", to_csv(mutants_table(matrix))},
-                            {"laws.csv", to_csv(killing_laws_table(matrix))},
-                            {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
+  const SectionFiles files = {{"mutants.csv", to_csv(mutants_table(matrix))},
+                              {"laws.csv", to_csv(killing_laws_table(matrix))},
+                              {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
   if (const auto done = write_texts(files, folder); !done) return done.error();
   return section;
 }
@@ -218,13 +167,13 @@ Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& 
   page.runs.push_back(run.summary);
   for (const ReplayResult& trace : run.traces) {
     const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
-    auto drawn = write_section(texts_of(trace), figures_of(trace), place, name);
+    auto drawn = write_section(files_of(trace), figures_of(trace), place, name);
     if (!drawn) return drawn.error();
     page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
   }
   for (const ClosedLoopResult& evaluation : run.evaluations) {
     const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
-    auto drawn = write_section(texts_of(evaluation), closed_loop_figures(evaluation), place, name);
+    auto drawn = write_section(files_of(evaluation), closed_loop_figures(evaluation), place, name);
     if (!drawn) return drawn.error();
     page.evaluations.push_back(
         {.result = &evaluation, .folder = name, .figures = *std::move(drawn)});
@@ -233,7 +182,7 @@ Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& 
     const std::string name = "timing-" + std::to_string(page.timings.size() + 1);
     std::vector<Figure> figures = {timing_figure(timing)};
     if (figures.front().body.empty()) figures.clear();
-    auto drawn = write_section(texts_of(timing), std::move(figures), place, name);
+    auto drawn = write_section(files_of(timing), std::move(figures), place, name);
     if (!drawn) return drawn.error();
     page.timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
   }
@@ -250,6 +199,9 @@ Result<void> fill(const std::vector<StoredRun>& runs,
   auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
   if (!comparison) return comparison.error();
   page.comparison = *std::move(comparison);
+  auto texts = write_over_texts(runs, place);
+  if (!texts) return texts.error();
+  page.texts = *std::move(texts);
   auto logs = write_logs(extras.logs, place);
   if (!logs) return logs.error();
   page.logs = *std::move(logs);

@@ -18,7 +18,8 @@ std::string facts_of(const ClosedLoopResult& result) {
   return "<dl>\n" + description("model", result.model) +
          description("weights", kib + " KiB, trained on " + with_commas(result.context) +
                                     " tokens; " + result.architecture) +
-         description("text", result.text) + description("size", text_of(result) + "; " + cut) +
+         description("text", result.text) +
+         description("size", text_of(result) + "; " + cut + marks_text(result.marks)) +
          description("checksum", text) +
          description("keys and values", "stored as " + result.storage) +
          description("loop",

@@ -35,7 +35,7 @@ std::string shape_of(const TraceInfo& trace) {
                      ", " + plural(trace.query_heads, "query head") + " and " +
                      plural(trace.kv_heads, "key/value head") + " each";
   if (trace.head_dim > 0) text += ", " + plural(trace.head_dim, "dimension") + " a head";
-  return text;
+  return text + marks_text(trace.marks);
 }
 
 std::string kind_of(const TraceInfo& trace) {
@@ -95,19 +95,24 @@ std::string facts_of(const ReplayResult& result) {
 }
 
 std::string words_of(const ReplayResult& result) {
-  return "<p>Retained mass is the share of dense attention whose keys were still in the cache. KL "
-         "is "
-         "the divergence of the renormalised row from the dense row. Top-k is the share of the " +
+  return "<p>Retained mass is the share of dense attention whose keys were still in the cache. "
+         "<em>Once evicting</em>: the mean over the queries from the first one on that cannot see "
+         "every token, for all heads alike; top-k, output error and KL are of the same queries. "
+         "The mean over all queries also counts those before it, at which every policy retains "
+         "everything, so do not compare it between budgets or between traces of other lengths. "
+         "Top-k is the share of the " +
          std::to_string(result.top_k) +
          " largest dense weights that are also among the largest visible ones. Output error is "
-         "relative to the dense attention output. All four are means over queries, then over query "
-         "heads. Visible is the mean number of rows that a query sees. Stored peak is the largest "
-         "number of rows that a unit held. Evictions are evicted tokens, summed over units (do not "
-         "compare them between specs with different units). KiB is the size of the keys and values "
-         "with every unit at its own peak. Intervals (\xC2\xB1) are 95 % t-intervals of the mean "
-         "over query heads, seeds averaged first; they say nothing about other texts. For policies "
-         "that draw, summary.csv also has retained_mass_seeds_interval, half of the 95 % "
-         "t-interval over seeds of the mean over heads; it is empty with one seed.</p>\n";
+         "relative to the dense attention output. KL is the divergence of the row over the visible "
+         "keys from the dense row. At positions of the stream it is -ln(retained mass) at every "
+         "query, so it is shown only for positions that are ranks. All are means over queries, "
+         "then over query heads. Visible is the mean number of rows that a query sees. Stored peak "
+         "is the largest number of rows that a unit held. Evictions are evicted tokens, summed "
+         "over units (do not compare them between specs with different units). KiB is the size of "
+         "the keys and values with every unit at its own peak. The heads of one model on one text "
+         "are no sample of texts, so no mean has an interval here. For policies that draw, "
+         "summary.csv has retained_mass_seeds_interval, half of the 95 % t-interval over seeds of "
+         "the mean over heads; it is empty with one seed.</p>\n";
 }
 
 std::string bounds_of(const TraceSection& section) {
@@ -117,13 +122,21 @@ std::string bounds_of(const TraceSection& section) {
          html_escaped(bounds_words(*section.result)) + "</p>\n";
 }
 
+std::string rows_of(const Table& table, bool more, const char* heading) {
+  const Table rows = rows_that_store(table, more);
+  if (rows.rows.empty()) return "";
+  return "<h3>" + std::string(heading) + "</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+         to_html(rows) + "</div>\n";
+}
+
 std::string table_of(const TraceSection& section) {
   const std::string base = section.folder + "/";
   const std::string bounds =
       has_bounds(*section.result) ? ", " + link_to(base + "bounds.csv", "bounds.csv") : "";
-  return "<h3>Summary, by retained mass</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(summary_table(*section.result)) + "</div>\n" + bounds_of(section) +
-         "<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+  const Table summary = summary_table(*section.result);
+  return rows_of(summary, false, "Summary, by budget and retained mass") +
+         rows_of(summary, true, "Caches that store more than their budget, or evict nothing") +
+         bounds_of(section) + "<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
          to_html(specs_table(*section.result)) +
          "</div>\n<p class=\"files\">Files: " + link_to(base + "summary.csv", "summary.csv") +
          ", " + link_to(base + "summary.md", "summary.md") + ", " +
@@ -194,6 +207,7 @@ std::string side_of(const ReportSections& page) {
   if (!page.comparison.table.rows.empty()) {
     out += link_to("#" + page.comparison.folder, "comparison") + "\n";
   }
+  if (!page.texts.comparisons.empty()) out += link_to("#" + page.texts.folder, "all texts") + "\n";
   out += side_links(page.traces,
                     [](const TraceSection& section) { return short_name(section.result->trace); });
   out += side_links(page.evaluations,
@@ -219,6 +233,10 @@ std::string head_of(const ReportSections& page) {
   if (!page.comparison.table.rows.empty()) {
     out += "<dt>comparison</dt><dd>" + link_to("#" + page.comparison.folder, "all in one table") +
            "</dd>\n";
+  }
+  if (!page.texts.comparisons.empty()) {
+    out +=
+        "<dt>all texts</dt><dd>" + link_to("#" + page.texts.folder, "ranks and tests") + "</dd>\n";
   }
   out += links_to("traces", page.traces,
                   [](const TraceSection& section) { return short_name(section.result->trace); });
@@ -249,7 +267,7 @@ std::string report_page(const ReportSections& page) {
       "<title>kvcheck report</title>\n<style>";
   out += report_style;
   out += "</style>\n</head>\n<body>\n" + side_of(page) + "<main>\n" + head_of(page) +
-         comparison_section(page.comparison);
+         comparison_section(page.comparison) + texts_section(page.texts);
   for (const TraceSection& section : page.traces) out += section_of(section);
   for (const EvaluationSection& section : page.evaluations) out += evaluation_section(section);
   for (const TimingSection& section : page.timings) out += timing_section(section);

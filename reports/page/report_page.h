@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/run_summary.h"
 #include "kvcheck/reports/tables/kill_matrix.h"
@@ -64,10 +65,17 @@ struct ComparisonSection {
   std::string folder{};
 };
 
+// What several texts say together, if there are several.
+struct TextsSection {
+  std::string folder{};
+  std::vector<Comparison> comparisons{};  // empty: there are not
+};
+
 // Everything that a page shows.
 struct ReportSections {
   std::vector<RunSummary> runs{};
   ComparisonSection comparison{};
+  TextsSection texts{};
   std::vector<TraceSection> traces{};
   std::vector<EvaluationSection> evaluations{};
   std::vector<TimingSection> timings{};
@@ -78,9 +86,10 @@ struct ReportSections {
 // The whole page. Every text from outside the program is escaped.
 std::string report_page(const ReportSections& sections);
 
-// The parts of the page for the comparison, an evaluation, a timing, the logs and the matrix. The
-// first and the last two are empty if the report has none.
+// The parts of the page for the comparison, all texts, an evaluation, a timing, the logs and the
+// matrix. The first two and the last two are empty if the report has none.
 std::string comparison_section(const ComparisonSection& section);
+std::string texts_section(const TextsSection& section);
 std::string evaluation_section(const EvaluationSection& section);
 std::string timing_section(const TimingSection& section);
 std::string logs_section(const LogsSection& section);

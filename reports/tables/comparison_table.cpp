@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/compared_runs.h"
 #include "kvcheck/reports/tables/summary_table.h"
 #include "kvcheck/sim/spec/presets.h"
 
@@ -33,47 +33,6 @@ struct Contestant {
   double next_p = not_measured;                 // against the next row
 };
 
-std::vector<const ClosedLoopCell*> cells_of(const ClosedLoopResult& result, const Spec& spec) {
-  std::vector<const ClosedLoopCell*> cells;
-  for (const ClosedLoopCell& cell : result.cells) {
-    if (cell.cell.spec == spec) cells.push_back(&cell);
-  }
-  return cells;
-}
-
-// `kvcheck record` names a trace's model by the last part of its path.
-bool of_one_model(const ReplayResult& open, const ClosedLoopResult& closed) {
-  const std::string& model = open.trace.model;
-  return !model.empty() && std::filesystem::path(closed.model).filename() == model;
-}
-
-std::size_t common_specs(const ReplayResult& open, const ClosedLoopResult& closed) {
-  if (!of_one_model(open, closed)) return 0;
-  std::size_t count = 0;
-  for (const SpecSummary& summary : summarise(open)) {
-    if (!cells_of(closed, summary.spec).empty()) ++count;
-  }
-  return count;
-}
-
-const TimedCell* timed_of(const TimingResult* result, const Spec& spec) {
-  const TimedCell* longest = nullptr;
-  if (result == nullptr) return nullptr;
-  for (const TimedCell& cell : result->cells) {
-    const bool longer = longest == nullptr || cell.length > longest->length;
-    if (cell.cell.spec == spec && longer) longest = &cell;
-  }
-  return longest;
-}
-
-std::size_t timed_specs(const ReplayResult& open, const TimingResult& timed) {
-  std::size_t count = 0;
-  for (const SpecSummary& summary : summarise(open)) {
-    if (timed_of(&timed, summary.spec) != nullptr) ++count;
-  }
-  return count;
-}
-
 std::vector<double> heads_of(const ReplayResult& result, const SpecSummary& summary) {
   std::vector<double> heads(result.cells[summary.cells.front()].heads.size());
   for (const std::size_t cell : summary.cells) {
@@ -89,9 +48,9 @@ std::vector<Contestant> contestants_of(const ComparedRuns& runs,
                                        const std::vector<SpecSummary>& summaries) {
   std::vector<Contestant> all;
   for (const SpecSummary& summary : summaries) {
-    Contestant one{.open = &summary, .closed = cells_of(*runs.closed, summary.spec)};
+    Contestant one{.open = &summary, .closed = closed_cells_of(*runs.closed, summary.spec)};
     if (one.closed.empty()) continue;
-    one.timed = timed_of(runs.timed, summary.spec);
+    one.timed = longest_timed(runs.timed, summary.spec);
     one.heads = heads_of(*runs.open, summary);
     for (const std::size_t cell : summary.cells) {
       one.moved += static_cast<double>(sizes_of(runs.open->cells[cell]).moved) /
@@ -100,20 +59,25 @@ std::vector<Contestant> contestants_of(const ComparedRuns& runs,
     all.push_back(std::move(one));
   }
   std::ranges::stable_sort(all, std::less<>(), [](const Contestant& one) {
-    const double mass = one.open->retained_mass.mean;
-    return std::pair(one.open->spec.budget, std::isfinite(mass) ? -mass : 2.0);
+    const double mass = one.open->after.retained_mass.mean;
+    return std::tuple(one.open->spec.budget, stores_more(*one.open),
+                      std::isfinite(mass) ? -mass : 2.0);
   });
   return all;
 }
 
-// Compares each row with the next one of the same budget.
+// Compares each row with the next one of the same budget, unless only one of the two stores more.
 void compare_neighbours(std::vector<Contestant>& all) {
   std::vector<double> values(all.size(), not_measured);
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-    const bool same = all[i].open->spec.budget == all[i + 1].open->spec.budget;
+    const SpecSummary& one = *all[i].open;
+    const SpecSummary& next = *all[i + 1].open;
+    const bool same = one.spec.budget == next.spec.budget && stores_more(one) == stores_more(next);
     const double sums = std::accumulate(all[i].heads.begin(), all[i].heads.end(), 0.0) +
                         std::accumulate(all[i + 1].heads.begin(), all[i + 1].heads.end(), 0.0);
-    if (same && std::isfinite(sums)) values[i] = paired_flips(all[i].heads, all[i + 1].heads);
+    // Where only means over heads are kept, there are no pairs.
+    if (same && !all[i].heads.empty() && std::isfinite(sums))
+      values[i] = paired_flips(all[i].heads, all[i + 1].heads);
   }
   const std::vector<double> score = holm(values);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].next_p = score[i];
@@ -153,15 +117,19 @@ std::vector<std::pair<std::size_t, std::size_t>> asked_distances(const Contestan
 }
 
 std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
-  std::vector<Column> all = {{.title = "policy", .name = "policy"},
-                             {.title = "", .name = "spec", .exact_only = true},
-                             {.title = "budget", .name = "budget", .number = true},
-                             {.title = "stored", .name = "stored_peak", .number = true},
-                             {.title = "retained mass", .name = "retained_mass", .number = true},
-                             {.title = "of optimum", .name = "optimum_share", .number = true},
-                             {.title = "p", .name = "p_next", .number = true},
-                             {.title = "output error", .name = "output_error", .number = true},
-                             {.title = "perplexity", .name = "perplexity", .number = true}};
+  std::vector<Column> all = {
+      {.title = "policy", .name = "policy"},
+      {.title = "", .name = "spec", .exact_only = true},
+      {.title = "budget", .name = "budget", .number = true},
+      {.title = "stored", .name = "stored_peak", .number = true},
+      {.title = "retained once evicting", .name = "retained_mass_after", .number = true},
+      {.title = "of optimum", .name = "optimum_share_after", .number = true},
+      {.title = "", .name = "retained_mass", .exact_only = true},
+      {.title = "", .name = "optimum_share", .exact_only = true},
+      {.title = "p", .name = "p_next", .number = true},
+      {.title = "output error", .name = "output_error_after", .number = true},
+      {.title = "", .name = "output_error", .exact_only = true},
+      {.title = "perplexity", .name = "perplexity", .number = true}};
   for (const auto& [first, last] : asked_distances(any)) {
     const bool open = last == distances.back().second;
     const std::string span = std::to_string(first) + (open ? "+" : "-" + std::to_string(last));
@@ -174,6 +142,7 @@ std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
   if (runs.timed != nullptr) {
     all.push_back({.title = "attention \xC2\xB5s", .name = "attention_us", .number = true});
   }
+  all.push_back({.title = "", .name = "stores_more", .exact_only = true});
   return all;
 }
 
@@ -213,9 +182,12 @@ std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
                             {"", open.canonical},
                             open.spec.bounded() ? Entry{budget, budget} : Entry{"-", ""},
                             number_entry(open.stored_peak, 0),
-                            interval_entry(open.retained_mass),
+                            number_entry(open.after.retained_mass.mean, 4),
                             optimum_share_entry(open),
+                            number_entry(open.retained_mass.mean, 4),
+                            number_entry(open.optimum_share, 4),
                             p_of(one.next_p),
+                            number_entry(open.after.output_error.mean, 4),
                             number_entry(open.output_error.mean, 4),
                             perplexity_entry(perplexity_of(one))};
   for (const auto& [first, last] : asked_distances(one)) {
@@ -229,40 +201,11 @@ std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
     row.push_back(one.timed == nullptr ? Entry{"-", ""}
                                        : number_entry(1e6 * one.timed->attention_s, 1));
   }
+  row.push_back(stores_more_entry(open));
   return row;
 }
 
 }  // namespace
-
-ComparedRuns runs_to_compare(std::span<const StoredRun> runs) {
-  std::vector<const ReplayResult*> traces;
-  std::vector<const ClosedLoopResult*> evaluations;
-  std::vector<const TimingResult*> timings;
-  for (const StoredRun& run : runs) {
-    for (const ReplayResult& trace : run.traces) traces.push_back(&trace);
-    for (const ClosedLoopResult& evaluation : run.evaluations) evaluations.push_back(&evaluation);
-    for (const TimingResult& timing : run.timings) timings.push_back(&timing);
-  }
-  ComparedRuns best;
-  std::size_t most = 1;
-  for (const ReplayResult* trace : traces) {
-    for (const ClosedLoopResult* evaluation : evaluations) {
-      const std::size_t common = common_specs(*trace, *evaluation);
-      if (common <= most) continue;
-      most = common;
-      best = {.open = trace, .closed = evaluation};
-    }
-  }
-  if (best.open == nullptr) return best;
-  std::size_t timed = 0;
-  for (const TimingResult* timing : timings) {
-    const std::size_t common = timed_specs(*best.open, *timing);
-    if (common <= timed) continue;
-    timed = common;
-    best.timed = timing;
-  }
-  return best;
-}
 
 Table comparison_table(const ComparedRuns& runs) {
   const std::vector<SpecSummary> summaries = summarise(*runs.open);
@@ -277,13 +220,14 @@ std::string comparison_words(const ComparedRuns& runs) {
   std::string words =
       "By budget, then by retained mass. Stored (the most rows of a unit), mass, its share of the "
       "optimum, p, output error and rows moved (what contiguous storage would have copied) are of "
-      "the replay of " +
+      "the replay, the means over the queries from the first one on that cannot see every token, "
+      "of " +
       short_name(runs.open->trace) +
       "; perplexity, recall by tokens since the fact was stated, and " +
       "KiB of keys and values are of " + runs.closed->model + " on " + text_of(*runs.closed) +
-      ". Both are of one model. \xC2\xB1: 95 % t-interval "
-      "of the mean over heads, which says nothing of other texts. p: the mass against the next "
-      "row's, in pairs over heads by random signs, corrected for all pairs (Holm).";
+      ". Both are of one model and one text, so no row has an interval. p: the mass against the "
+      "next row's, in pairs over the heads of this model by random signs, corrected for all pairs "
+      "(Holm); it says nothing of other texts.";
   if (runs.timed == nullptr) return words;
   return words + " \xC2\xB5s: attention of one token after the longest prompt, bookkeeping " +
          "included, on this machine.";

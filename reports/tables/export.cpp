@@ -91,6 +91,23 @@ void add_metrics(Record& record, const HeadMetrics& metrics) {
       .add("output_error", metrics.output_error);
 }
 
+void add_metrics_after(Record& record, const HeadMetrics& metrics) {
+  record.add("retained_mass_after", metrics.retained_mass)
+      .add("kl_to_dense_after", metrics.kl_to_dense)
+      .add("topk_overlap_after", metrics.topk_overlap)
+      .add("output_error_after", metrics.output_error);
+}
+
+void add_first_loss(Record& record, const AfterLoss& after) {
+  // The first query sees itself, so 0 stands for no loss.
+  record.add_unless_zero("first_loss", after.any() ? std::uint64_t{after.first()} : 0);
+}
+
+// Where the cell begins to lose tokens. The empty cell, of which only names are used, has no spec.
+AfterLoss after_of(const ReplayResult& result, const CellResult& cell) {
+  return result.trace.layers.empty() ? AfterLoss() : AfterLoss(cell.cell.spec, result.trace);
+}
+
 Record cell_record(const ReplayResult& result, const CellResult& cell) {
   Record record = record_of("cell", result, cell);
   const HeadMetrics means = means_of(cell);
@@ -111,17 +128,33 @@ Record cell_record(const ReplayResult& result, const CellResult& cell) {
       .add("trims", sizes.trims)
       .add("moved", sizes.moved)
       .add_unless_zero("bytes_peak", sizes.bytes_peak)
-      .add("heads", cell.heads.size())
-      .add("units", cell.units.size())
+      .add("heads", cell.summary ? cell.summary->heads : cell.heads.size())
+      .add("units", cell.summary ? cell.summary->units : cell.units.size())
       .add("tokens", result.trace.tokens)
       .add("top_k", result.top_k);
+  const AfterLoss after = after_of(result, cell);
+  const OracleMeans bounds = after_loss(oracle, after);
+  const double retained = after.share(means.retained_mass);
+  add_first_loss(record, after);
+  add_metrics_after(record, after.of(means));
+  record.add("optimum_after", bounds.optimum)
+      .add("optimum_share_after", optimum_share_of(cell.cell.spec, retained, bounds.optimum))
+      .add("per_step_bound_after", bounds.per_step)
+      .add("greedy_oracle_after", bounds.greedy)
+      .add("visible_mean_after", after.visible(sizes.visible_mean))
+      .add("stored_mean_after", after.stored(sizes.stored_mean));
   return record;
 }
 
-Record head_record(const ReplayResult& result, const CellResult& cell, const HeadResult& head) {
+Record head_record(const ReplayResult& result,
+                   const CellResult& cell,
+                   const AfterLoss& after,
+                   const HeadResult& head) {
   Record record = record_of("head", result, cell);
   record.add("layer", head.layer).add("head", head.head);
   add_metrics(record, head.metrics);
+  add_first_loss(record, after);
+  add_metrics_after(record, after.of(head.metrics));
   return record;
 }
 
@@ -165,7 +198,8 @@ std::string json_lines(const ReplayResult& result, bool per_head) {
   for (const CellResult& cell : result.cells) {
     out += cell_record(result, cell).json();
     if (!per_head) continue;
-    for (const HeadResult& head : cell.heads) out += head_record(result, cell, head).json();
+    const AfterLoss after = after_of(result, cell);
+    for (const HeadResult& head : cell.heads) out += head_record(result, cell, after, head).json();
   }
   return out;
 }
@@ -177,25 +211,27 @@ std::string cells_csv(const ReplayResult& result) {
 }
 
 std::string heads_csv(const ReplayResult& result) {
-  return csv_of(head_record({}, nameless_cell(), {}), result,
+  return csv_of(head_record({}, nameless_cell(), {}, {}), result,
                 [&](const CellResult& cell, std::string& out) {
+                  const AfterLoss after = after_of(result, cell);
                   for (const HeadResult& head : cell.heads) {
-                    out += head_record(result, cell, head).line();
+                    out += head_record(result, cell, after, head).line();
                   }
                 });
 }
 
 std::string cells_and_heads_csv(const ReplayResult& result) {
   std::vector<std::string> names = cell_record({}, nameless_cell()).names();
-  const Record head_names = head_record({}, nameless_cell(), {});
+  const Record head_names = head_record({}, nameless_cell(), {}, {});
   for (const std::string& name : head_names.names()) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   std::string out = csv_line(names);
   for (const CellResult& cell : result.cells) {
     out += cell_record(result, cell).line_under(names);
+    const AfterLoss after = after_of(result, cell);
     for (const HeadResult& head : cell.heads) {
-      out += head_record(result, cell, head).line_under(names);
+      out += head_record(result, cell, after, head).line_under(names);
     }
   }
   return out;

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/tables/bounds_table.h"
 
@@ -25,30 +27,52 @@ std::string exact(double value) {
 }
 
 Entry budget_of(const Spec& spec) {
-  const std::string text = std::to_string(spec.budget);
-  return spec.bounded() ? Entry{text, text} : Entry{absent, ""};
+  if (!spec.bounded()) return {absent, ""};
+  return {spec.budget_text(), std::to_string(spec.budget)};
 }
 
-std::vector<Column> columns(bool oracle) {
-  return {{.title = "policy", .name = "policy"},
-          {.title = "", .name = "spec", .exact_only = true},
-          {.title = "budget", .name = "budget", .number = true},
-          {.title = "", .name = "seeds", .number = true, .exact_only = true},
-          {.title = "retained mass", .name = "retained_mass", .number = true},
-          {.title = "of optimum", .name = "optimum_share", .number = true, .exact_only = !oracle},
-          {.title = "", .name = "retained_mass_low", .number = true, .exact_only = true},
-          {.title = "", .name = "retained_mass_high", .number = true, .exact_only = true},
-          {.title = "", .name = "retained_mass_seeds_interval", .number = true, .exact_only = true},
-          {.title = "", .name = "optimum", .number = true, .exact_only = true},
-          {.title = "", .name = "per_step_bound", .number = true, .exact_only = true},
-          {.title = "", .name = "greedy_oracle", .number = true, .exact_only = true},
-          {.title = "KL, nats", .name = "kl_to_dense", .number = true},
-          {.title = "top-k", .name = "topk_overlap", .number = true},
-          {.title = "output error", .name = "output_error", .number = true},
-          {.title = "visible", .name = "visible_mean", .number = true},
-          {.title = "stored peak", .name = "stored_peak", .number = true},
-          {.title = "evictions", .name = "evictions", .number = true},
-          {.title = "KiB", .name = "kib_peak", .number = true}};
+std::vector<Column> columns(bool oracle, bool kl) {
+  return {
+      {.title = "policy", .name = "policy"},
+      {.title = "", .name = "spec", .exact_only = true},
+      {.title = "budget", .name = "budget", .number = true},
+      {.title = "", .name = "seeds", .number = true, .exact_only = true},
+      {.title = "retained once evicting", .name = "retained_mass_after", .number = true},
+      {.title = "of optimum", .name = "optimum_share_after", .number = true, .exact_only = !oracle},
+      {.title = "KL, nats", .name = "kl_to_dense_after", .number = true, .exact_only = !kl},
+      {.title = "top-k", .name = "topk_overlap_after", .number = true},
+      {.title = "output error", .name = "output_error_after", .number = true},
+      {.title = "retained, all queries", .name = "retained_mass", .number = true},
+      {.title = "", .name = "optimum_share", .number = true, .exact_only = true},
+      {.title = "", .name = "retained_mass_low", .number = true, .exact_only = true},
+      {.title = "", .name = "retained_mass_high", .number = true, .exact_only = true},
+      {.title = "", .name = "retained_mass_seeds_interval", .number = true, .exact_only = true},
+      {.title = "", .name = "optimum", .number = true, .exact_only = true},
+      {.title = "", .name = "per_step_bound", .number = true, .exact_only = true},
+      {.title = "", .name = "greedy_oracle", .number = true, .exact_only = true},
+      {.title = "", .name = "kl_to_dense", .number = true, .exact_only = true},
+      {.title = "", .name = "topk_overlap", .number = true, .exact_only = true},
+      {.title = "", .name = "output_error", .number = true, .exact_only = true},
+      {.title = "visible", .name = "visible_mean", .number = true},
+      {.title = "stored peak", .name = "stored_peak", .number = true},
+      {.title = "evictions", .name = "evictions", .number = true},
+      {.title = "KiB", .name = "kib_peak", .number = true},
+      {.title = "", .name = "first_loss", .number = true, .exact_only = true},
+      {.title = "", .name = "optimum_after", .number = true, .exact_only = true},
+      {.title = "", .name = "stores_more", .exact_only = true}};
+}
+
+// KL to dense where it says something that retained mass does not.
+Entry kl_entry(const SpecSummary& s) {
+  Entry entry = number_entry(s.after.kl_to_dense.mean, 4);
+  if (!kl_is_own_number(s.spec)) entry.text = absent;
+  return entry;
+}
+
+Entry first_loss_entry(const SpecSummary& s) {
+  if (!std::isfinite(s.after.retained_mass.mean)) return {absent, ""};
+  const std::string text = std::to_string(s.after.first);
+  return {text, text};
 }
 
 std::vector<Entry> row_of(const SpecSummary& s) {
@@ -57,8 +81,13 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           {"", s.canonical},
           budget_of(s.spec),
           {seeds, seeds},
-          interval_entry(s.retained_mass),
+          number_entry(s.after.retained_mass.mean, 4),
           optimum_share_entry(s),
+          kl_entry(s),
+          number_entry(s.after.topk_overlap.mean, 4),
+          number_entry(s.after.output_error.mean, 4),
+          number_entry(s.retained_mass.mean, 4),
+          number_entry(s.optimum_share, 4),
           number_entry(s.retained_mass.low, 4),
           number_entry(s.retained_mass.high, 4),
           number_entry(s.retained_mass_seeds.half_width(), 4),
@@ -71,7 +100,20 @@ std::vector<Entry> row_of(const SpecSummary& s) {
           number_entry(s.visible_mean, 1),
           number_entry(s.stored_peak, 0),
           number_entry(s.evictions, 0),
-          number_entry(s.bytes_peak / 1024, 1)};
+          number_entry(s.bytes_peak / 1024, 1),
+          first_loss_entry(s),
+          number_entry(s.after.oracle.optimum, 4),
+          stores_more_entry(s)};
+}
+
+// The tables that a reader sees: caches of the budget's size, and larger ones.
+std::string both_tables(const Table& table, std::size_t width) {
+  const Table within = rows_that_store(table, false);
+  const Table more = rows_that_store(table, true);
+  std::string out = within.rows.empty() ? "" : to_text(within, width);
+  if (more.rows.empty()) return out;
+  if (!within.rows.empty()) out += "\n";
+  return out + "These store more than their budget, or have none:\n" + to_text(more, width);
 }
 
 }  // namespace
@@ -80,29 +122,44 @@ Entry number_entry(double value, int digits) {
   return {fixed(value, digits), exact(value)};
 }
 
-Entry interval_entry(const Interval& interval) {
-  std::string text = fixed(interval.mean, 4);
-  if (std::isfinite(interval.low)) text += " \xC2\xB1 " + fixed(interval.half_width(), 4);
-  return {text, exact(interval.mean)};
+Entry stores_more_entry(const SpecSummary& summary) {
+  const std::string text = stores_more(summary) ? "yes" : "no";
+  return {text, text};
 }
 
 Entry optimum_share_entry(const SpecSummary& summary) {
-  if (std::isfinite(summary.optimum_share)) return number_entry(summary.optimum_share, 4);
-  if (!std::isfinite(summary.least_share)) return {absent, ""};
-  return {"\xE2\x89\xA5 " + fixed(summary.least_share, 4), ""};
+  const AfterLossSummary& after = summary.after;
+  if (std::isfinite(after.optimum_share)) return number_entry(after.optimum_share, 4);
+  if (!std::isfinite(after.least_share)) return {absent, ""};
+  return {"\xE2\x89\xA5 " + fixed(after.least_share, 4), ""};
 }
 
 Table summary_table(const ReplayResult& result) {
   std::vector<SpecSummary> summaries = summarise(result);
-  // NaN has no place in an order, so a mass that was not measured is sorted last: masses are at
-  // most 1, so every other key is below 2.
-  const auto key = [](const SpecSummary& s) {
-    return std::isfinite(s.retained_mass.mean) ? -s.retained_mass.mean : 2.0;
-  };
-  std::ranges::stable_sort(summaries, {}, key);
-  Table table{.columns = columns(has_bounds(result)), .rows = {}};
+  sort_for_tables(summaries);
+  const bool kl = std::ranges::any_of(
+      summaries, [](const SpecSummary& one) { return kl_is_own_number(one.spec); });
+  Table table{.columns = columns(has_bounds(result), kl), .rows = {}};
   for (const SpecSummary& summary : summaries) table.rows.push_back(row_of(summary));
   return table;
+}
+
+Table rows_that_store(const Table& table, bool more) {
+  const auto named = std::ranges::find(table.columns, "stores_more", &Column::name);
+  KV_CHECK(named != table.columns.end());
+  const auto at = static_cast<std::size_t>(named - table.columns.begin());
+  Table some{.columns = table.columns, .rows = {}};
+  std::ranges::copy_if(table.rows, std::back_inserter(some.rows),
+                       [&](const auto& row) { return (row[at].exact == "yes") == more; });
+  return some;
+}
+
+std::string summary_markdown(const Table& table) {
+  const Table within = rows_that_store(table, false);
+  const Table more = rows_that_store(table, true);
+  std::string out = within.rows.empty() ? "" : to_markdown(within) + "\n";
+  if (more.rows.empty()) return out;
+  return out + "These store more than their budget, or have none:\n\n" + to_markdown(more);
 }
 
 Table specs_table(const ReplayResult& result) {
@@ -120,9 +177,9 @@ Table specs_table(const ReplayResult& result) {
 }
 
 std::string summary_text(const ReplayResult& result, std::size_t width) {
-  return to_text(summary_table(result), width) +
-         "\xC2\xB1: 95 % t-interval of the mean over query heads, seeds averaged first; "
-         "it says nothing about other texts.\n" +
+  return both_tables(summary_table(result), width) +
+         "Means over query heads, and over the queries from the first one on that cannot see every "
+         "token (\"all queries\" counts those before it too); of one text, so no interval.\n" +
          bounds_text(result, width);
 }
 

@@ -50,8 +50,13 @@ Table timing_table(const TimingResult& result) {
 }
 
 std::string timing_line(const TimingResult& result) {
+  std::string threads;
+  if (result.threads > 0) {
+    threads =
+        " on " + std::to_string(result.threads) + (result.threads == 1 ? " thread" : " threads");
+  }
   return result.model + ": " + std::to_string(result.weight_bytes) +
-         " bytes of weights; medians of " + std::to_string(result.tokens) + " tokens";
+         " bytes of weights; medians of " + std::to_string(result.tokens) + " tokens" + threads;
 }
 
 }  // namespace kv::reports

@@ -168,7 +168,7 @@ TEST(Bounds, AreATableAndAFigureOfTheReport) {
   EXPECT_THAT(page, HasSubstr("What any cache could have retained"));
   EXPECT_THAT(page, HasSubstr("What any cache could keep"));
   EXPECT_THAT(page, HasSubstr("trace-1/bounds.csv"));
-  EXPECT_THAT(read_text(out + "/trace-1/bounds.csv"), HasSubstr("setting,budget,optimum,"));
+  EXPECT_THAT(read_text(out + "/trace-1/bounds.csv"), HasSubstr("setting,budget,optimum_after,"));
   EXPECT_TRUE(std::filesystem::exists(out + "/trace-1/oracle.svg"));
   EXPECT_THAT(read_text(out + "/trace-1/oracle.csv"), HasSubstr("optimum_share"));
 }

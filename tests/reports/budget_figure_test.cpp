@@ -45,6 +45,7 @@ TEST(BudgetFigure, HasRoomForManyPolicies) {
   for (int recent = 1; recent <= 60; ++recent) {
     wide.specs.push_back("h2o:recent=" + std::to_string(recent));
   }
+  wide.tokens = 128;
   wide.budgets = {64};
   const ReplayResult result = fake_replay(wide);
   const Figure figure = budget_figure(sweep_of(result));

@@ -145,7 +145,7 @@ TEST_F(ComparisonTable, IsThereInAReportOfOtherRuns) {
     ASSERT_TRUE(write_report(folder.path("run.db"), 0, report, extras));
     EXPECT_THAT(testing::read_text(index), HasSubstr("<section id=\"comparison\">"));
     EXPECT_THAT(testing::read_text(report + "/comparison/comparison.csv"),
-                HasSubstr("p_next,output_error,perplexity,recall_32_64"));
+                HasSubstr("p_next,output_error_after,output_error,perplexity,recall_32_64"));
     EXPECT_THAT(testing::read_text(report + "/comparison/comparison.md"), HasSubstr("Holm"));
   }
 }

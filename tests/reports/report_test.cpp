@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::fake_replay;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::read_text;
 using testing::small_fake;
 using testing::taken;
@@ -203,7 +205,6 @@ std::string page_of(const std::vector<std::size_t>& layers, const std::string& m
 }
 
 TEST(ReportPage, SaysWhatIsExactOnlyOfTheLayersThatWereRecorded) {
-  using ::testing::HasSubstr;
   const std::string both = "exact for the first layer and first order above it";
   EXPECT_THAT(page_of({0, 1}, "m"), HasSubstr(both));
   EXPECT_THAT(page_of({3, 5}, "m"),
@@ -213,7 +214,6 @@ TEST(ReportPage, SaysWhatIsExactOnlyOfTheLayersThatWereRecorded) {
 }
 
 TEST(ReportPage, SaysThatAModelWasRecordedOnlyWhereOneIsNamed) {
-  using ::testing::HasSubstr;
   EXPECT_THAT(page_of({0, 1}, "m"), HasSubstr("recorded from a model that evicted nothing"));
   EXPECT_THAT(page_of({0, 1}, ""), HasSubstr("the attention was recorded with nothing evicted"));
   EXPECT_THAT(page_of({0, 1}, ""), Not(HasSubstr("a model")));
@@ -229,6 +229,25 @@ TEST_F(Report, SaysThatAnInterruptedRunIsIncomplete) {
 }
 
 // Results with holes: no residency, no map, no lifetimes, no series, one head.
+TEST_F(Report, RanksPoliciesOverAllTextsIfThereAreSeveral) {
+  ASSERT_TRUE(write_report(db_, 0, out_, {}));
+  EXPECT_THAT(read_text(out_ + "/index.html"), Not(HasSubstr("<section id=\"texts\">")));
+  EXPECT_FALSE(fs::exists(out_ + "/texts"));
+  std::vector<ReplayResult> traces;
+  for (int text = 1; text <= 6; ++text) {
+    traces.push_back(fake_replay(small_fake()));
+    traces.back().trace.name = "text " + std::to_string(text);
+  }
+  store(traces);
+  ASSERT_TRUE(write_report(db_, 0, out_, {}));
+  const std::string page = read_text(out_ + "/index.html");
+  EXPECT_THAT(page, HasSubstr("<section id=\"texts\">"));
+  EXPECT_THAT(page, HasSubstr("retained mass once evicting, 6 texts"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"texts/retained_mass.csv\">"));
+  // All six are alike, so that every difference is the same.
+  EXPECT_THAT(page, HasSubstr("Each is compared with the best of its budget"));
+}
+
 TEST_F(Report, ShowsWhatThereIs) {
   testing::FakeReplay fake = small_fake();
   fake.layers = 1;

@@ -75,15 +75,71 @@ TEST(Tables, KeepEveryColumnInANarrowTerminal) {
   EXPECT_EQ(wide.find("\n\n"), std::string::npos);
 }
 
-TEST(SummaryTable, IsSortedByRetainedMassAndGivesDenseNoBudget) {
-  const Table table = summary_table(fake_replay(small_fake()));
+testing::FakeReplay long_fake() {
+  testing::FakeReplay fake = small_fake();
+  fake.tokens = 128;
+  return fake;
+}
+
+TEST(SummaryTable, IsSortedByBudgetAndMassWithCachesThatStoreMoreApart) {
+  ReplayResult result = fake_replay(long_fake());
+  // One of the two policies holds twice its budget, and would be the first by its mass.
+  for (CellResult& cell : result.cells) {
+    const bool larger = cell.cell.spec.policy->name == "reservoir";
+    const std::uint64_t budget = cell.cell.spec.budget;
+    for (UnitResult& unit : cell.units) unit.stored_peak = larger ? 2 * budget : budget + 1;
+    for (HeadResult& head : cell.heads) head.metrics.retained_mass = larger ? 0.99 : 0.9;
+  }
+  const Table table = summary_table(result);
   ASSERT_EQ(table.rows.size(), 5U);  // dense, and two policies at two budgets, seeds together
-  EXPECT_EQ(table.rows[0][0].text, "dense");
-  EXPECT_EQ(table.rows[0][2].text, "-");
-  std::vector<double> masses;
-  for (const auto& row : table.rows) masses.push_back(std::stod(row[4].exact));
-  EXPECT_TRUE(std::ranges::is_sorted(masses, std::ranges::greater()));
-  EXPECT_EQ(table.rows[0][4].text, "1.0000 \xC2\xB1 0.0000");
+  const Table within = rows_that_store(table, false);
+  const Table more = rows_that_store(table, true);
+  ASSERT_EQ(within.rows.size(), 2U);
+  ASSERT_EQ(more.rows.size(), 3U);
+  for (const auto& row : within.rows)
+    EXPECT_FALSE(row[0].text.starts_with("reservoir")) << row[0].text;
+  EXPECT_EQ(within.rows[0][2].text, "12");
+  EXPECT_EQ(within.rows[1][2].text, "20");
+  EXPECT_EQ(more.rows[0][0].text, "dense");
+  EXPECT_EQ(more.rows[0][2].text, "-");
+  EXPECT_EQ(more.rows[0][4].text, "-");  // it loses nothing, so no query counts
+  const std::string text = summary_text(result);
+  const std::size_t rest = text.find("These store more than their budget, or have none:");
+  ASSERT_NE(rest, std::string::npos);
+  EXPECT_GT(text.find("dense"), rest);
+  EXPECT_LT(text.find("window"), rest);
+}
+
+// The two means of a cell: over all queries, and over those after its first loss.
+TEST(SummaryTable, LeadsWithTheMeanAfterTheFirstLoss) {
+  ReplayResult result =
+      fake_replay({.tokens = 128, .specs = {"window"}, .budgets = {32}, .seeds = {1}});
+  for (HeadResult& head : result.cells[0].heads) head.metrics.retained_mass = 0.9;
+  const Table table = summary_table(result);
+  // 33 of 128 queries see everything: the others lose 0.1 * 128 / 95.
+  EXPECT_NEAR(std::stod(table.rows[0][4].exact), 1 - 0.1 * 128 / 95, 1e-12);
+  EXPECT_EQ(table.rows[0][4].text, "0.8653");
+  EXPECT_EQ(table.rows[0][9].text, "0.9000");
+  EXPECT_EQ(table.columns[4].name, "retained_mass_after");
+}
+
+// At positions of the stream KL is -ln(retained mass), which the table has already.
+TEST(SummaryTable, ShowsKlForPositionsThatAreRanksOnly) {
+  const auto kl = [](const std::vector<std::string>& specs) {
+    const Table table =
+        summary_table(fake_replay({.tokens = 128, .specs = specs, .budgets = {32}, .seeds = {1}}));
+    EXPECT_EQ(table.columns[6].name, "kl_to_dense_after");
+    std::string shown;
+    for (const auto& row : table.rows) {
+      shown += table.columns[6].exact_only ? "hidden " : row[6].text == "-" ? "- " : "number ";
+      EXPECT_FALSE(row[6].exact.empty());
+    }
+    return shown;
+  };
+  EXPECT_EQ(kl({"window"}), "hidden ");
+  EXPECT_EQ(kl({"window;positions=in-cache"}), "number ");
+  const std::string both = kl({"window", "h2o;positions=in-cache"});
+  EXPECT_TRUE(both == "- number " || both == "number - ") << both;
 }
 
 TEST(Summary, OfEqualUnitsAndSeedsIsExactlyTheirSize) {
@@ -103,10 +159,10 @@ TEST(Summary, OfEqualUnitsAndSeedsIsExactlyTheirSize) {
   EXPECT_EQ(summarise(result)[0].visible_mean, 192.75);
 }
 
-TEST(SummaryText, SaysWhatTheIntervalIsOver) {
-  EXPECT_NE(
-      summary_text(fake_replay(small_fake())).find("95 % t-interval of the mean over query heads"),
-      std::string::npos);
+TEST(SummaryText, SaysOfWhichQueriesTheMeansAre) {
+  const std::string text = summary_text(fake_replay(long_fake()));
+  EXPECT_NE(text.find("from the first one on that cannot see every token"), std::string::npos);
+  EXPECT_EQ(text.find("\xC2\xB1"), std::string::npos);  // no interval over the heads of a model
 }
 
 TEST(Escape, LeavesNothingThatHtmlOrGnuplotWouldRead) {

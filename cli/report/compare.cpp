@@ -1,0 +1,250 @@
+#include "kvcheck/cli/report/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <ostream>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/store/results.h"
+
+namespace kv::cli {
+namespace {
+
+constexpr std::array<Option, 9> table = {{
+    {.name = "measure",
+     .value = "NAME",
+     .help = "retained_mass, topk_overlap, output_error or kl_to_dense of replays, loss or recall "
+             "of evaluations [all that the files have]",
+     .list = true},
+    {.name = "against",
+     .value = "SPEC",
+     .help = "one file: the spec that each is compared with, as a name, preset or spec of the "
+             "file; a name stands for the spec of each budget [the best of each budget]"},
+    {.name = "margin",
+     .value = "X",
+     .default_value = "0.01",
+     .help = "differences within X count as equal, in the unit of the measure"},
+    {.name = "level",
+     .value = "P",
+     .default_value = "0.05",
+     .help = "the level of all tests of a measure together"},
+    {.name = "run", .value = "ID", .help = "one file: only this run [all complete runs]"},
+    {.name = "json", .value = "FILE", .help = "write a line of JSON per row; - prints it instead"},
+    {.name = "csv", .value = "FILE", .help = "write the rows as CSV; - prints them instead"},
+    {.name = "markdown",
+     .value = "FILE",
+     .help = "write the tables as Markdown; - prints them instead"},
+    {.name = "help", .letter = 'h', .help = "this text"},
+}};
+
+constexpr std::string_view help =
+    "Compares results over texts, with tests: two files, or the specs of one.\n"
+    "\n"
+    "Usage:  kvcheck compare BEFORE.db AFTER.db [OPTIONS]\n"
+    "        kvcheck compare RUN.db [OPTIONS]\n"
+    "\n"
+    "The unit is a text (a trace or an evaluation): heads and seeds are averaged first, because\n"
+    "they say nothing of other texts. Of two files, each spec is compared with itself on the "
+    "texts\n"
+    "that both have; of one, with the best spec of its budget or with --against. A difference is\n"
+    "tested by random signs and has a bootstrap interval; equality within the margin is shown by\n"
+    "two one-sided t-tests; p-values are corrected for all tests of a measure (Holm). Replays are\n"
+    "measured over the queries after the first loss. docs/statistics.md has the methods.\n"
+    "\n"
+    "{options}\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck compare main.db branch.db --margin 0.001\n"
+    "  kvcheck compare run.db --measure retained_mass --against streaming\n"
+    "  kvcheck compare run.db --json compared.jsonl\n"
+    "\n"
+    "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
+    "than six texts: its mean is worse by more than the margin); 2 usage or bad input.\n";
+
+using Runs = std::vector<reports::StoredRun>;
+
+Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
+  const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
+  if (!id) return id.error();
+  const auto summaries = reports::list_runs(path);
+  if (!summaries) return summaries.error();
+  Runs runs;
+  for (const reports::RunSummary& summary : *summaries) {
+    if (*id ? summary.id != static_cast<std::int64_t>(**id) : !summary.complete) continue;
+    auto run = reports::read_run(path, summary.id);
+    if (!run) return run.error();
+    runs.push_back(*std::move(run));
+  }
+  if (!runs.empty()) return runs;
+  if (*id) return reports::read_run(path, static_cast<std::int64_t>(**id)).error();
+  return usage_error(path + " has no complete run; kvcheck report --list lists its runs");
+}
+
+Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
+  const auto known = reports::measures();
+  const std::vector<std::string> words = arguments.values("measure");
+  if (words.empty()) return std::vector<reports::Measure>(known.begin(), known.end());
+  std::vector<std::string_view> names;
+  for (const reports::Measure& measure : known) names.push_back(measure.name);
+  std::vector<reports::Measure> measures;
+  for (const std::string& word : words) {
+    const auto at = std::ranges::find(known, word, &reports::Measure::name);
+    if (at == known.end()) return usage_error(unknown_word("measure", word, names));
+    measures.push_back(*at);
+  }
+  return measures;
+}
+
+Result<reports::CompareOptions> options_of(const Arguments& arguments) {
+  reports::CompareOptions options;
+  const auto margin = parse_real(arguments.value("margin"), "--margin", 0, 1e6);
+  if (!margin) return margin.error();
+  const auto level = parse_real(arguments.value("level"), "--level", 1e-6, 0.5);
+  if (!level) return level.error();
+  options.margin = *margin;
+  options.level = *level;
+  return options;
+}
+
+// The canonical texts of the specs that --against means.
+Result<std::vector<std::string>> named_by(const std::string& words,
+                                          const reports::MeasuredTexts& all) {
+  std::vector<std::string> named;
+  for (const reports::MeasuredSpec& spec : all.specs) {
+    if (means(words, spec.spec)) named.push_back(spec.canonical);
+  }
+  if (!named.empty()) return named;
+  return usage_error("--against names '" + words +
+                     "', which no run has; expected a policy or spec of the file");
+}
+
+// What every file of the command line holds; --against and --run are for one file.
+Result<std::vector<Runs>> files_of(const Arguments& arguments) {
+  const std::span<const std::string> files = arguments.operands();
+  if (files.size() == 2 && (arguments.given("against") || arguments.given("run"))) {
+    return usage_error(std::string(arguments.given("run") ? "--run" : "--against") +
+                       " is for one file; two files are compared spec by spec, all their runs");
+  }
+  std::vector<Runs> runs;
+  for (const std::string& file : files) {
+    auto read = runs_of(arguments, file);
+    if (!read) return read.error();
+    runs.push_back(*std::move(read));
+  }
+  return runs;
+}
+
+Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
+                                          const reports::Measure& measure,
+                                          reports::CompareOptions options,
+                                          const Arguments& arguments) {
+  const reports::MeasuredTexts first = reports::measured(runs.front(), measure);
+  if (runs.size() == 2) {
+    return reports::compare_files(first, reports::measured(runs[1], measure), measure, options);
+  }
+  if (arguments.given("against") && !first.specs.empty()) {
+    auto named = named_by(arguments.value("against"), first);
+    if (!named) return named.error();
+    options.against = *std::move(named);
+  }
+  return reports::compare_specs(first, measure, options);
+}
+
+Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& arguments) {
+  const auto measures = measures_of(arguments);
+  if (!measures) return measures.error();
+  const auto options = options_of(arguments);
+  if (!options) return options.error();
+  const auto runs = files_of(arguments);
+  if (!runs) return runs.error();
+  std::vector<reports::Comparison> comparisons;
+  for (const reports::Measure& measure : *measures) {
+    auto comparison = comparison_of(*runs, measure, *options, arguments);
+    if (!comparison) return comparison.error();
+    if (!comparison->rows.empty()) comparisons.push_back(*std::move(comparison));
+  }
+  if (!comparisons.empty()) return comparisons;
+  const std::span<const std::string> files = arguments.operands();
+  return usage_error(files.size() == 2
+                         ? files[0] + " and " + files[1] +
+                               " have no text and spec in common that such a measure is known of"
+                         : files[0] + " has no two specs to compare in such a measure");
+}
+
+Result<void> write_files(const std::vector<reports::Comparison>& comparisons,
+                         const Outputs& outputs,
+                         Streams& streams) {
+  std::string json;
+  std::string csv;
+  std::string markdown;
+  for (const reports::Comparison& comparison : comparisons) {
+    json += reports::to_json_lines(comparison);
+    const std::string rows = reports::to_csv(reports::table_of(comparison));
+    csv += csv.empty() ? rows : rows.substr(rows.find('\n') + 1);  // one header
+    markdown += "### " + std::string(comparison.measure.title) + "\n\n" +
+                reports::to_markdown(reports::table_of(comparison)) + "\n" +
+                reports::words_of(comparison) + "\n\n";
+  }
+  for (const auto& [path, text] :
+       {std::pair(outputs.json, json), {outputs.csv, csv}, {outputs.markdown, markdown}}) {
+    if (path == "-") {
+      streams.out << text;
+    } else if (!path.empty()) {
+      if (auto done = write_output(path, text); !done) return done;
+    }
+  }
+  return {};
+}
+
+Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
+  const auto arguments = Arguments::parse(table, line);
+  if (!arguments) return arguments.error();
+  if (auto right = arguments->expect_operands("a results file", 1, 2); !right) {
+    return right.error();
+  }
+  const Outputs outputs{.results = {},
+                        .json = arguments->value("json"),
+                        .csv = arguments->value("csv"),
+                        .markdown = arguments->value("markdown")};
+  if (auto fine = check_outputs(outputs, arguments->operands()); !fine) return fine.error();
+  const auto comparisons = comparisons_of(*arguments);
+  if (!comparisons) return comparisons.error();
+  if (auto done = write_files(*comparisons, outputs, streams); !done) return done.error();
+  Outcome outcome = Outcome::done;
+  for (const reports::Comparison& comparison : *comparisons) {
+    const bool worse = std::ranges::any_of(
+        comparison.rows, [&](const reports::ComparedSpec& row) { return comparison.worse(row); });
+    if (comparison.files && worse) outcome = Outcome::law_broken;
+    if (outputs.on_standard_output()) continue;
+    const std::size_t texts = comparison.texts;
+    streams.out << comparison.measure.title << ", " << texts << (texts == 1 ? " text" : " texts")
+                << "\n\n"
+                << to_text(reports::table_of(comparison), streams.columns) << "\n"
+                << folded(reports::words_of(comparison), streams.columns) << "\n\n";
+  }
+  return outcome;
+}
+
+}  // namespace
+
+constinit const Command compare_command = {
+    .name = "compare",
+    .summary = "compare results over texts, with tests: two files, or the specs of one",
+    .help = help,
+    .run = run,
+    .options = table,
+};
+
+}  // namespace kv::cli

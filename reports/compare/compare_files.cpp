@@ -1,0 +1,86 @@
+// Two results files, spec by spec.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "kvcheck/reports/compare/compared_pairs.h"
+
+namespace kv::reports {
+namespace {
+
+// The values of the spec in the order of `texts`; NaN where they were not measured.
+std::vector<double> arranged(const MeasuredTexts& all,
+                             const std::vector<double>& values,
+                             const std::vector<std::string>& texts) {
+  std::vector<double> out;
+  for (const std::string& text : texts) {
+    const auto at = std::ranges::find(all.texts, text) - all.texts.begin();
+    out.push_back(static_cast<std::size_t>(at) < values.size()
+                      ? values[static_cast<std::size_t>(at)]
+                      : not_measured);
+  }
+  return out;
+}
+
+std::vector<std::string> missing_in(const std::vector<std::string>& names,
+                                    const std::vector<std::string>& others) {
+  std::vector<std::string> missing;
+  std::ranges::copy_if(names, std::back_inserter(missing), [&](const std::string& name) {
+    return std::ranges::find(others, name) == others.end();
+  });
+  return missing;
+}
+
+std::vector<std::string> canonicals_of(const MeasuredTexts& all) {
+  std::vector<std::string> names;
+  for (const MeasuredSpec& spec : all.specs) names.push_back(spec.canonical);
+  return names;
+}
+
+}  // namespace
+
+bool Comparison::worse(const ComparedSpec& row) const {
+  const bool lower = row.mean < row.other_mean;
+  if (row.finding == Finding::few) {
+    return lower == measure.more_is_better && std::abs(row.mean - row.other_mean) > options.margin;
+  }
+  return row.finding == (measure.more_is_better ? Finding::lower : Finding::higher);
+}
+
+Comparison compare_files(const MeasuredTexts& before,
+                         const MeasuredTexts& after,
+                         const Measure& measure,
+                         const CompareOptions& options) {
+  Comparison comparison{.measure = measure, .options = options, .files = true};
+  const std::vector<std::string> only_before = missing_in(before.texts, after.texts);
+  leave_out(comparison, only_before, "text", "in the first file only");
+  leave_out(comparison, missing_in(after.texts, before.texts), "text", "in the second file only");
+  const auto old_specs = canonicals_of(before);
+  const auto new_specs = canonicals_of(after);
+  leave_out(comparison, missing_in(old_specs, new_specs), "spec", "in the first file only");
+  leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
+  const std::vector<std::string> texts = missing_in(before.texts, only_before);
+  comparison.texts = texts.size();
+  const std::vector<std::string> labels = labels_of(after);
+  Family family;
+  for (std::size_t i = 0; i < after.specs.size(); ++i) {
+    const auto old = std::ranges::find(old_specs, after.specs[i].canonical) - old_specs.begin();
+    if (static_cast<std::size_t>(old) == old_specs.size()) continue;
+    comparison.rows.push_back(row_of(after.specs[i], labels[i]));
+    family.columns.push_back(filled(
+        test_pairs(comparison.rows.back(), arranged(after, after.specs[i].values, texts),
+                   arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts),
+                   options.margin)));
+    if (comparison.rows.back().test.pairs == 0) {
+      comparison.rows.pop_back();
+      family.columns.pop_back();
+      continue;
+    }
+    family.of_row.push_back(family.contrasts.size());
+    family.contrasts.push_back({.of = family.columns.size() - 1});
+  }
+  find(comparison, family);
+  return comparison;
+}
+
+}  // namespace kv::reports

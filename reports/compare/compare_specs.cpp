@@ -1,0 +1,141 @@
+// The specs of one results file with each other.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "kvcheck/reports/compare/compared_pairs.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr std::size_t nothing = static_cast<std::size_t>(-1);
+
+// Specs that are ranked with each other: of one budget, and none that stores more beside one that
+// does not.
+using Group = std::tuple<bool, std::uint32_t, std::string>;
+
+Group group_of(const MeasuredSpec& spec) {
+  return {spec.stores_more, spec.spec.budget, spec.spec.budget_text()};
+}
+
+// The values of some specs at the texts that all of them have; NaN elsewhere.
+std::vector<std::vector<double>> complete_values(const MeasuredTexts& all,
+                                                 const std::vector<std::size_t>& specs) {
+  std::vector<std::vector<double>> values;
+  for (const std::size_t spec : specs) values.push_back(all.specs[spec].values);
+  for (std::size_t text = 0; text < all.texts.size(); ++text) {
+    const bool missing = std::ranges::any_of(
+        values, [&](const std::vector<double>& own) { return std::isnan(own[text]); });
+    if (!missing) continue;
+    for (std::vector<double>& own : values) own[text] = not_measured;
+  }
+  return values;
+}
+
+// Ranks of the rows by their values at the texts that all have.
+void rank(const Measure& measure,
+          const std::vector<std::vector<double>>& values,
+          std::span<ComparedSpec> rows) {
+  std::vector<std::vector<double>> by_text;
+  const double sign = measure.more_is_better ? 1 : -1;
+  for (std::size_t text = 0; text < values.front().size(); ++text) {
+    if (std::isnan(values.front()[text])) continue;
+    std::vector<double>& row = by_text.emplace_back();
+    for (std::size_t i = 0; i < rows.size(); ++i) row.push_back(sign * values[i][text]);
+  }
+  const std::vector<Interval> ranks = rank_intervals(by_text);
+  for (std::size_t i = 0; i < ranks.size(); ++i) rows[i].rank = ranks[i];
+}
+
+std::map<Group, std::vector<std::size_t>> groups_of(const MeasuredTexts& all) {
+  std::map<Group, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < all.specs.size(); ++i) {
+    groups[group_of(all.specs[i])].push_back(i);
+  }
+  return groups;
+}
+
+// The spec that the members of a group are compared with; `nothing` if none is named.
+std::size_t reference_of(const MeasuredTexts& all,
+                         const std::vector<std::size_t>& members,
+                         const std::vector<std::string>& against) {
+  const auto named = [&](std::size_t i) {
+    return std::ranges::find(against, all.specs[i].canonical) != against.end();
+  };
+  const auto own = std::ranges::find_if(members, named);
+  if (own != members.end()) return *own;
+  if (against.size() > 1) return nothing;
+  for (std::size_t i = 0; i < all.specs.size(); ++i) {
+    if (named(i)) return i;
+  }
+  return nothing;
+}
+
+// Rows of the specs of one group, best first, each compared with `other`.
+void add_group(Comparison& comparison,
+               Family& family,
+               const MeasuredTexts& all,
+               std::vector<std::size_t> members,
+               std::size_t other) {
+  const std::size_t ranked = members.size();
+  std::size_t reference = 0;  // of `other` among the members
+  while (reference < members.size() && members[reference] != other) ++reference;
+  if (reference == members.size()) members.push_back(other);
+  const auto values = complete_values(all, members);
+  const std::size_t first_row = comparison.rows.size();
+  const std::size_t first_column = family.columns.size();
+  const std::vector<std::string> labels = labels_of(all);
+  for (const std::vector<double>& own : values) family.columns.push_back(filled(own));
+  for (std::size_t i = 0; i < ranked; ++i) {
+    ComparedSpec row = row_of(all.specs[members[i]], labels[members[i]]);
+    row.mean = overall(values[i]);
+    if (i != reference) {
+      row.other = labels[other];
+      const bool elsewhere = reference >= ranked;
+      if (elsewhere) row.other += " at " + all.specs[other].spec.budget_text();
+      test_pairs(row, values[i], values[reference], comparison.options.margin);
+    }
+    if (row.test.pairs > 0) family.of_row.push_back(family.contrasts.size());
+    comparison.rows.push_back(std::move(row));
+    if (i == reference) continue;
+    family.contrasts.push_back({.of = first_column + i, .against = first_column + reference});
+  }
+  // The best is known from the same texts: any pair of the group could have been tested.
+  for (std::size_t i = 0; comparison.options.against.empty() && i < ranked; ++i) {
+    for (std::size_t k = i + 1; k < ranked; ++k) {
+      if (i == reference || k == reference) continue;
+      family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
+    }
+  }
+  rank(comparison.measure, values, std::span(comparison.rows).subspan(first_row));
+}
+
+}  // namespace
+
+Comparison compare_specs(const MeasuredTexts& all,
+                         const Measure& measure,
+                         const CompareOptions& options) {
+  Comparison comparison{.measure = measure, .options = options, .texts = all.texts.size()};
+  const bool best = options.against.empty();
+  std::vector<std::string> alone;
+  Family family;
+  for (auto& [group, members] : groups_of(all)) {
+    std::ranges::stable_sort(members, {}, [&](std::size_t i) {
+      return (measure.more_is_better ? -1 : 1) * overall(all.specs[i].values);
+    });
+    const std::size_t other = best ? members.front() : reference_of(all, members, options.against);
+    if (other == nothing || (members.size() == 1 && other == members.front())) {
+      for (const std::size_t member : members) alone.push_back(all.specs[member].canonical);
+      continue;
+    }
+    add_group(comparison, family, all, members, other);
+  }
+  leave_out(comparison, alone, "spec", "alone at its budget");
+  find(comparison, family);
+  return comparison;
+}
+
+}  // namespace kv::reports

@@ -1,0 +1,76 @@
+// Comparisons over texts: two files spec by spec, or the specs of one file with each other.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv::reports {
+
+struct CompareOptions {
+  double margin = 0.01;  // differences within it count as equal, in the unit of the measure
+  double level = 0.05;   // of each finding, over all tests of a measure
+  // Canonical texts of specs: each spec is compared with the one of its budget, or with the only
+  // one. Empty: with the best of its budget.
+  std::vector<std::string> against{};
+};
+
+// One spec with another value for the same texts.
+struct ComparedSpec {
+  std::string label;
+  std::string canonical;
+  std::string budget;
+  std::string other;           // what it is compared with: a label; empty: itself in the other file
+  Interval rank{};             // among the specs of its budget, 1 for the best; NaN of two files
+  double mean = not_measured;  // over the texts that both have
+  double other_mean = not_measured;
+  PairedTest test{};        // of mean - other_mean
+  double p = not_measured;  // corrected for all tests of the measure, as is the next
+  double outside_margin_p = not_measured;
+  Finding finding = Finding::not_shown;
+};
+
+// All comparisons of one measure.
+struct Comparison {
+  Measure measure;
+  CompareOptions options;
+  std::vector<ComparedSpec> rows{};
+  std::size_t texts = 0;                // that are in both files, or in the one
+  std::size_t tests = 0;                // for which p-values are corrected
+  bool files = false;                   // two files are compared, not specs
+  std::vector<std::string> left_out{};  // specs and texts that only one side has, as sentences
+
+  // Whether the row's value is worse than the other one: shown for other texts, or, with too few
+  // texts for that, beyond the margin on these.
+  [[nodiscard]] bool worse(const ComparedSpec& row) const;
+};
+
+// `after` beside `before`: the differences are after - before.
+Comparison compare_files(const MeasuredTexts& before,
+                         const MeasuredTexts& after,
+                         const Measure& measure,
+                         const CompareOptions& options);
+
+// The specs of each budget with options.against or the best, over the texts that both have. Caches
+// that store more than their budget are compared among themselves. Specs that have nothing to be
+// compared with are left out.
+Comparison compare_specs(const MeasuredTexts& all,
+                         const Measure& measure,
+                         const CompareOptions& options);
+
+// "better", "worse", "equal", "same", "not shown" or "few texts".
+std::string_view finding_word(const Comparison& comparison, const ComparedSpec& row);
+
+Table table_of(const Comparison& comparison);
+
+// What the words of the table mean, and what was left out.
+std::string words_of(const Comparison& comparison);
+
+// One line of JSON per row.
+std::string to_json_lines(const Comparison& comparison);
+
+}  // namespace kv::reports

@@ -1,0 +1,213 @@
+// The table, the words and the JSON lines of a comparison.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/compare/compare_tables.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr int digits = 4;
+
+Entry signed_entry(double value) {
+  Entry entry = number_entry(value, digits);
+  if (value > 0) entry.text.insert(0, "+");
+  return entry;
+}
+
+Entry p_entry(double p) {
+  if (p < 1e-3) return {"< 0.001", shortest(p)};
+  return number_entry(p, p < 0.1 ? 3 : 2);
+}
+
+// "+0.0012 to +0.0034"; "-" for none. Exactly it is the lower end.
+Entry span_entry(double low, double high) {
+  if (std::isnan(low)) return {"-", ""};
+  return {signed_entry(low).text + " to " + signed_entry(high).text, shortest(low)};
+}
+
+// A rank without needless decimals, with its interval where it is not of width 0.
+Entry rank_entry(const Interval& rank) {
+  if (std::isnan(rank.mean)) return {"-", ""};
+  std::string text = shortest(rank.mean);
+  if (rank.high > rank.low) text += " (" + shortest(rank.low) + "-" + shortest(rank.high) + ")";
+  return {text, shortest(rank.mean)};
+}
+
+Column exact(const char* name) {
+  return {.title = "", .name = name, .number = true, .exact_only = true};
+}
+
+std::vector<Column> columns_of(const Comparison& comparison) {
+  std::vector<Column> columns = {
+      {.title = "policy", .name = "policy"},
+      {.title = "", .name = "spec", .exact_only = true},
+      {.title = "", .name = "measure", .exact_only = true},
+      {.title = "budget", .name = "budget", .number = true},
+      {.title = "texts", .name = "texts", .number = true},
+  };
+  if (comparison.files) {
+    columns.push_back({.title = "before", .name = "other_mean", .number = true});
+    columns.push_back({.title = "after", .name = "mean", .number = true});
+  } else {
+    columns.push_back({.title = "rank", .name = "rank", .number = true});
+    columns.push_back(exact("rank_low"));
+    columns.push_back(exact("rank_high"));
+    columns.push_back({.title = "mean", .name = "mean", .number = true});
+    columns.push_back(exact("other_mean"));
+    columns.push_back({.title = "against", .name = "against"});
+  }
+  columns.insert(columns.end(), {{.title = "difference", .name = "difference", .number = true},
+                                 {.title = "95 %", .name = "difference_low", .number = true},
+                                 exact("difference_high"),
+                                 {.title = "p", .name = "p", .number = true},
+                                 {.title = "detectable", .name = "detectable", .number = true},
+                                 {.title = "finding", .name = "finding"},
+                                 exact("p_alone"),
+                                 exact("outside_margin_p"),
+                                 exact("outside_margin_p_alone")});
+  return columns;
+}
+
+Entry hidden(double value) {
+  return {"", number_entry(value, digits).exact};
+}
+
+std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& row) {
+  const PairedTest& test = row.test;
+  const std::string pairs = std::to_string(test.pairs);
+  std::vector<Entry> entries = {{row.label, row.label},
+                                {"", row.canonical},
+                                {"", std::string(comparison.measure.name)},
+                                {row.budget, row.budget == "-" ? "" : row.budget},
+                                test.pairs == 0 ? Entry{"-", ""} : Entry{pairs, pairs}};
+  if (comparison.files) {
+    entries.push_back(number_entry(row.other_mean, digits));
+    entries.push_back(number_entry(row.mean, digits));
+  } else {
+    entries.push_back(rank_entry(row.rank));
+    entries.push_back(hidden(row.rank.low));
+    entries.push_back(hidden(row.rank.high));
+    entries.push_back(number_entry(row.mean, digits));
+    entries.push_back(hidden(row.other_mean));
+    entries.push_back({row.other.empty() ? "-" : row.other, row.other});
+  }
+  const std::string finding(finding_word(comparison, row));
+  const Interval& difference = test.difference;
+  entries.insert(entries.end(), {signed_entry(difference.mean),
+                                 span_entry(difference.low, difference.high),
+                                 hidden(difference.high),
+                                 p_entry(row.p),
+                                 number_entry(test.detectable, digits),
+                                 {finding, finding},
+                                 hidden(test.p),
+                                 hidden(row.outside_margin_p),
+                                 hidden(test.outside_margin_p)});
+  return entries;
+}
+
+bool any(const Comparison& comparison, Finding finding) {
+  return std::ranges::any_of(comparison.rows, [&](const ComparedSpec& row) {
+    return row.finding == finding && row.test.pairs > 0;
+  });
+}
+
+}  // namespace
+
+std::string_view finding_word(const Comparison& comparison, const ComparedSpec& row) {
+  const bool better = (row.finding == Finding::higher) == comparison.measure.more_is_better;
+  switch (row.finding) {
+    case Finding::same:
+      return "same";
+    case Finding::few:
+      return "few texts";
+    case Finding::equal:
+      return "equal";
+    case Finding::not_shown:
+      return row.test.pairs == 0 ? "" : "not shown";
+    case Finding::higher:
+    case Finding::lower:
+      return better ? "better" : "worse";
+  }
+  return "";
+}
+
+Table table_of(const Comparison& comparison) {
+  Table table{.columns = columns_of(comparison), .rows = {}};
+  for (const ComparedSpec& row : comparison.rows) {
+    table.rows.push_back(entries_of(comparison, row));
+  }
+  return table;
+}
+
+std::string words_of(const Comparison& comparison) {
+  const CompareOptions& options = comparison.options;
+  const std::string margin = shortest(options.margin);
+  const std::string level = shortest(100 * options.level) + " %";
+  std::string words;
+  const auto say = [&](const std::string& sentence) {
+    words += (words.empty() ? "" : " ") + sentence;
+  };
+  if (any(comparison, Finding::higher) || any(comparison, Finding::lower)) {
+    say("Better, worse: the difference is not chance at a level of " + level +
+        " (random signs over texts), and is not shown to lie within " + margin + ".");
+  }
+  if (any(comparison, Finding::equal)) {
+    say("Equal: the difference is shown to be smaller than " + margin +
+        " (two one-sided t-tests, " + level + ").");
+  }
+  if (any(comparison, Finding::not_shown)) {
+    say("Not shown: neither a difference nor equality is; a difference of the size in the column "
+        "detectable would have been found in 4 of 5 such samples.");
+  }
+  if (any(comparison, Finding::same)) say("Same: all values are equal to the last bit.");
+  if (any(comparison, Finding::few)) {
+    say("Few texts: fewer than " + std::to_string(fewest_pairs) +
+        " say nothing of other texts; the difference is that of these.");
+  }
+  if (comparison.tests > 1) {
+    say("P-values are corrected for " + std::to_string(comparison.tests) +
+        " tests (the largest of all under common signs; equality: Holm).");
+  }
+  const double least =
+      std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
+  if (comparison.texts >= fewest_pairs && least > options.level) {
+    say("With " + std::to_string(comparison.texts) + " texts no p-value is at most " +
+        shortest(options.level) + ".");
+  }
+  if (!comparison.files && options.against.empty() && !comparison.rows.empty()) {
+    say("Each is compared with the best of its budget; as these texts chose the best, all pairs of "
+        "the budget count as tests.");
+  }
+  for (const std::string& sentence : comparison.left_out) say(sentence + ".");
+  return words;
+}
+
+std::string to_json_lines(const Comparison& comparison) {
+  const Table table = table_of(comparison);
+  std::string lines;
+  for (const std::vector<Entry>& row : table.rows) {
+    JsonObject object;
+    object.add("type", comparison.files ? "file_comparison" : "spec_comparison");
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Column& column = table.columns[i];
+      const bool number = column.number && column.name != "budget";
+      if (!number) {
+        object.add(column.name, std::string_view(row[i].exact));
+      } else {
+        object.add_raw(column.name, row[i].exact.empty() ? "null" : row[i].exact);
+      }
+    }
+    object.add("margin", comparison.options.margin);
+    object.add("level", comparison.options.level);
+    object.add("tests", std::uint64_t{comparison.tests});
+    lines += object.text() + "\n";
+  }
+  return lines;
+}
+
+}  // namespace kv::reports

@@ -1,0 +1,100 @@
+#include "kvcheck/reports/compare/compared_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "kvcheck/reports/numbers/labels.h"
+
+namespace kv::reports {
+namespace {
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? not_measured : sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+ComparedSpec row_of(const MeasuredSpec& spec, const std::string& label) {
+  return {
+      .label = label, .canonical = spec.canonical, .budget = spec.spec.budget_text(), .other = {}};
+}
+
+std::vector<std::string> labels_of(const MeasuredTexts& all) {
+  std::vector<Spec> specs;
+  for (const MeasuredSpec& spec : all.specs) specs.push_back(spec.spec);
+  return reports::labels_of(specs);
+}
+
+double overall(const std::vector<double>& values) {
+  std::vector<double> known;
+  std::ranges::copy_if(values, std::back_inserter(known), [](double v) { return !std::isnan(v); });
+  return mean_of(known);
+}
+
+std::vector<double> test_pairs(ComparedSpec& row,
+                               const std::vector<double>& values,
+                               const std::vector<double>& others,
+                               double margin) {
+  std::vector<double> mine;
+  std::vector<double> theirs;
+  std::vector<double> differences;
+  std::vector<double> by_text;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    by_text.push_back(values[i] - others[i]);
+    if (std::isnan(by_text.back())) continue;
+    mine.push_back(values[i]);
+    theirs.push_back(others[i]);
+    differences.push_back(by_text.back());
+  }
+  row.mean = mean_of(mine);
+  row.other_mean = mean_of(theirs);
+  row.test = paired_test(differences, margin);
+  return by_text;
+}
+
+std::vector<double> filled(std::vector<double> values) {
+  std::ranges::replace_if(
+      values, [](double v) { return std::isnan(v); }, 0.0);
+  return values;
+}
+
+void leave_out(Comparison& comparison,
+               const std::vector<std::string>& names,
+               const std::string& what,
+               const std::string& where) {
+  if (names.empty()) return;
+  constexpr std::size_t most = 3;
+  std::string sentence = std::to_string(names.size()) + " " + what +
+                         (names.size() == 1 ? " is " : "s are ") + where + ": " + names[0];
+  for (std::size_t i = 1; i < std::min(most, names.size()); ++i) sentence += "; " + names[i];
+  comparison.left_out.push_back(sentence + (names.size() > most ? "; ..." : ""));
+}
+
+void find(Comparison& comparison, const Family& family) {
+  std::vector<PairedTest> tests;
+  std::vector<double> outside;
+  std::vector<double> p;
+  const std::vector<double> corrected = largest_flips(family.columns, family.contrasts);
+  for (const ComparedSpec& row : comparison.rows) {
+    if (row.test.pairs == 0) continue;
+    const bool few = row.test.pairs < fewest_pairs;
+    p.push_back(few ? not_measured : corrected[family.of_row[tests.size()]]);
+    outside.push_back(row.test.outside_margin_p);
+    tests.push_back(row.test);
+  }
+  comparison.tests = family.contrasts.size();
+  outside = holm(outside, comparison.tests);
+  const auto findings = findings_of(tests, p, outside, comparison.options.level);
+  std::size_t i = 0;
+  for (ComparedSpec& row : comparison.rows) {
+    if (row.test.pairs == 0) continue;
+    row.finding = findings[i];
+    row.p = p[i];
+    row.outside_margin_p = outside[i++];
+  }
+}
+
+}  // namespace kv::reports

@@ -1,0 +1,48 @@
+// What runs measured, as one number for each spec and text: the values that paired tests compare.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::reports {
+
+// A quantity with one value for each spec and text.
+struct Measure {
+  std::string_view name;   // as in --measure, JSON and CSV
+  std::string_view title;  // for readers, with its unit
+  bool more_is_better = false;
+  bool of_replays = false;  // else of evaluations
+};
+
+// retained_mass, topk_overlap, output_error and kl_to_dense of replays, over the queries after the
+// first loss; loss and recall of evaluations.
+std::span<const Measure> measures();
+
+// One spec on every text.
+struct MeasuredSpec {
+  Spec spec;
+  std::string canonical;
+  bool stores_more = false;      // than its budget, in a replay; see stores_more()
+  std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
+};
+
+// A measure over the texts of some runs.
+struct MeasuredTexts {
+  // What identifies each text, also in another file: of a trace its name and checksum; of an
+  // evaluation the model's and the text's names without folders, the text's checksum, and how it
+  // was cut and stored.
+  std::vector<std::string> texts{};
+  std::vector<MeasuredSpec> specs{};  // in the order in which runs have them first
+};
+
+// A text that several of the runs measured with one spec and seed counts once, as the last measured
+// it. Specs and texts without any value are left out.
+MeasuredTexts measured(std::span<const StoredRun> runs, const Measure& measure);
+
+}  // namespace kv::reports

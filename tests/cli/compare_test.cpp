@@ -1,0 +1,185 @@
+#include "kvcheck/cli/report/compare.h"
+
+#include <cstdlib>
+
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/reports/fake_results.h"
+
+namespace kv::cli {
+namespace {
+
+using test::Ran;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Replays of eight short streams of one kind, and what compare says of them.
+class Compare : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int seed = 1; seed <= 8; ++seed) {
+      const std::string trace = folder_ / ("z" + std::to_string(seed) + ".safetensors");
+      const Ran made = test::run({"trace", "generate", "zipf", "--tokens", "160", "--heads", "2",
+                                  "--seed", std::to_string(seed), "-o", trace});
+      ASSERT_EQ(made.status, 0) << made.err;
+      traces_.push_back(trace);
+    }
+  }
+
+  // Replays `count` of the traces into the file NAME.db and the lines NAME.jsonl.
+  void replay(const std::string& name,
+              std::size_t count,
+              const std::vector<std::string>& specs,
+              const std::string& seeds = "2") {
+    std::vector<std::string> words = {"replay"};
+    words.insert(words.end(), traces_.begin(), traces_.begin() + static_cast<long>(count));
+    for (const std::string& spec : specs) words.insert(words.end(), {"--policy", spec});
+    words.insert(words.end(), {"--budget", "16,32", "--seeds", seeds, "--quiet", "-o",
+                               folder_ / (name + ".db"), "--json", folder_ / (name + ".jsonl")});
+    const Ran ran = test::run(words);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+  }
+
+  [[nodiscard]] Ran compare(std::vector<std::string> words) const {
+    for (std::string& word : words) {
+      if (word.ends_with(".db") || word.ends_with(".jsonl")) word = folder_ / word;
+    }
+    words.insert(words.begin(), "compare");
+    return test::run(words);
+  }
+
+  test::TemporaryFolder folder_;
+  std::vector<std::string> traces_;
+};
+
+const std::vector<std::string> four = {"h2o", "tova", "streaming", "random"};
+
+TEST_F(Compare, AFileEqualsItself) {
+  replay("a", 8, four);
+  const Ran ran = compare({"a.db", "a.db"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("retained mass once evicting, 8 texts"), HasSubstr("same"),
+                             HasSubstr("Same: all values are equal to the last bit."),
+                             Not(HasSubstr("worse"))));
+}
+
+TEST_F(Compare, AWorsePolicyIsFoundAndEndsWith1) {
+  replay("before", 8, {"h2o:sinks=4"});
+  replay("after", 8, {"h2o:sinks=4"});
+  // The same spec with the results of another policy, as a faulty version would leave it.
+  const std::string change =
+      "python3 -c \"import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); "
+      "d.execute('UPDATE heads SET retained_mass = retained_mass - 0.1'); d.commit()\" '" +
+      (folder_ / "after.db") + "'";
+  ASSERT_EQ(std::system(change.c_str()), 0);
+  const Ran worse = compare({"before.db", "after.db", "--measure", "retained_mass"});
+  EXPECT_EQ(worse.status, 1) << worse.err;
+  EXPECT_THAT(worse.out, HasSubstr("worse"));
+  const Ran better = compare({"after.db", "before.db", "--measure", "retained_mass"});
+  EXPECT_EQ(better.status, 0);
+  EXPECT_THAT(better.out, HasSubstr("better"));
+  // A margin that allows it.
+  EXPECT_EQ(
+      compare({"before.db", "after.db", "--measure", "retained_mass", "--margin", "0.9"}).status,
+      0);
+}
+
+TEST_F(Compare, FewTextsAreJudgedByTheMarginAlone) {
+  replay("few", 2, {"h2o:sinks=4"});
+  replay("other", 2, {"h2o:sinks=4"});
+  const std::string change =
+      "python3 -c \"import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); "
+      "d.execute('UPDATE heads SET retained_mass = retained_mass - 0.05'); d.commit()\" '" +
+      (folder_ / "other.db") + "'";
+  ASSERT_EQ(std::system(change.c_str()), 0);
+  const Ran ran = compare({"few.db", "other.db", "--measure", "retained_mass"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("few texts"));
+  EXPECT_EQ(compare({"few.db", "other.db", "--measure", "retained_mass", "--margin", "0.2"}).status,
+            0);
+}
+
+TEST_F(Compare, WhatOneFileLacksIsNamed) {
+  replay("a", 8, four);
+  replay("b", 7, {"h2o", "tova"});
+  const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("7 texts"),
+                             HasSubstr("1 text is in the first file only: z8.safetensors"),
+                             HasSubstr("4 specs are in the first file only: streaming")));
+}
+
+TEST_F(Compare, SpecsAreRankedAgainstTheBestOrTheNamedOne) {
+  replay("a", 8, four);
+  const Ran best = compare({"a.db", "--measure", "retained_mass"});
+  EXPECT_EQ(best.status, 0);
+  EXPECT_THAT(best.out, HasSubstr("Each is compared with the best of its budget"));
+  EXPECT_THAT(best.out, HasSubstr("corrected for 12 tests"));
+  const Ran named = compare({"a.db", "--measure", "retained_mass", "--against", "streaming"});
+  EXPECT_THAT(named.out, AllOf(HasSubstr("better"), HasSubstr("corrected for 6 tests")));
+  const Ran fixed =
+      compare({"a.db", "--measure", "retained_mass", "--against", "streaming:budget=16"});
+  EXPECT_THAT(fixed.out, AllOf(HasSubstr("streaming at 16"), HasSubstr("for 7 tests")));
+  const Ran csv = compare({"a.db", "--csv", "-"});
+  // One header, and the rows of two measures.
+  EXPECT_EQ(std::ranges::count(csv.out, '\n'), 1 + 2 * 8);
+}
+
+TEST_F(Compare, AgreesWithNumPyWithin1e9) {
+  std::string python;
+  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
+    const std::string probe = candidate + " -c 'import numpy' >/dev/null 2>&1";
+    if (python.empty() && std::system(probe.c_str()) == 0) python = candidate;
+  }
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  replay("a", 8, four);
+  replay("b", 8, four, "3");
+  const std::string reference =
+      python + " " KVCHECK_SOURCE_DIR "/tests/reports/compare_reference.py ";
+  ASSERT_EQ(compare({"a.db", "--measure", "retained_mass", "--json", "best.jsonl"}).status, 0);
+  const std::string best = "best " + (folder_ / "best.jsonl") + " " + (folder_ / "a.jsonl");
+  EXPECT_EQ(std::system((reference + best).c_str()), 0);
+  EXPECT_LE(compare({"a.db", "b.db", "--measure", "retained_mass", "--json", "files.jsonl"}).status,
+            1);
+  const std::string files = "files " + (folder_ / "files.jsonl") + " " + (folder_ / "a.jsonl") +
+                            " " + (folder_ / "b.jsonl");
+  EXPECT_EQ(std::system((reference + files).c_str()), 0);
+}
+
+TEST_F(Compare, EvaluationsAreComparedByTheirLoss) {
+  for (const char* name : {"one.db", "two.db"}) {
+    auto writer = reports::ResultsWriter::begin(folder_ / name, "kvcheck eval");
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->add(testing::fake_evaluation(512, true)));
+    ASSERT_TRUE(writer->finish());
+  }
+  const Ran ran = compare({"one.db", "two.db"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("loss per token, nats, 1 text"), HasSubstr("recall"),
+                             Not(HasSubstr("retained"))));
+}
+
+TEST_F(Compare, WrongWordsAreAnsweredInOneSentence) {
+  replay("a", 1, {"h2o"});
+  const auto error_of = [&](const std::vector<std::string>& words) {
+    const Ran ran = compare(words);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(error_of({"a.db", "--measure", "retained"}), HasSubstr("'retained_mass'"));
+  EXPECT_THAT(error_of({"a.db", "--against", "tova"}), HasSubstr("which no run has"));
+  EXPECT_THAT(error_of({"a.db", "a.db", "--against", "h2o"}), HasSubstr("is for one file"));
+  EXPECT_THAT(error_of({"a.db", "--margin", "-1"}), HasSubstr("--margin"));
+  EXPECT_THAT(error_of({"a.db", "--run", "7"}), HasSubstr("7"));
+  EXPECT_THAT(error_of({"a.db"}), HasSubstr("no two specs to compare"));
+  EXPECT_THAT(error_of({"a.db", "--measure", "loss"}), HasSubstr("no two specs"));
+  EXPECT_THAT(error_of({"none.db"}), HasSubstr("none.db"));
+  EXPECT_THAT(error_of({"a.db", "a.db", "a.db"}), HasSubstr("expected"));
+  EXPECT_THAT(error_of({"a.db", "a.db", "--json", "a.db"}), HasSubstr("a.db"));
+}
+
+}  // namespace
+}  // namespace kv::cli
