@@ -287,6 +287,8 @@ class _Server:
             request = json.loads(line)
             handler = getattr(self, "on_" + request["ask"], None)
             answer = handler(request) if handler else {"error": "unknown request"}
+            if "number" in request:
+                answer = dict(answer, number=request["number"])
             self._send(answer)
 
     def _send(self, answer):
@@ -302,7 +304,7 @@ class _Server:
         return dict(self.defaults, **(declared or {}))
 
     def on_hello(self, _):
-        hello = dict(self.hello, protocol=PROTOCOL)
+        hello = dict(self.hello, protocol=PROTOCOL, numbers=True)
         for sizes in ({"sinks": 2, "recent": 4}, {"sinks": 2, "recent": 10},
                       {"sinks": 0, "recent": 4}, {"sinks": 0, "recent": 12}):
             if "wanted" in hello:

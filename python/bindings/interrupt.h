@@ -1,0 +1,13 @@
+// Ctrl-C while C++ runs: where Python code runs too, Python's own handler is left in place and
+// raises in that code; elsewhere the program's handler notes the signal.
+#pragma once
+
+namespace kv::python {
+
+// Notes that a policy of Python was interrupted.
+void note_interrupt();
+
+// Whether one was since the last call.
+bool take_interrupt();
+
+}  // namespace kv::python

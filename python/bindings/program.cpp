@@ -1,0 +1,36 @@
+#include "kvcheck/python/bindings/program.h"
+
+#include <unistd.h>
+
+#include <ostream>
+
+#include "kvcheck/base/text/text_stream.h"
+#include "kvcheck/cli/commands.h"
+#include "kvcheck/cli/options/command.h"
+#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/options/output.h"
+#include "kvcheck/cli/options/terminal.h"
+
+namespace kv::python {
+
+Printed run_program(const std::vector<std::string>& arguments) {
+  TextStream out;
+  TextStream err;
+  cli::Streams streams{.out = out, .err = err};
+  cli::forget_interrupt();
+  const int status = cli::run_main(arguments, streams);
+  return {.status = status, .out = out.str(), .err = err.str()};
+}
+
+int run_on_terminal(const std::vector<std::string>& arguments) {
+  cli::DescriptorBuffer out_buffer(STDOUT_FILENO);
+  cli::DescriptorBuffer err_buffer(STDERR_FILENO);
+  std::ostream out(&out_buffer);
+  std::ostream err(&err_buffer);
+  err << std::unitbuf;
+  cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, cli::columns_of(STDOUT_FILENO),
+                       cli::colours_on(STDOUT_FILENO)};
+  return cli::run_main(arguments, streams);
+}
+
+}  // namespace kv::python

@@ -1,0 +1,202 @@
+"""Policies whose decisions are made in Python."""
+
+import copy
+import inspect
+import math
+import pickle
+import re
+from dataclasses import dataclass
+from typing import Any, Sequence, Tuple
+
+from . import _kvcheck
+from .errors import Error
+
+__all__ = ["Parameter", "Policy", "register"]
+
+NEEDS = ("attention", "keys", "values", "queries", "token_classes")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a policy, `name=value` in a spec.
+
+    A whole default makes a parameter of whole numbers, a float one of decimals, both between least
+    and most; a text one of the words in choices.
+    """
+
+    default: Any
+    meaning: str = "a parameter of a policy in Python"
+    least: float = 0
+    most: float = 1e9
+    choices: Tuple[str, ...] = ()
+
+
+class Policy:
+    """Decides which tokens are evicted. A subclass overrides evict, and observe if it learns.
+
+    kvcheck makes one object for each unit of a cell: for each kv-head and seed, by default. The cache
+    holds the budget: `sinks` first and `recent` last tokens are protected, and only the middle between
+    them is up for eviction. Residents are numbered by rank, in stream order.
+
+        class Oldest(kvcheck.Policy):
+            claims = ("constant-size", "chunk-invariant", "deterministic")
+
+            def evict(self, candidates, draws):
+                return range(len(candidates.positions) - candidates.capacity)
+
+        kvcheck.replay(trace, [Oldest, "h2o"], budgets=[64])
+
+    Attributes of the class:
+        name            the name in specs [the class's, as in my-policy]
+        needs           what observe receives: of "attention", "keys", "values", "queries" and
+                        "token_classes" [("attention",) if the class overrides observe]
+        sinks           how many first tokens are protected [0]
+        recent_percent  the share of the budget for recent tokens [50]
+        parameters      names and defaults, or Parameter(...); each is an argument of __init__
+        claims          what the policy promises, which `check` tests; see kvcheck.check
+        summary, source, differs, cost   what help shows
+    """
+
+    name: str = ""
+    needs: Sequence[str] = ()
+    sinks: int = 0
+    recent_percent: int = 50
+    parameters: dict = {}
+    claims: Sequence[str] = ()
+    summary: str = "A policy in Python."
+    source: str = "Python"
+    differs: str = "nothing"
+    cost: str = "a call of Python at every token"
+
+    def observe(self, observation) -> None:
+        """Learns from one query.
+
+        observation.query is its position. observation.mass, [visible], float32, is the attention that
+        it gave to the residents that it saw, by rank, its own key last; it sums to one.
+        observation.keys, values and queries are the vectors of its own token, [heads, dim], before
+        rotation; what `needs` does not name is None. observation.token_class is "content", "function"
+        or "separator". observation.draws is as in evict. The arrays are the policy's to keep.
+        """
+
+    def evict(self, candidates, draws) -> Sequence[int]:
+        """Returns indices into candidates.positions of those to evict, at least
+        len(candidates.positions) - candidates.capacity of them, in any order.
+
+        candidates.positions: [n], increasing; candidates.newcomers: how many of the last of them have
+        just left the recent window; candidates.capacity: how many may be kept; candidates.first_rank:
+        the rank of positions[0]; candidates.entered: how many tokens ever left the recent window.
+        draws.below(bound, position, index=0) is uniform on 0 to bound - 1, and
+        draws.uniform(position, index=0) on (0, 1): use no other random numbers, so that a seed gives
+        the same result in any chunks.
+        """
+        raise NotImplementedError("%s has no evict(); expected one" % type(self).__name__)
+
+    def forget(self, ranks) -> None:
+        """The residents of these ranks, increasing, were evicted; the others move up."""
+
+    def clone(self) -> "Policy":
+        """An independent copy in the same state."""
+        return copy.deepcopy(self)
+
+    def save(self) -> bytes:
+        """The state, which load reads unless it is empty."""
+        return pickle.dumps(self.__dict__)
+
+    def load(self, state: bytes) -> None:
+        self.__dict__.update(pickle.loads(state))
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A parameter as the module takes it."""
+
+    name: str
+    kind: str
+    default: str
+    meaning: str
+    least: float = 0
+    most: float = 0
+    choices: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """A class as the module takes it."""
+
+    type: type
+    name: str
+    summary: str
+    source: str
+    differs: str
+    cost: str
+    claims: Tuple[str, ...]
+    needs: Tuple[str, ...]
+    forgets: bool
+    sinks: int
+    recent_percent: int
+    parameters: Tuple[_Described, ...]
+
+
+def _described(owner: str, name: str, given) -> _Described:
+    parameter = given if isinstance(given, Parameter) else Parameter(given)
+    default = parameter.default
+    spelt = name.replace("_", "-")
+    if isinstance(default, str):
+        choices = parameter.choices or (default,)
+        return _Described(spelt, "word", default, parameter.meaning, choices=tuple(choices))
+    if isinstance(default, bool) or not isinstance(default, (int, float)) or not math.isfinite(default):
+        raise Error("the parameter '%s' of %s has the default %r; expected a number or a word" % (
+            name, owner, default))
+    kind = "count" if isinstance(default, int) else "real"
+    return _Described(spelt, kind, repr(default), parameter.meaning, float(parameter.least),
+                      float(parameter.most))
+
+
+def _share(owner: str, name: str, value, most: int) -> int:
+    if not isinstance(value, int) or not 0 <= value <= most:
+        raise Error("%s of %s is %r; expected 0 to %d" % (name, owner, value, most))
+    return value
+
+
+def name_of(policy: type) -> str:
+    """The name by which specs call the class."""
+    return policy.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", policy.__name__).lower()
+
+
+def describe(policy: type) -> Description:
+    """The class as the registry takes it. Error if something about it is wrong."""
+    owner = getattr(policy, "__name__", repr(policy))
+    if not (inspect.isclass(policy) and issubclass(policy, Policy)):
+        raise Error("%r is not a policy; expected a subclass of kvcheck.Policy" % (policy,))
+    if policy.evict is Policy.evict:
+        raise Error("%s has no evict(); expected one" % owner)
+    observes = policy.observe is not Policy.observe
+    needs = tuple(policy.needs) or (("attention",) if observes else ())
+    for need in needs:
+        if need not in NEEDS:
+            raise Error("%s needs %r; expected %s" % (owner, need, ", ".join(NEEDS)))
+    if needs and not observes:
+        raise Error("%s needs %s but has no observe(); expected one" % (owner, ", ".join(needs)))
+    return Description(
+        type=policy, name=name_of(policy), summary=policy.summary, source=policy.source,
+        differs=policy.differs, cost=policy.cost, claims=tuple(policy.claims), needs=needs,
+        forgets=policy.forget is not Policy.forget,
+        sinks=_share(owner, "sinks", policy.sinks, 2**31 - 1),
+        recent_percent=_share(owner, "recent_percent", policy.recent_percent, 100),
+        parameters=tuple(_described(owner, name, given)
+                         for name, given in policy.parameters.items()))
+
+
+def register(policy: type) -> type:
+    """Makes a subclass of Policy known to specs under its name; also a class decorator.
+
+    A class that is given to replay, check, uniformity or evaluate is registered there. A second class
+    of the same name takes the place of the first, as in a notebook whose cell runs again.
+    """
+    _kvcheck.register_class(describe(policy))
+    return policy
+
+
+def spec_of(policy) -> str:
+    """The spec of what users pass: a text, or a class, which is registered."""
+    return policy if isinstance(policy, str) else name_of(register(policy))

@@ -1,0 +1,181 @@
+"""Replays of recorded attention through policies."""
+
+import json
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
+
+import numpy
+
+from . import _kvcheck
+from .errors import Error
+from .policies import spec_of
+from .traces import Trace, generate, open_trace
+
+__all__ = ["Replay", "Residency", "replay"]
+
+
+class Residency(NamedTuple):
+    """When each token of one unit was resident."""
+
+    layer: int
+    head: int  # the unit's first query head
+    evicted_at: numpy.ndarray  # [n]: tokens seen when it was evicted; n + 1 if it never was
+
+    def resident(self) -> numpy.ndarray:
+        """[n, n], bool: whether query t could read token p."""
+        tokens = len(self.evicted_at)
+        query = numpy.arange(tokens)[:, None]
+        position = numpy.arange(tokens)[None, :]
+        return (position <= query) & (query < self.evicted_at[None, :])
+
+
+def _column(name: str, values: List[Any]) -> numpy.ndarray:
+    if name == "seed":
+        return numpy.array(values, dtype=numpy.uint64)
+    present = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in present):
+        return numpy.array(values, dtype=object)
+    if present and len(present) == len(values) and all(isinstance(v, int) for v in present):
+        return numpy.array(values, dtype=numpy.int64)
+    return numpy.array([numpy.nan if value is None else value for value in values])
+
+
+# Fields that every row of a replay of one trace would repeat.
+_REPEATED = ("type", "trace")
+
+
+def _table(rows: List[Dict[str, Any]]) -> numpy.ndarray:
+    """A structured array with a field for each name."""
+    names = [name for name in (rows[0] if rows else {}) if name not in _REPEATED]
+    columns = [_column(name, [row[name] for row in rows]) for name in names]
+    return _structured(names, columns, len(rows))
+
+
+def _structured(names, columns, count) -> numpy.ndarray:
+    table = numpy.empty(count, dtype=[(name, column.dtype) for name, column in zip(names, columns)])
+    for name, column in zip(names, columns):
+        table[name] = column
+    return table
+
+
+def _frame(table: numpy.ndarray):
+    try:
+        import pandas
+    except ImportError:
+        raise Error("pandas is not installed; use the NumPy arrays, or install python3-pandas"
+                    ) from None
+    return pandas.DataFrame({name: table[name] for name in table.dtype.names})
+
+
+class Replay:
+    """The results of a replay. A cell is a spec, with its budget, and a seed.
+
+    cells     a structured array with an entry for each cell; its fields are those of the records of
+              type "cell" that `kvcheck replay --json` writes (reports/SCHEMA.md), such as policy,
+              budget, seed, retained_mass, topk_overlap, evictions; what was not measured is NaN
+    heads     the same for each cell and query head
+    dense     for each layer and head, the attention without evictions: first_mass, sinks_mass,
+              recent_mass, entropy
+    left_out  the policies of "all" that the trace has not the inputs for
+    trace     what was replayed
+    """
+
+    def __init__(self, trace: Trace, results: Dict[str, Any]):
+        self.trace = trace
+        self.lines: str = results["lines"]
+        rows = [json.loads(line) for line in self.lines.splitlines()]
+        self.cells = _table([row for row in rows if row["type"] == "cell"])
+        self.heads = _table([row for row in rows if row["type"] == "head"])
+        dense = results["dense"]
+        self.dense = _structured(list(dense), list(dense.values()), len(dense["layer"]))
+        self.left_out: List[str] = results["left_out"]
+        self._cells = results["cells"]
+
+    def __repr__(self):
+        return "<kvcheck.Replay of %r: %d cells>" % (self.trace.name, len(self.cells))
+
+    def __len__(self):
+        return len(self.cells)
+
+    def _arrays(self, cell: int) -> Dict[str, Any]:
+        if not -len(self._cells) <= cell < len(self._cells):
+            raise Error("there is no cell %d; there are %d" % (cell, len(self._cells)))
+        return self._cells[cell]
+
+    def series(self, cell: int) -> numpy.ndarray:
+        """How the cell did over the stream: a structured array with first_step, retained_mass,
+        kl_to_dense, topk_overlap, output_error, stored, kept and visible, each the mean over heads
+        and a few queries."""
+        columns = self._arrays(cell)["series"]
+        return _structured(list(columns), list(columns.values()), len(columns["first_step"]))
+
+    def kept(self, cell: int) -> numpy.ndarray:
+        """[n]: in how many units each token was resident at the end."""
+        return self._arrays(cell)["kept"]
+
+    def lifetimes(self, cell: int) -> numpy.ndarray:
+        """[n + 1]: how many evicted tokens had been resident for so many tokens."""
+        return self._arrays(cell)["lifetimes"]
+
+    def residency(self, cell: int) -> List[Residency]:
+        """When each token of each unit was resident. Recorded for the first seed of each spec: for all
+        units of a small trace, else for the first unit of the last layer."""
+        return [Residency(*unit) for unit in self._arrays(cell)["residency"]]
+
+    def kept_words(self, cell: int) -> List[str]:
+        """The words of the tokens that any unit held at the end, in order."""
+        words = self.trace.words
+        if not words:
+            raise Error("'%s' has no text; expected a trace with words" % self.trace.name)
+        return [words[position] for position in numpy.flatnonzero(self.kept(cell))]
+
+    def to_pandas(self, what: str = "cells"):
+        """A data frame of "cells", "heads" or "dense". Needs pandas."""
+        if what not in ("cells", "heads", "dense"):
+            raise Error("there is no table %r; expected 'cells', 'heads' or 'dense'" % (what,))
+        return _frame(getattr(self, what))
+
+
+def _whole(name: str, given, least: int, end: int = 2**32) -> List[int]:
+    numbers = [given] if isinstance(given, (int, numpy.integer)) else list(given)
+    for number in numbers:
+        if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or \
+                not least <= number < end:
+            raise Error("%s has %r; expected whole numbers from %d to %d" % (
+                name, number, least, end - 1))
+    return [int(number) for number in numbers]
+
+
+def replay(trace: Union[Trace, str], policies: Sequence, budgets: Union[int, Sequence[int]] = (), *,
+           seeds: Union[int, Sequence[int]] = 1, chunk: Optional[int] = None, oracle: bool = False,
+           top_k: int = 16, threads: Optional[int] = None) -> Replay:
+    """Replays a trace through policies, as `kvcheck replay` does, with the same numbers.
+
+    trace: a Trace, the path of one, or "synthetic:SPEC". policies: specs such as "h2o:sinks=4", "all",
+    and subclasses of Policy. budgets: each policy runs at each of them [those of the specs]. seeds: so
+    many seeds from 1 on, or their list; policies without random draws run once. chunk: tokens that are
+    fed together. oracle: also compute what an optimal cache would have retained. threads: [all
+    cores]; one if a policy is Python's.
+
+    Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
+    """
+    if isinstance(trace, str) and trace.startswith("synthetic:"):
+        trace = generate(trace[len("synthetic:"):])
+    elif not isinstance(trace, Trace):
+        trace = open_trace(trace)
+    if isinstance(policies, str) or not hasattr(policies, "__iter__"):
+        policies = [policies]
+    request = _kvcheck.ReplayRequest()
+    request.policies = [spec_of(policy) for policy in policies]
+    if not request.policies:
+        raise Error("policies is empty; expected at least one")
+    request.budgets = _whole("budgets", budgets, 1)
+    if isinstance(seeds, int):
+        seeds = range(1, seeds + 1)
+    request.seeds = _whole("seeds", seeds, 0, 2**64)
+    if not request.seeds:
+        raise Error("seeds is empty; expected at least one")
+    request.chunk = 0 if chunk is None else _whole("chunk", chunk, 1)[0]
+    request.oracle = bool(oracle)
+    request.top_k = _whole("top_k", top_k, 0)[0]
+    request.threads = 0 if threads is None else _whole("threads", threads, 1)[0]
+    return Replay(trace, _kvcheck.replay(trace._handle, request))

@@ -1,0 +1,197 @@
+"""Traces: recorded attention, as files or as NumPy arrays.
+
+A trace holds, for some layers of a model, either rows of attention or queries, keys and values
+before rotation. Shapes are [heads, n, n] and [heads, n, d], with a leading axis of layers where there
+are several; n is the number of tokens. See traces/FORMAT.md.
+"""
+
+import os
+from typing import List, Optional, Sequence
+
+import numpy
+
+from . import _kvcheck
+from .errors import Error
+
+__all__ = ["Trace", "attention", "generate", "open_trace", "qkv"]
+
+
+class Trace:
+    """Recorded attention. Made by open_trace, attention, qkv and generate.
+
+    Attributes: name, kind ("attention" or "qkv"), model, loop, tokens, query_heads, kv_heads,
+    head_dim (0 if unknown) and layers (the model's numbers of the recorded layers).
+    """
+
+    def __init__(self, handle: "_kvcheck.Trace"):
+        self._handle = handle
+        self.__dict__.update(handle.facts())
+
+    def __repr__(self):
+        return "<kvcheck.Trace %r: %s, %d tokens, %d layers of %d heads>" % (
+            self.name, self.kind, self.tokens, len(self.layers), self.query_heads)
+
+    def attention(self, layer: int = 0) -> numpy.ndarray:
+        """The rows of the layer with this index into `layers`: [heads, n, n], float32 or float16; a
+        copy."""
+        return self._handle.array(layer, "attention")
+
+    def queries(self, layer: int = 0) -> numpy.ndarray:
+        """Queries before rotation: [heads, n, d]; a copy."""
+        return self._handle.array(layer, "queries")
+
+    def keys(self, layer: int = 0) -> numpy.ndarray:
+        """Keys before rotation: [kv_heads, n, d]; a copy."""
+        return self._handle.array(layer, "keys")
+
+    def values(self, layer: int = 0) -> numpy.ndarray:
+        """Values: [kv_heads, n, d]; a copy."""
+        return self._handle.array(layer, "values")
+
+    @property
+    def token_ids(self) -> numpy.ndarray:
+        """[n], int32; empty if the trace has none."""
+        return self._handle.token_ids()
+
+    @property
+    def words(self) -> List[str]:
+        """The text of each token; empty if the trace has no text. Bytes that are no UTF-8 alone, as
+        parts of a letter are, become the replacement character."""
+        return [word.decode(errors="replace") for word in self._handle.words()]
+
+    def save(self, path: "str | os.PathLike") -> None:
+        """Writes a trace file. It appears whole or not at all."""
+        self._handle.save(os.fspath(path))
+
+
+def open_trace(path: "str | os.PathLike", kv_heads: int = 0) -> Trace:
+    """Opens a trace file, or a NumPy dump of attention (.npy, .npz).
+
+    kv_heads: how many key/value heads the query heads of a dump share. Left out, each query head has
+    one of its own, which is wrong for models with grouped-query attention.
+    """
+    word = os.fspath(path)
+    if word.startswith("synthetic:"):
+        raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
+            word, word[len("synthetic:"):]))
+    return Trace(_kvcheck.open_trace(word, kv_heads))
+
+
+def generate(spec: str) -> Trace:
+    """A synthetic stream, such as generate("zipf:tokens=512,heads=4,seed=2"). See
+    `python3 -m kvcheck trace generate --help`."""
+    return Trace(_kvcheck.open_trace("synthetic:" + spec, 0))
+
+
+def _numbers(name: str, given) -> numpy.ndarray:
+    """A contiguous float32 or float16 array; float64 is rounded to float32."""
+    array = numpy.asarray(given)
+    if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
+        raise Error("%s has the dtype %s; expected float32, float16 or float64" % (name, array.dtype))
+    if array.size == 0:
+        raise Error("%s is empty: its shape is %s" % (name, array.shape))
+    # Little-endian and contiguous, whatever the strides are.
+    kind = "<f2" if array.dtype.itemsize == 2 else "<f4"
+    return numpy.ascontiguousarray(array, dtype=kind)
+
+
+def _layered(name: str, given, axes: str) -> numpy.ndarray:
+    array = _numbers(name, given)
+    if array.ndim == 3:
+        array = array[None]
+    if array.ndim != 4:
+        raise Error("%s has the shape %s; expected [%s], or that with an axis of layers before it" % (
+            name, array.shape, axes))
+    return array
+
+
+def _texts(words: Optional[Sequence[str]], tokens: int):
+    """The joined text of all words, and where each ends."""
+    if words is None:
+        return "", []
+    if len(words) != tokens:
+        raise Error("there are %d words; expected one for each of the %d tokens" % (
+            len(words), tokens))
+    encoded = [word.encode() for word in words]
+    return b"".join(encoded).decode(), numpy.cumsum([len(word) for word in encoded]).tolist()
+
+
+def _layer_numbers(layers: Optional[Sequence[int]], count: int) -> List[int]:
+    numbers = list(range(count)) if layers is None else [int(layer) for layer in layers]
+    if len(numbers) != count:
+        raise Error("layers has %d numbers; expected one for each of the %d layers" % (
+            len(numbers), count))
+    if numbers != sorted(set(numbers)) or numbers[0] < 0:
+        raise Error("layers is %s; expected increasing numbers, none below 0" % numbers)
+    return numbers
+
+
+def _made(name, metadata, numbers, arrays, words, token_ids) -> Trace:
+    tokens = arrays[0][0].shape[1]
+    text, ends = _texts(words, tokens)
+    ids = [] if token_ids is None else [int(token) for token in token_ids]
+    if ids and len(ids) != tokens:
+        raise Error("there are %d token ids; expected one for each of the %d tokens" % (
+            len(ids), tokens))
+    given = {key: str(value) for key, value in metadata.items() if value != ""}
+    return Trace(_kvcheck.trace_of(name, given, numbers, arrays, ids, text, ends))
+
+
+def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, model: str = "",
+              layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
+              token_ids: Optional[Sequence[int]] = None) -> Trace:
+    """A trace of attention rows: probabilities, [heads, n, n] or [layers, heads, n, n].
+
+    Row t holds what query t gives to keys 0 to t; it sums to one, and what is above the diagonal is
+    zero. Every number is checked. float64 is rounded to float32; arrays that are not contiguous are
+    copied.
+
+    kv_heads: how many key/value heads the query heads share [one each]. layers: the model's numbers
+    of the layers [0, 1, ...]. words: the text of each token, for policies that read words.
+    """
+    array = _layered("rows", rows, "heads, n, n")
+    count, heads, tokens, keys = array.shape
+    if tokens != keys:
+        raise Error("rows has %d queries and %d keys; expected as many" % (tokens, keys))
+    shared = heads if kv_heads is None else int(kv_heads)
+    if shared < 1 or heads % shared != 0:
+        raise Error("kv_heads is %d; expected a divisor of the %d heads" % (shared, heads))
+    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "attention", "model": model,
+                "query_heads": heads, "kv_heads": shared}
+    return _made(name, metadata, _layer_numbers(layers, count), [[layer] for layer in array], words,
+                 token_ids)
+
+
+def qkv(queries, keys, values, *, rope: str = "half", theta: float = 10000.0,
+        rope_dims: Optional[int] = None, name: str = "qkv", model: str = "",
+        layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
+        token_ids: Optional[Sequence[int]] = None) -> Trace:
+    """A trace of queries [heads, n, d], keys and values [kv_heads, n, d], before rotation, with an
+    axis of layers before these where there are several.
+
+    rope: "none", "half" (pairs a dimension with the one half a head away, as Llama and NeoX do in
+    transformers) or "interleaved" (neighbours, as in GPT-J). theta: the base of its frequencies.
+    rope_dims: how many of the first dimensions rotate [all].
+    """
+    arrays = [_layered(what, given, "heads, n, d")
+              for what, given in (("queries", queries), ("keys", keys), ("values", values))]
+    if len({array.dtype for array in arrays}) > 1:
+        raise Error("queries, keys and values have the dtypes %s; expected one dtype" % ", ".join(
+            str(array.dtype) for array in arrays))
+    count, heads, tokens, dim = arrays[0].shape
+    shared = arrays[1].shape[1]
+    for what, array in zip(("keys", "values"), arrays[1:]):
+        if array.shape != (count, shared, tokens, dim):
+            raise Error("%s has the shape %s; expected %s, as queries has %s" % (
+                what, array.shape, (count, shared, tokens, dim), arrays[0].shape))
+    if heads % shared != 0:
+        raise Error("keys has %d heads; expected a divisor of the %d of queries" % (shared, heads))
+    if rope not in ("none", "half", "interleaved"):
+        raise Error("rope is %r; expected 'none', 'half' or 'interleaved'" % (rope,))
+    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "qkv", "model": model,
+                "query_heads": heads, "kv_heads": shared, "head_dim": dim, "rope_layout": rope}
+    if rope != "none":
+        metadata["rope_dims"] = dim if rope_dims is None else int(rope_dims)
+        metadata["rope_theta"] = repr(float(theta))
+    return _made(name, metadata, _layer_numbers(layers, count),
+                 [list(layer) for layer in zip(*arrays)], words, token_ids)

@@ -1,0 +1,207 @@
+"""Policies of Python: their parameters, what they do wrong, and the laws."""
+
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy
+
+import kvcheck
+import twins
+
+TRACE = "synthetic:zipf:tokens=80,heads=2"
+
+
+def policy(class_name, body, **attributes):
+    return type(class_name, (kvcheck.Policy,), {"evict": body, **attributes})
+
+
+class Definitions(unittest.TestCase):
+    def test_parameters_reach_the_object(self):
+        seen = []
+
+        class Weighted(kvcheck.Policy):
+            parameters = {"alpha": kvcheck.Parameter(0.5, "a share", 0, 1), "every_n": 3,
+                          "mode": kvcheck.Parameter("soft", choices=("soft", "hard"))}
+
+            def __init__(self, alpha, every_n, mode):
+                seen.append((alpha, every_n, mode))
+
+            def evict(self, candidates, draws):
+                return [0]
+
+        result = kvcheck.replay(TRACE, [Weighted, "weighted:alpha=0.25,every-n=7,mode=hard"], 12)
+        self.assertEqual(set(seen), {(0.5, 3, "soft"), (0.25, 7, "hard")})
+        self.assertIn("alpha=0.25,every-n=7,mode=hard", result.cells["spec"][1])
+        with self.assertRaisesRegex(kvcheck.Error, "alpha.*between 0 and 1|alpha.*0 to 1"):
+            kvcheck.replay(TRACE, ["weighted:alpha=2"], 12)
+        with self.assertRaisesRegex(kvcheck.Error, "did you mean 'soft'"):
+            kvcheck.replay(TRACE, ["weighted:mode=sofd"], 12)
+
+    def test_a_second_class_of_a_name_takes_the_place_of_the_first(self):
+        first = policy("Again", lambda self, seen, draws: [0])
+        second = policy("Again", lambda self, seen, draws: [len(seen.positions) - 1])
+        lines = [kvcheck.replay(TRACE, one, 12).lines for one in (first, second, first)]
+        self.assertNotEqual(lines[0], lines[1])
+        self.assertEqual(lines[0], lines[2])
+
+    def test_wrong_classes_are_refused(self):
+        body = lambda self, seen, draws: [0]
+        for wrong, sentence in (
+                (int, "expected a subclass of kvcheck.Policy"),
+                (type("Empty", (kvcheck.Policy,), {}), "has no evict"),
+                (policy("H2o", body), "there is a policy 'h2o' already"),
+                (policy("Spaced", body, name="my policy"), "a-z, 0-9 and '-'"),
+                (policy("Unclaimed", body, claims=("constant",)), "unknown claim 'constant'"),
+                (policy("Needy", body, needs=("key",)), "needs 'key'"),
+                (policy("Blind", body, needs=("keys",)), "has no observe"),
+                (policy("Sunk", body, sinks=-1), "sinks of Sunk is -1"),
+                (policy("Listed", body, parameters={"a": [1]}), r"has the default \[1\]"),
+                (policy("Silent", body, summary=""), "empty summary"),
+                (policy("Built", body, __init__=lambda self, a: None), "maker of 'built' throws")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.register(wrong)
+        self.assertEqual(kvcheck.replay(TRACE, "h2o", 12).cells["policy"][0], "h2o")
+
+    def test_observations(self):
+        seen = []
+
+        class Observer(kvcheck.Policy):
+            needs = ("attention", "keys", "values", "queries")
+
+            def observe(self, observation):
+                seen.append(observation)
+
+            def evict(self, candidates, draws):
+                return [0]
+
+        trace = kvcheck.generate("zipf:tokens=30,heads=2,kv_heads=1,kind=qkv")
+        kvcheck.replay(trace, Observer, 8)
+        self.assertEqual([one.query for one in seen], list(range(30)))
+        for one in seen:
+            self.assertAlmostEqual(float(one.mass.sum()), 1, 5)
+            self.assertEqual(one.keys.shape, (1, trace.head_dim))
+            self.assertEqual(one.queries.shape, (2, trace.head_dim))
+            numpy.testing.assert_array_equal(one.values[0], trace.values()[0, one.query])
+        with self.assertRaisesRegex(ValueError, "only during the call"):
+            seen[0].draws.uniform(1)
+
+
+class Faults(unittest.TestCase):
+    def failing(self, body, sentence, **attributes):
+        with self.assertRaisesRegex(kvcheck.Error, sentence):
+            kvcheck.replay(TRACE, policy("Faulty", body, **attributes), 12)
+
+    def test_an_exception_names_the_policy_and_the_line(self):
+        def body(self, seen, draws):
+            raise KeyError("lost\nkey")
+
+        self.failing(body, r"policy 'faulty' throws an exception: KeyError: .*test_policies.py, line")
+
+    def test_wrong_victims(self):
+        self.failing(lambda self, seen, draws: [-1], "the index -1; expected 0 to")
+        self.failing(lambda self, seen, draws: [99], "the index 99; expected 0 to")
+        self.failing(lambda self, seen, draws: [0.5], "expected whole numbers")
+        self.failing(lambda self, seen, draws: None, "expected whole numbers|TypeError")
+        self.failing(lambda self, seen, draws: [], "found only 0; expected at least 1")
+        self.failing(lambda self, seen, draws: [0, 0], "found 0 and then 0")
+
+    def test_wrong_observe_and_forget(self):
+        def fail(self, *arguments):
+            raise RuntimeError("not so")
+
+        self.failing(lambda self, seen, draws: [0], "not so", observe=fail)
+        self.failing(lambda self, seen, draws: [0], "not so", forget=fail)
+
+    def test_nothing_is_lost_by_a_failure(self):
+        self.failing(lambda self, seen, draws: [-1], "the index -1")
+        self.assertGreater(kvcheck.replay(TRACE, twins.Fifo, 12).cells["evictions"][0], 0)
+
+    def test_ctrl_c_ends_a_policy_that_hangs(self):
+        self.interrupt("class Hangs(kvcheck.Policy):\n"
+                       "    def evict(self, candidates, draws):\n"
+                       "        print('here', flush=True)\n"
+                       "        while True: pass\n"
+                       "kvcheck.replay('synthetic:zipf:tokens=99', Hangs, 9)\n")
+
+    def test_ctrl_c_ends_a_long_replay(self):
+        self.interrupt("trace = kvcheck.generate('zipf:tokens=2500,heads=8,layers=2')\n"
+                       "print('here', flush=True)\n"
+                       "kvcheck.replay(trace, ['h2o', 'tova', 'random'], [200, 400, 800], seeds=90)\n")
+
+    def interrupt(self, text):
+        child = subprocess.Popen([sys.executable, "-c", "import kvcheck\n" + text],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(child.stdout.readline(), b"here\n")
+        time.sleep(0.3)
+        child.send_signal(2)
+        err = child.communicate(timeout=60)[1].decode()
+        self.assertIn("KeyboardInterrupt", err)
+        self.assertNotEqual(child.returncode, 0)
+
+
+class Laws(unittest.TestCase):
+    def broken(self, subject, *laws):
+        report = kvcheck.check(subject, filter=list(laws))
+        return [law["law"] for law in report["laws"] if law["status"] == "broken"]
+
+    def test_right_policies_hold(self):
+        for twin in (twins.Fifo, twins.Tova, twins.Random, twins.KeyNorm):
+            self.assertEqual(self.broken(twin, "size.*", "chunking.*", "operation.*", "survives"), [])
+
+    def test_a_wrong_claim_is_found(self):
+        class Forgetful(kvcheck.Policy):
+            claims = ("constant-size", "chunk-invariant", "deterministic")
+
+            def evict(self, candidates, draws):
+                return range(len(candidates.positions) - candidates.capacity + 1)
+
+        self.assertNotEqual(self.broken(Forgetful, "size.*"), [])
+
+    def test_state_that_no_clone_has_is_found(self):
+        class Shared(twins.KeyNorm):
+            name = "py-shared"
+
+            def clone(self):
+                return self
+
+        self.assertNotEqual(self.broken(Shared, "operation.*", "isolation.*"), [])
+
+
+class Programs(unittest.TestCase):
+    def test_commands_know_policies_of_python(self):
+        kvcheck.register(twins.Fifo)
+        printed = kvcheck.run("policies", "py-fifo")
+        self.assertEqual(printed.status, 0)
+        self.assertIn("A policy in Python.", printed.out)
+        self.assertEqual(kvcheck.run("policies", "py-fofi").status, 2)
+
+    def test_uniformity(self):
+        kvcheck.register(twins.Fifo)
+        report, = kvcheck.uniformity("reservoir:sinks=1,recent=1,budget=5", tokens=8, trials=200)
+        self.assertTrue(report["uniform"])
+        biased, = kvcheck.uniformity("py-fifo:sinks=0,recent=1,budget=5", tokens=8, trials=200)
+        self.assertFalse(biased["uniform"])
+
+    def test_wrong_options_are_the_programs_sentence(self):
+        with self.assertRaisesRegex(kvcheck.Error, "^unknown option '--quiett'"):
+            kvcheck.check("h2o", quiett=True)
+
+    def test_the_module_is_the_program(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write("import kvcheck\nclass Mine(kvcheck.Policy):\n"
+                       "    def evict(self, candidates, draws): return [0]\n")
+            file.flush()
+            words = [sys.executable, "-m", "kvcheck", "--load", file.name, "replay", TRACE,
+                     "--policy", "mine", "--budget", "12"]
+            done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+            self.assertIn(b"mine", done.stdout)
+        done = subprocess.run([sys.executable, "-m", "kvcheck", "replya"], stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"did you mean 'replay'", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+"""Replays from Python give the program's numbers, and policies of Python those of their C++ twins."""
+
+import glob
+import importlib.util
+import json
+import os
+import subprocess
+import unittest
+
+import numpy
+
+import kvcheck
+import twins
+
+SOURCE, PROGRAM = os.environ["KVCHECK_SOURCE"], os.environ["KVCHECK_PROGRAM"]
+BUNDLED = sorted(glob.glob(SOURCE + "/traces/data/*.safetensors"))
+SYNTHETIC = ["synthetic:zipf:tokens=300,heads=2,layers=2", "synthetic:needle:tokens=200,ask_at=150,kind=qkv"]
+
+
+def printed(*arguments):
+    """The JSON lines of `kvcheck replay`."""
+    return subprocess.run([PROGRAM, "replay", *arguments, "--quiet", "--json", "-", "--per-head"],
+                          stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+class Replays(unittest.TestCase):
+    def test_lines_are_those_of_the_program(self):
+        for trace in BUNDLED + SYNTHETIC[:1]:
+            result = kvcheck.replay(trace, ["h2o", "random:sinks=2", "@tova"], [16, 40], seeds=2,
+                                    oracle=trace in SYNTHETIC)
+            oracle = ["--oracle"] if trace in SYNTHETIC else []
+            self.assertEqual(result.lines, printed(
+                trace, "--policy", "h2o", "--policy", "random:sinks=2", "--policy", "@tova",
+                "--budget", "16,40", "--seeds", "2", *oracle))
+
+    def test_tables_hold_what_the_lines_say(self):
+        result = kvcheck.replay(SYNTHETIC[0], ["h2o", "random"], [16, 40], seeds=2)
+        rows = [json.loads(line) for line in result.lines.splitlines()]
+        cells = [row for row in rows if row["type"] == "cell"]
+        self.assertEqual(len(result), len(cells))
+        for row, cell in zip(cells, result.cells):
+            for name in result.cells.dtype.names:
+                if row[name] is None:
+                    self.assertTrue(numpy.isnan(cell[name]), name)
+                else:
+                    self.assertEqual(cell[name], row[name], name)
+        heads = [row["retained_mass"] for row in rows if row["type"] == "head"]
+        self.assertEqual(result.heads["retained_mass"].tolist(), heads)
+
+    def test_all_leaves_out_by_name(self):
+        result = kvcheck.replay(SYNTHETIC[0], "all", 32)
+        self.assertIn("keydiff", result.left_out)
+        self.assertNotIn("keydiff", result.cells["policy"])
+
+    def test_arrays_agree_with_the_means(self):
+        trace = kvcheck.open_trace(BUNDLED[0])
+        result = kvcheck.replay(trace, "h2o", 64)
+        series = result.series(0)
+        self.assertEqual(len(series), trace.tokens)
+        self.assertAlmostEqual(series["retained_mass"].mean(), result.cells["retained_mass"][0], 12)
+        units = len(trace.layers) * trace.kv_heads
+        self.assertEqual(result.kept(0).sum(), result.cells["kept_at_end"][0] * units)
+        residency = result.residency(0)
+        self.assertEqual(len(residency), units)
+        at_end = sum((unit.evicted_at > trace.tokens).astype(int) for unit in residency)
+        numpy.testing.assert_array_equal(at_end, result.kept(0))
+        resident = residency[0].resident()
+        self.assertEqual(resident[-1].sum(), (residency[0].evicted_at >= trace.tokens).sum())
+        self.assertFalse(numpy.triu(resident, 1).any())
+        self.assertEqual(result.lifetimes(0).sum(), result.cells["evictions"][0])
+        self.assertEqual(len(result.kept_words(0)), (result.kept(0) > 0).sum())
+
+    def test_retained_mass_is_what_the_residents_see(self):
+        trace = kvcheck.generate("zipf:tokens=120,heads=2")
+        result = kvcheck.replay(trace, "fifo", 16)
+        for head, unit in enumerate(result.residency(0)):
+            mass = (trace.attention()[head].astype(float) * unit.resident()).sum(axis=1).mean()
+            self.assertAlmostEqual(mass, result.heads["retained_mass"][head], 6)
+
+    def test_any_number_of_threads_gives_the_same(self):
+        lines = {kvcheck.replay(BUNDLED[0], ["tova", "random"], 48, threads=threads).lines
+                 for threads in (1, 2, 5)}
+        self.assertEqual(len(lines), 1)
+
+    def test_data_frames(self):
+        result = kvcheck.replay(SYNTHETIC[0], "h2o", 16)
+        if importlib.util.find_spec("pandas") is None:
+            with self.assertRaisesRegex(kvcheck.Error, "pandas is not installed"):
+                result.to_pandas()
+            return
+        frame = result.to_pandas()
+        self.assertEqual(frame["retained_mass"][0], result.cells["retained_mass"][0])
+
+
+def seed_of(name, seed):
+    """What a policy of this name gets for a seed: FNV-1a of the name, exclusive or the seed
+    (base/random/rng.h)."""
+    key = 0xCBF29CE484222325
+    for byte in name.encode():
+        key = (key ^ byte) * 0x100000001B3 % 2**64
+    return key ^ seed
+
+
+class Twins(unittest.TestCase):
+    def compare(self, twin, spec, **options):
+        # Draws differ by the name of the policy, so the twin gets the seeds that give the same.
+        seeds = [1, 2]
+        own = [seed_of(spec, seed) ^ seed_of(twin.name, 0) for seed in seeds]
+        served = 0
+        for trace in BUNDLED + SYNTHETIC:
+            opened = kvcheck.open_trace(trace) if trace in BUNDLED else \
+                kvcheck.generate(trace[len("synthetic:"):])
+            if opened.kind == "attention" and "keys" in twin.needs:
+                continue
+            mine = kvcheck.replay(opened, twin, [17, 64], seeds=own, **options)
+            its = kvcheck.replay(opened, spec, [17, 64], seeds=seeds, **options)
+            for name in its.cells.dtype.names:
+                if name not in ("spec", "policy", "seed"):
+                    numpy.testing.assert_array_equal(mine.cells[name], its.cells[name], name)
+            for cell in range(len(its)):
+                for one, other in zip(mine.residency(cell), its.residency(cell)):
+                    numpy.testing.assert_array_equal(one.evicted_at, other.evicted_at)
+            self.assertGreater(its.cells["evictions"].min(), 0)
+            served += 1
+        self.assertGreaterEqual(served, 2)
+
+    def test_fifo(self):
+        self.compare(twins.Fifo, "fifo")
+        self.compare(twins.Fifo, "fifo", chunk=7)
+
+    def test_tova(self):
+        self.compare(twins.Tova, "tova")
+        self.compare(twins.Tova, "tova", chunk=7)
+
+    def test_random(self):
+        self.compare(twins.Random, "random")
+
+    def test_key_norm(self):
+        self.compare(twins.KeyNorm, "key-norm")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,147 @@
+"""Traces of arrays, and the sentences that refuse what is no trace."""
+
+import os
+import tempfile
+import unittest
+
+import numpy
+
+import kvcheck
+
+SOURCE = os.environ["KVCHECK_SOURCE"]
+BUNDLED = SOURCE + "/traces/data/tinystories-2m.qkv.safetensors"
+
+
+def rows(layers=1, heads=2, tokens=40, dtype=numpy.float32, seed=1):
+    random = numpy.random.default_rng(seed)
+    weights = numpy.tril(random.exponential(size=(layers, heads, tokens, tokens)))
+    return (weights / weights.sum(axis=-1, keepdims=True)).astype(dtype)
+
+
+class Attention(unittest.TestCase):
+    def test_numbers_arrive(self):
+        for dtype in (numpy.float32, numpy.float16):
+            given = rows(layers=3, dtype=dtype)
+            trace = kvcheck.attention(given, layers=[0, 4, 9], model="toy")
+            self.assertEqual((trace.tokens, trace.query_heads, trace.layers, trace.model),
+                             (40, 2, [0, 4, 9], "toy"))
+            for layer in range(3):
+                self.assertEqual(trace.attention(layer).dtype, dtype)
+                numpy.testing.assert_array_equal(trace.attention(layer), given[layer])
+
+    def test_any_layout_gives_the_same_results(self):
+        given = rows()[0]
+        expected = kvcheck.replay(kvcheck.attention(given), "h2o", 12).lines
+        wide = numpy.zeros((2, 40, 80), numpy.float32)
+        wide[:, :, ::2] = given
+        for other in (given[None], given.astype(">f4"), numpy.asfortranarray(given), wide[:, :, ::2],
+                      given[::-1].copy()[::-1]):
+            self.assertEqual(kvcheck.replay(kvcheck.attention(other), "h2o", 12).lines, expected)
+        double = kvcheck.attention(rows(dtype=numpy.float64))
+        numpy.testing.assert_array_equal(double.attention(), given)
+
+    def test_a_trace_outlives_its_arrays(self):
+        trace = kvcheck.attention(rows())
+        lines = kvcheck.replay(trace, "tova", 12).lines
+        self.assertEqual(kvcheck.replay(trace, "tova", 12).lines, lines)
+
+    def test_shared_kv_heads_share_residents(self):
+        given = rows(heads=4)
+        apart = kvcheck.replay(kvcheck.attention(given), "h2o", 12)
+        shared = kvcheck.replay(kvcheck.attention(given, kv_heads=2), "h2o", 12)
+        self.assertEqual((apart.cells["units"][0], shared.cells["units"][0]), (4, 2))
+
+    def test_words(self):
+        words = ["Ein", " Öl", " the", ","] * 10
+        trace = kvcheck.attention(rows(), words=words)
+        self.assertEqual(trace.words, words)
+        kept = kvcheck.replay(trace, "token-classes", 12)
+        self.assertEqual(set(kept.kept_words(0)) <= set(words), True)
+
+    def test_a_saved_trace_reads_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            given = rows(dtype=numpy.float16)
+            kvcheck.attention(given, words=["a"] * 40).save(folder + "/t.safetensors")
+            trace = kvcheck.open_trace(folder + "/t.safetensors")
+            numpy.testing.assert_array_equal(trace.attention(), given[0])
+            self.assertEqual(trace.words, ["a"] * 40)
+
+    def test_wrong_arrays_are_refused(self):
+        good = rows()[0]
+
+        def changed(place, value):
+            array = good.copy()
+            array[place] = value
+            return array
+
+        for given, sentence in (
+                (good[:, :-1], "39 queries and 40 keys"),
+                (good[0], r"has the shape \(40, 40\)"),
+                (good.astype(int), "dtype int64"),
+                (good[:0], "is empty"),
+                (["a"], "dtype <U1"),
+                (changed((1, 3, 2), numpy.nan), "head 1, query 3, key 2: found nan"),
+                (changed((0, 0, 1), 0.5), "that key comes after the query"),
+                (changed((0, 5, 1), -0.5), "found -0.5"),
+                (good * 2, "sum")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.attention(given)
+        for options, sentence in (
+                ({"kv_heads": 3}, "expected a divisor of the 2 heads"),
+                ({"layers": [1, 2]}, "one for each of the 1 layers"),
+                ({"layers": [-1]}, "none below 0"),
+                ({"words": ["a"]}, "there are 1 words"),
+                ({"token_ids": [1]}, "there are 1 token ids"),
+                ({"token_ids": [-1] * 40}, "token")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.attention(good, **options)
+
+
+class QueriesKeysValues(unittest.TestCase):
+    def test_arrays_of_a_file_replay_as_the_file(self):
+        opened = kvcheck.open_trace(BUNDLED)
+        layers = range(len(opened.layers))
+        made = kvcheck.qkv(numpy.stack([opened.queries(i) for i in layers]),
+                           numpy.stack([opened.keys(i) for i in layers]),
+                           numpy.stack([opened.values(i) for i in layers]), rope="interleaved",
+                           name=opened.name, words=opened.words)
+        policies = ["tova", "keydiff", "h2o;positions=in-cache"]
+        self.assertEqual(kvcheck.replay(made, policies, 64).lines,
+                         kvcheck.replay(opened, policies, 64).lines)
+
+    def test_wrong_arrays_are_refused(self):
+        q, k = numpy.ones((4, 10, 8), numpy.float32), numpy.ones((2, 10, 8), numpy.float32)
+        for arguments, options, sentence in (
+                ((q, k, k[:, :9]), {}, "values has the shape"),
+                ((q, k, k.astype(numpy.float16)), {}, "expected one dtype"),
+                ((k, q, q), {}, "expected a divisor of the 2 of queries"),
+                ((q, k, k), {"rope": "yarn"}, "rope is 'yarn'"),
+                ((q, k, k), {"theta": -1}, "rope_theta"),
+                ((q, k, k), {"rope_dims": 9}, "rope_dims")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.qkv(*arguments, **options)
+
+    def test_what_a_trace_lacks_is_named(self):
+        with self.assertRaisesRegex(kvcheck.Error, "has no attention; it has queries"):
+            kvcheck.open_trace(BUNDLED).attention()
+        with self.assertRaisesRegex(kvcheck.Error, "no layer with index 6"):
+            kvcheck.open_trace(BUNDLED).keys(6)
+
+
+class Files(unittest.TestCase):
+    def test_wrong_files_are_refused(self):
+        with self.assertRaisesRegex(kvcheck.Error, "cannot open '/nowhere'"):
+            kvcheck.open_trace("/nowhere")
+        with self.assertRaisesRegex(kvcheck.Error, "generate"):
+            kvcheck.open_trace("synthetic:zipf")
+        with self.assertRaisesRegex(kvcheck.Error, "did you mean 'zipf'"):
+            kvcheck.generate("zipff")
+
+    def test_a_dump_with_shared_heads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(folder + "/a.npy", rows(heads=4)[0])
+            self.assertEqual(kvcheck.open_trace(folder + "/a.npy", kv_heads=2).kv_heads, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
