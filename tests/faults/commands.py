@@ -41,11 +41,18 @@ COMMANDS = [
             "-o trace.safetensors", (("trace.safetensors", "trace.safetensors"),)),
     Command("record-attention", "record --model in/model --text in/text.txt --tokens 12 --quiet "
             "--kind attention --storage f32 --policy h2o --budget 9 -o new.safetensors"),
+    # With one thread, because the order of blocks decides the order of pages in the file.
+    Command("sweep", "sweep in/plan.json --threads 1 --quiet -o run.db", RUN, most_malloc=4000),
+    Command("sweep-first", "sweep in/plan.json --shard 1/2 --threads 1 --quiet -o run.db",
+            most_malloc=2000),
+    Command("sweep-dry", "sweep in/plan.json --threads 1 --dry-run", varies=True, most_malloc=2000),
+    Command("merge", "merge in/one.db in/two.db --quiet -o run.db", RUN, most_malloc=4000),
     Command("report", "report in/old.db -o page", most_malloc=2000),
     Command("report-drawn", "report in/old.db -o page", drawn=True, most_malloc=20),
     Command("report-list", "report in/old.db --list"),
     Command("plot", "plot budget in/old.db --script -o new.pdf"),
     Command("plot-list", "plot in/old.db --list"),
+    Command("compare", "compare in/old.db in/old.db --json new.json --csv new.csv"),
     Command("man", "man -o ."),
     Command("completion", "completion bash"),
     Command("trace-info", "trace info in/trace.safetensors in/rows.npz --json",

@@ -125,6 +125,27 @@ TEST_F(Faults, AReportRemovesItsFolderWithoutMemory) {
   }
 }
 
+TEST_F(Faults, SelftestsSayWhatTheSystemRefused) {
+  const std::string selftest = "selftest --filter physical-length-as-count --workers 2 --quiet";
+  const Ran none = run_with({"fork", 1, EAGAIN}, selftest);
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err,
+            "kvcheck selftest: cannot start a child process: Resource temporarily unavailable\n");
+  // The next is the second worker, without which one does the work of two, or the first worker's
+  // first battery, whichever comes first.
+  for (const unsigned k : {2U, 3U}) {
+    const Ran ran = run_with({"fork", k, EAGAIN}, selftest);
+    if (ran.status == 0) {
+      EXPECT_EQ(ran.err, "");
+      continue;
+    }
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.err,
+              "kvcheck selftest: the battery of 'physical-length-as-count' in a child process: "
+              "cannot start a child process: Resource temporarily unavailable\n");
+  }
+}
+
 TEST_F(Faults, ChecksSayThatTheSystemStartsNoProcess) {
   const std::string check = "check streaming:sinks=2,recent=6,budget=8 --filter survives --quiet";
   const Ran process = run_with({"fork", 1, EAGAIN}, check);

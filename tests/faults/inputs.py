@@ -15,6 +15,11 @@ while read -r line; do echo '{"error": "no"}'; done
 """
 
 # In the place of gnuplot, which takes a second for what a report of two heads draws.
+# A plan of a sweep, for streams of so many tokens.
+PLAN = """{"replay": {"traces": ["synthetic:zipf:tokens=%s", "synthetic:drift:tokens=48"],
+ "policies": ["h2o", "random", "reservoir", "tova"], "budgets": [16, 24], "seeds": SEEDS}}
+"""
+
 GNUPLOT = """#!/bin/sh
 sed -n "s/^set output '\\(.*\\)'$/\\1/p" .figure.gp |
   while read -r name; do echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >"$name"; done
@@ -103,6 +108,10 @@ def make(program, folder):
         archive.writestr("attention.npy", npy(2, 8))
     write(folder + "/text.txt", text(20))
     write(folder + "/old.txt", "an older file\n")
+    write(folder + "/plan.json", PLAN.replace("SEEDS", "2") % "32")
+    for number, name in ((1, "one"), (2, "two")):
+        run(program, folder, "sweep", "plan.json", "--shard", "%d/2" % number, "--quiet", "-o",
+            name + ".db")
     write(folder + "/answers", ANSWERS)
     write(folder + "/bin/gnuplot", GNUPLOT)
     for script in ("/answers", "/bin/gnuplot"):

@@ -61,6 +61,8 @@ COMMANDS = [
             RUN, varies=True, resumes=True),
     Command("record", "record --model in/model --text in/text.txt --tokens 2500 --kind attention "
             "--quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
+    Command("sweep", "sweep in/plan.json --threads 2 --quiet -o run.db", RUN),
+    Command("merge", "merge in/one.db in/two.db --quiet -o run.db", RUN),
     Command("report", "report in/long.db -o page"),
     Command("check", "check h2o:sinks=2,recent=6,budget=16 --filter size.* --filter survives --filter chunking.* --filter visible.* --filter position.* "
             "--quiet --json new.json --junit new.xml"),
@@ -77,6 +79,11 @@ def make(program, folder):
     for seed, name in enumerate("abc", 1):
         inputs.run(program, folder, "trace", "generate", "zipf", "--tokens", "1200", "--seed",
                    str(seed), "-o", name + ".safetensors")
+    inputs.write(folder + "/plan.json", inputs.PLAN.replace("SEEDS", "124") % "300")
+    inputs.write(folder + "/many.json", inputs.PLAN.replace("SEEDS", "500") % "32")
+    for number, name in ((1, "one"), (2, "two")):
+        inputs.run(program, folder, "sweep", "many.json", "--shard", "%d/2" % number, "--quiet",
+                   "-o", name + ".db")
     run = ["--policy", "window", "--policy", "h2o", "--budget", "4", "--quiet", "-o"]
     inputs.run(program, folder, "replay", "rows.npy", *run, "old.db")
     many = ["synthetic:zipf:tokens=64,seed=%d" % seed for seed in range(1, 17)]
@@ -142,7 +149,8 @@ def unlike(row, clean, varies):
         return (table, *row[1:-1], "complete") not in clean
     return not varies and row not in clean and table in ("traces", "cells", "heads", "units",
                                                          "series", "residency", "bounds", "dense",
-                                                         "evaluations", "eval_cells",
+                                                         "summaries", "sweeps", "evaluations",
+                                                         "eval_cells",
                                                          "eval_series", "eval_recall")
 
 
@@ -173,7 +181,8 @@ def kept_by(command, folder, wrong):
         found = rows - SETTING.older
         complete = any(row[0] == "runs" and row[-1] == "complete" for row in found)
         beside = any(name.startswith("run.db") and name != "run.db" for name in files)
-        return "all" if complete else "some" if len(found) > 1 or beside else "none"
+        return "all" if complete else "some" if any(
+            row[0] not in ("runs", "sweeps") for row in found) or beside else "none"
     new = [name for name in clean_files if files.get(name) == clean_files[name]]
     return "all" if len(new) == len(clean_files) else "some" if new else "none"
 
