@@ -133,7 +133,10 @@ def specs():
         "adaptive": "h2o:budget=12;budgets=adaptive:0.2",
         "pages": "dense;visibility=top-pages:8/4/1",
         "re-evaluated": "streaming:sinks=2,budget=8;positions=in-cache;vectors=re-evaluated;chunk=1",
-        "snapkv": "@snapkv:budget=12", "keyformer": "keyformer:budget=10,tau=1.5",
+        "prompt": "h2o:sinks=1,ratio=0.5;compress=question+every:4;chunk=5",
+        "phases": "prompt+hold", "ratio": "0.125",
+        "prompt-preset": "@ada-snapkv-prompt:recent=4,ratio=0.4",
+        "no-prompt": "streaming:ratio=0.5", "snapkv": "@snapkv:budget=12", "keyformer": "keyformer:budget=10,tau=1.5",
         "ladder": "@lacache", "quest": "@quest", "wrong": "strm:budget=3"}
     write_all("spec", words)
     write_all("storage", {
@@ -388,6 +391,20 @@ def battery():
         "rich": ("sinks=0,recent=1,budget=2;stream=random;calls=f2", "{}",
                  json.dumps([{"units": [unit]}])),
         "wrong": (sizes + "f3", "{}", "[{}]")})
+    head = {"kvcheck_history": 1, "setup": {"sinks": 1, "recent": 1, "budget": 3},
+            "contract": {"visibility": "causal"}}
+    fed = [{"do": "feed", "tokens": 3, "units": [{"evicted": [], "visible": "causal"}]},
+           {"do": "feed", "tokens": 1, "units": [{"evicted": [1], "visible": "causal"}]}]
+    whole = {"do": "feed", "tokens": 2, "units": [dict(unit, layer=[0], head=0)]}
+    write_all("recorded", {
+        "evicted": lines(head, *fed), "two-runs": lines(head, fed[0], head, fed[0]),
+        "rich": lines(head, whole, {"do": "truncate", "length": 1, "units": [{"stored": [0]}]}),
+        "operations": lines(head, fed[0], {"do": "fork"}, {"do": "reset", "branch": 1},
+                            {"do": "reorder", "from": [0]}, {"do": "shift", "delta": -1},
+                            {"do": "snapshot", "refused": "no"}, {"failure": "it broke"}),
+        "large": lines(head, {"do": "feed", "tokens": 9999, "units": [{"visible": "causal"}]}),
+        "no-entry": lines(head, {"do": "feed", "tokens": 1}),
+        "not-stored": lines(head, dict(fed[1], units=[{"evicted": [7]}])), "no-json": "hello\n"})
     write_all("test_case", {
         "case": "sinks=1,recent=2,budget=5,layers=2;stream=hitter,seed=7,planted=3;"
                 "calls=f3,f1,k,b1:f2,b0:t4,r",
@@ -450,13 +467,32 @@ def command_lines():
         "unknown": ("nothing", "a"), "control": ("policies", "a\033[31mb")})
 
 
+def plans():
+    replay = {"traces": ["a.safetensors", "synthetic:zipf:tokens=64"], "policies": ["h2o", "@snapkv"]}
+    write_all("sweep_plan", {
+        "least": json.dumps({"replay": replay}),
+        "most": json.dumps({"detail": "series", "replay": dict(
+            replay, budgets=[16, 64], seeds=[3, 18446744073709551615], chunk=8, prompt=32, question=4,
+            **{"kv-heads": 2, "top-k": 4, "oracle": True, "oracle-tokens": 512, "strict": True})}),
+        "seeds": json.dumps({"replay": dict(replay, seeds=20)}),
+        "unknown-field": json.dumps({"replay": dict(replay, budget=[16])}),
+        "twice": json.dumps({"replay": dict(replay, budgets=[16, 16])}),
+        "no-traces": json.dumps({"replay": {"traces": [], "policies": ["h2o"]}}),
+        "types": json.dumps({"replay": {"traces": "a", "policies": [1]}, "detail": 3}),
+        "cut": json.dumps({"replay": replay})[:-3], "list": "[]", "deep": "[" * 64})
+
+
 words = {
+    "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
+                  "oracle oracle-tokens strict summary heads series true false null",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
             "chunkkv rkv ladder pages separators token-classes scissorhands key-norm keydiff "
             "expected-attention semantic-blocks @quest @duo @snapkv sinks= recent= budget= "
             ";timing=lazy: ;timing=trim-then-attend ;visibility=window ;visibility=top-pages: "
             ";positions=in-cache ;positions=shifted ;unit=layer ;unit=head ;unit=model "
-            ";budgets=pyramid: ;budgets=retrieval: ;budgets=adaptive: ;vectors=re-evaluated ;chunk=",
+            ";budgets=pyramid: ;budgets=retrieval: ;budgets=adaptive: ;vectors=re-evaluated ;chunk= "
+            ";compress=prompt ;compress=question +grow +hold +every: ;compress=never ratio=0.5 "
+            "@snapkv-prompt",
     "storage": "f32 f16 bf16 int8 int4 kivi4 kivi2 :recent= ,recent= sinks= full=f16 group= "
                "streaming:budget=8 ;positions=shifted ;positions=in-cache ;chunk= rotated-f16 raw",
     "synthetic_spec": "sink-recency zipf drift needle topics uniform one-hot ties kind=qkv tokens= "
@@ -498,14 +534,16 @@ words = {
                 "error ask hello run more setup layers kv_heads group sequences sinks recent budget "
                 "seed stream calls do feed look fork truncate reset reorder shift snapshot branch "
                 "tokens length from begin delta timing lazy slack visibility causal top-pages unit "
-                "head page rollback any precision int8 claims reference largest_budget mean_budget",
+                "head page rollback any precision int8 claims reference largest_budget mean_budget "
+                "kvcheck_history variant evicted listed page_bounds refused causal all",
 }
 
 
 def dictionaries():
     folder = os.path.join(here, "dictionaries")
     os.makedirs(folder, exist_ok=True)
-    shared = {"protocol": ["conversation", "requests", "declarations", "history"],
+    shared = {"protocol": ["conversation", "requests", "declarations", "history",
+                           "recorded"],
               "trace": ["trace", "safetensors"], "npy": ["npy", "npz"], "config": ["config", "model"]}
     for key, text in words.items():
         for target in shared.get(key, [key]):
@@ -523,4 +561,5 @@ if __name__ == "__main__":
     battery()
     reports()
     command_lines()
+    plans()
     dictionaries()

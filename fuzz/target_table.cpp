@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 26> table = {{
+constexpr std::array<Target, 28> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -31,7 +31,9 @@ constexpr std::array<Target, 26> table = {{
     {"requests", 4096, requests},
     {"declarations", 2048, declarations},
     {"history", 4096, history},
+    {"recorded", 4096, recorded},
     {"test_case", 512, test_case},
+    {"sweep_plan", 2048, sweep_plan},
     {"arguments", 512, arguments},
 }};
 

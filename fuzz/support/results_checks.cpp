@@ -9,6 +9,8 @@
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/store/results_file.h"
+#include "kvcheck/reports/sweeps/sweep_runs.h"
 #include "kvcheck/reports/tables/bounds_table.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/comparison_table.h"
@@ -148,6 +150,18 @@ void write_again(const StoredRun& run) {
   KV_CHECK(text_of_run(*again) == text_of_run(run));
 }
 
+// What a sweep reads before it continues.
+void try_sweeps(const std::string& path) {
+  auto database = reports::open_to_read(path);
+  if (!database) return static_cast<void>(refused(database.error()));
+  const auto runs = reports::sweep_runs(*database);
+  if (!runs) return static_cast<void>(refused(runs.error()));
+  for (const reports::SweepRun& run : *runs) {
+    const auto held = reports::held_cells(*database, run);
+    if (!held) static_cast<void>(refused(held.error()));
+  }
+}
+
 }  // namespace
 
 std::string right_results(const std::string& name) {
@@ -158,6 +172,7 @@ std::string right_results(const std::string& name) {
 }
 
 bool try_results(const std::string& path) {
+  try_sweeps(path);
   const auto listed = reports::list_runs(path);
   if (!listed) return refused(listed.error());
   const auto newest = reports::read_newest_runs(path);

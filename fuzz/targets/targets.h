@@ -48,9 +48,11 @@ bool conversation(Input input);  // the lines that a subject's program answers
 bool requests(Input input);      // the lines that a host asks
 bool declarations(Input input);  // the JSON of a contract, a setup, or the facts of a unit
 bool history(Input input);       // a case, a contract, and the facts that a cache reports
+bool recorded(Input input);      // a file of recorded histories
 bool test_case(Input input);     // a case, or what --reproduce takes
 
 // The command line.
-bool arguments(Input input);  // the name of a command, then its arguments
+bool sweep_plan(Input input);  // a plan of kvcheck sweep
+bool arguments(Input input);   // the name of a command, then its arguments
 
 }  // namespace kv::fuzz

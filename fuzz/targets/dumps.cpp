@@ -5,8 +5,22 @@
 #include "kvcheck/fuzz/support/trace_checks.h"
 #include "kvcheck/fuzz/targets/targets.h"
 #include "kvcheck/traces/files/dump.h"
+#include "kvcheck/traces/files/npy.h"
 
 namespace kv::fuzz {
+
+bool npy(Input input) {
+  const Result<NpyHeader> header = parse_npy_header(input);
+  if (!header) return refused(header.error());
+  KV_CHECK(is_npy(input) && header->data_offset <= npy_header_limit + 12);
+  std::uint64_t bytes = npy_bytes(header->type);
+  for (const std::size_t length : header->shape) bytes *= length;
+  KV_CHECK(header->data_bytes == bytes);
+  const Result<Trace> opened = open_trace(scratch_file("dump.npy", text_of(input)));
+  if (!opened) return refused(opened.error());
+  try_trace(*opened);
+  return true;
+}
 
 bool npz(Input input) {
   const std::string path = scratch_file("dump.npz", text_of(input));
