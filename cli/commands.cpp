@@ -12,6 +12,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/cli/check/check.h"
+#include "kvcheck/cli/check/judge.h"
 #include "kvcheck/cli/check/protocol.h"
 #include "kvcheck/cli/evaluate/eval.h"
 #include "kvcheck/cli/evaluate/generate.h"
@@ -24,11 +25,15 @@
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/policies/policies.h"
 #include "kvcheck/cli/replay/replay.h"
+#include "kvcheck/cli/report/compare.h"
+#include "kvcheck/cli/report/explore.h"
 #include "kvcheck/cli/report/plot.h"
 #include "kvcheck/cli/report/report.h"
 #include "kvcheck/cli/shell/complete.h"
 #include "kvcheck/cli/shell/completion_scripts.h"
 #include "kvcheck/cli/shell/manual.h"
+#include "kvcheck/cli/sweep/merge_command.h"
+#include "kvcheck/cli/sweep/sweep_command.h"
 #include "kvcheck/cli/trace/trace.h"
 
 namespace kv::cli {
@@ -196,9 +201,10 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command, &report_command,   &plot_command,     &check_command,  &uniformity_command,
-      &eval_command,   &speed_command,    &generate_command, &record_command, &policies_command,
-      &trace_command,  &protocol_command, &selftest_command,
+      &replay_command,   &report_command,   &explore_command,    &plot_command,  &compare_command,
+      &check_command,    &judge_command,    &uniformity_command, &eval_command,  &speed_command,
+      &generate_command, &record_command,   &sweep_command,      &merge_command, &policies_command,
+      &trace_command,    &protocol_command, &selftest_command,
   };
   return all;
 }

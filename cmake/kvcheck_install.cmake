@@ -38,11 +38,16 @@ foreach(header IN LISTS KVCHECK_PUBLIC_HEADERS)
 endforeach()
 install(FILES "${PROJECT_BINARY_DIR}/generated/kvcheck/base/version.h"
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/base)
-install(FILES python/kvcheck.py python/kvcheck_tensors.py
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/kvcheck/python)
+set(python "${CMAKE_INSTALL_DATADIR}/kvcheck/python")
+install(DIRECTORY python/kvcheck DESTINATION "${python}"
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+install(FILES python/kvcheck_tensors.py DESTINATION "${python}")
+if(KVCHECK_PYTHON)
+  install(TARGETS kvcheck_python LIBRARY DESTINATION "${python}/kvcheck" OPTIONAL)
+endif()
 install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
-              properties/ABI.md properties/PROTOCOL.md docs/laws.md docs/model.md docs/oracle.md
-              docs/specs.md docs/statistics.md docs/test-your-cache.md
+              properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md docs/laws.md docs/model.md docs/oracle.md
+              docs/python.md docs/specs.md docs/statistics.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 # Manual pages and completions come from the program itself, which a machine of another kind cannot

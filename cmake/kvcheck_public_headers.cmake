@@ -6,6 +6,7 @@ set(KVCHECK_PUBLIC_HEADERS
   base/error.h
   base/file.h
   base/kept_parts.h
+  base/marks.h
   base/position.h
   base/rotation.h
   base/token_class.h
@@ -64,6 +65,7 @@ set(KVCHECK_PUBLIC_HEADERS
   properties/battery/battery.h
   properties/conformance/conformance.h
   properties/conformance/conformance_gtest.h
+  properties/conformance/conformance_rapidcheck.h
   properties/mutants/mutants.h
   properties/output/result_writers.h
   properties/remote/child_process.h
@@ -81,6 +83,7 @@ set(KVCHECK_PUBLIC_HEADERS
   properties/statistics/chance_law.h
   properties/statistics/counts.h
   properties/subjects/spec_subject.h
+  reports/numbers/after_loss.h
   reports/numbers/statistics.h
   reports/numbers/summary.h
   reports/page/report.h
@@ -109,6 +112,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/replay/serves.h
   sim/replay/timing.h
   sim/spec/budgets.h
+  sim/spec/phases.h
   sim/spec/presets.h
   sim/spec/settings.h
   sim/spec/spec.h

@@ -44,7 +44,7 @@ class Runner:
         return [row for row in rows if row["type"] == "evaluation"]
 
     def speed(self, words, fresh=False):
-        return self.lines(f"speed --model model/data {words} --json -", fresh=fresh)
+        return self.lines(f"speed --threads 1 --model model/data {words} --json -", fresh=fresh)
 
 
 def quoted(specs):

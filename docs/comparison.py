@@ -161,7 +161,7 @@ done
 kvcheck replay windows/*.safetensors --policy '{spec}' --seeds {seeds} --oracle --csv row.csv
 kvcheck eval --model model/data --text $text --windows {window} --open-loop --weights f32 \\
     --policy '{spec}' --seed 1
-kvcheck speed --model model/data --policy '{spec}' --length 1024 --tokens 64
+kvcheck speed --threads 1 --model model/data --policy '{spec}' --length 1024 --tokens 64
 kvcheck replay {trace} --policy '{spec}' --seeds {seeds}
 ```
 

@@ -140,5 +140,5 @@ def against(logs, reference):
 
 
 def timed(spec):
-    return run_lines(f"speed --model model/data --policy '{spec}' --length 1024 --tokens 64 "
+    return run_lines(f"speed --threads 1 --model model/data --policy '{spec}' --length 1024 --tokens 64 "
                      "--json -")[0]["attention_s"]

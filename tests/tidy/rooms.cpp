@@ -12,7 +12,7 @@ namespace {
 // A folder may use itself and folders with a lower number.
 const std::map<std::string_view, int> heights = {
     {"base", 0},       {"traces", 1},  {"policies", 1}, {"sim", 2},  {"model", 3},
-    {"properties", 3}, {"reports", 4}, {"cli", 5},      {"fuzz", 6},
+    {"properties", 3}, {"reports", 4}, {"cli", 5},      {"fuzz", 6}, {"python", 6},
 };
 
 // Folders of sources that are programs, and no layers.

@@ -21,7 +21,11 @@ TEST(Tidy, NoFolderIsCrowded) {
 }
 
 TEST(Tidy, FoldersStaySmall) {
-  EXPECT_THAT(large_folders(tree(), {{"properties", 27'500}}), IsEmpty());
+  // The battery's folder grew by a mutant for each word of a contract, by the covering design of
+  // shapes, by what carries findings out of child processes, by prompts, places made ahead and
+  // budgets of each unit (fields of a contract with mutants of their own), and by the room
+  // `recorded`, which reads runs of real caches from files, judges and writes them.
+  EXPECT_THAT(large_folders(tree(), {{"properties", 31'000}}), IsEmpty());
 }
 
 TEST(Tidy, HeadersStandBesideTheirSources) {

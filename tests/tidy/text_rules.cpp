@@ -42,6 +42,8 @@ const std::array<Ban, 12> bans = {{
      {"cli/main.cpp", "tests/", "bench/",
       // The main function of a user's tests, and a signal handler.
       "cli/check/conformance_main.cpp", "cli/options/shortened_file.cpp",
+      // The program inside a Python process.
+      "python/bindings/program.cpp",
       // They run child processes, and redirect what these print.
       "properties/remote/", "properties/cases/child.cpp"},
      {},
@@ -72,6 +74,8 @@ const std::array<Ban, 12> bans = {{
       // interface throw what went wrong there, and one place catches it for all.
       "properties/remote/", "properties/conformance/simple_family.cpp", "properties/history.cpp",
       "properties/subjects/spec_caches.cpp",
+      // Exceptions are Python's errors, and pybind11's.
+      "python/bindings/",
       // Lack of memory that is met while a policy of a user runs.
       "policies/guarded.h",
       // What no caller can go on after: no child process, or a right subject that breaks a law.
