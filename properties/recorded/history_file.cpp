@@ -48,8 +48,7 @@ HeadGrid grid_of(const Setup& setup) {
 // Complains of sizes whose products could overflow, or of which a file could not state a call.
 void check_units(const JsonAt& at, const Setup& setup) {
   constexpr std::uint32_t most = most_units;
-  const auto sizes = {setup.layers, setup.kv_heads, setup.group, setup.sequences};
-  if (std::ranges::max(sizes) > most) {
+  if (std::max({setup.layers, setup.kv_heads, setup.group, setup.sequences}) > most) {
     return at.complain("no size may be above " + std::to_string(most));
   }
   // Below 2^16 each, two products of two sizes cannot overflow.
