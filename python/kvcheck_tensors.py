@@ -27,6 +27,7 @@ import functools
 import math
 
 import kvcheck
+from kvcheck.serving import _call_with
 
 PAIRS = 12
 KEY_SIZE, VALUE_SIZE = 2 * PAIRS, PAIRS
@@ -143,7 +144,7 @@ class _Model:
     def __init__(self, cache_class, lists, setup, contract):
         self.cache_class, self.lists = cache_class, lists
         self.setup, self.contract = setup, contract
-        self.cache = kvcheck._call_with(cache_class, setup)
+        self.cache = _call_with(cache_class, setup)
 
     def _tensor(self, nested):
         if self.lists:
