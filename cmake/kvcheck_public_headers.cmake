@@ -15,6 +15,7 @@ set(KVCHECK_PUBLIC_HEADERS
   base/random/draws.h
   base/random/rng.h
   base/text/json_at.h
+  base/threads/team.h
   model/attention/attention_observer.h
   model/attention/cached_attention.h
   model/attention/chunk_observations.h

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/model/attention/unit_attention.h"
 
 namespace kv::model {
 namespace {

@@ -28,13 +28,15 @@
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/model/attention/attention_observer.h"
 #include "kvcheck/model/attention/model_unit.h"
-#include "kvcheck/model/attention/unit_attention.h"
 #include "kvcheck/model/storage/key_storage.h"
 #include "kvcheck/model/weights/config.h"
 #include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::model {
+
+class UnitAttention;
+struct UnitQuery;
 
 struct AttentionOptions {
   std::uint64_t seed = 1;  // of policies that draw; keyed as in a replay
