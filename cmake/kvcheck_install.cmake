@@ -41,7 +41,6 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/kvcheck/base/version.h"
 set(python "${CMAKE_INSTALL_DATADIR}/kvcheck/python")
 install(DIRECTORY python/kvcheck DESTINATION "${python}"
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
-install(FILES python/kvcheck_tensors.py DESTINATION "${python}")
 if(KVCHECK_PYTHON)
   install(TARGETS kvcheck_python LIBRARY DESTINATION "${python}/kvcheck" OPTIONAL)
 endif()

@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-import kvcheck_tensors
+from kvcheck import tensors
 
 
 class SinkCache:
@@ -60,4 +60,4 @@ class Broken(SinkCache):
 
 
 if __name__ == "__main__":
-    kvcheck_tensors.serve(Broken if "--broken" in sys.argv else SinkCache)
+    tensors.serve(Broken if "--broken" in sys.argv else SinkCache)

@@ -35,7 +35,7 @@ call of a method that is missing is refused:
     __len__()                   returns the number of rows that the cache reports
 
 Any method may raise Refused("why") to refuse a call; it must not have changed anything then. For
-caches of tensors see kvcheck_tensors.serve. PROTOCOL.md specifies the messages. This module needs
+caches of tensors see kvcheck.tensors. PROTOCOL.md specifies the messages. This module needs
 only the standard library.
 """
 

@@ -85,11 +85,10 @@ def _files(module_folder):
             module, sys.executable))
     with open(module, "rb") as file:
         yield "kvcheck/_kvcheck" + suffix, file.read()
-    package = os.path.join("python", "kvcheck")
-    for name in sorted(os.listdir(os.path.join(ROOT, package))):
-        if name.endswith(".py") or name == "py.typed":
-            yield "kvcheck/" + name, _read(os.path.join(package, name)).encode()
-    yield "kvcheck_tensors.py", _read("python/kvcheck_tensors.py").encode()
+    for package in ("kvcheck",):
+        for name in sorted(os.listdir(os.path.join(ROOT, "python", package))):
+            if name.endswith(".py") or name == "py.typed":
+                yield package + "/" + name, _read("python/%s/%s" % (package, name)).encode()
     info = "kvcheck-%s.dist-info/" % _version()
     yield info + "METADATA", _metadata().encode()
     yield info + "WHEEL", ("Wheel-Version: 1.0\nGenerator: kvcheck\nRoot-Is-Purelib: false\nTag: %s\n"

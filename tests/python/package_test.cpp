@@ -44,6 +44,10 @@ TEST_F(PythonPackage, Policies) {
   expect_passes("test_policies.py");
 }
 
+TEST_F(PythonPackage, Tensors) {
+  expect_passes("test_tensors.py");
+}
+
 TEST_F(PythonPackage, TutorialEndsInAFigure) {
   const test::TemporaryFolder folder;
   const Ran ran =
