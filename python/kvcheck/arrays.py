@@ -45,14 +45,14 @@ class Arrays:
             import torch
             torch.set_num_threads(1)  # more threads gain nothing for tensors this small
             torch.set_grad_enabled(False)
-            wanted = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[dtype]
-            self.floats = lambda array: torch.from_numpy(array).to(device=device, dtype=wanted,
+            exact_type = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[dtype]
+            self.floats = lambda array: torch.from_numpy(array).to(device=device, dtype=exact_type,
                                                                    copy=True)
             self.integers = lambda numbers: torch.as_tensor(numbers, device=device)
         elif kind == "mlx":
             import mlx.core
-            wanted = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[dtype]
-            self.floats = lambda array: mlx.core.array(array).astype(getattr(mlx.core, wanted))
+            exact_type = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[dtype]
+            self.floats = lambda array: mlx.core.array(array).astype(getattr(mlx.core, exact_type))
             self.integers = mlx.core.array
         else:
             raise ValueError("arrays is %r; expected torch, mlx, numpy or a function" % (kind,))

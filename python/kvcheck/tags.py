@@ -25,7 +25,7 @@ class Tags:
     """Encodes tokens as rows, and reads rows.
 
     interleaved   the pairs of a key are (2 i, 2 i + 1); otherwise (i, i + head_dim / 2)
-    theta         pair i turns by theta^(-2 i / head_dim) radians a position
+    theta         pair i rotates by theta^(-2 i / head_dim) radians a position
     """
 
     def __init__(self, head_dim=64, value_dim=None, theta=10000.0, interleaved=False):
@@ -101,15 +101,15 @@ class Tags:
         tag, good = _tag_in(lengths)
         angles = numpy.arctan2(y, x)
         position = numpy.zeros(len(rows))
-        for pair in reversed(range(len(self.speeds))):  # the slow ones first, which turn least often
+        for pair in reversed(range(len(self.speeds))):  # the slow ones first, which rotate least
             speed = self.speeds[pair]
             off = angles[:, pair] - position * speed
             position += (off - 2 * math.pi * numpy.rint(off / (2 * math.pi))) / speed
         whole = numpy.rint(position)
         position = numpy.where(numpy.abs(position - whole) < 0.25, whole, position)
         exact = numpy.where(good[:, None], numpy.rint(lengths), 1.0)
-        turned = position[:, None] * self.speeds
-        off = numpy.hypot(x - exact * numpy.cos(turned), y - exact * numpy.sin(turned))
+        rotated = position[:, None] * self.speeds
+        off = numpy.hypot(x - exact * numpy.cos(rotated), y - exact * numpy.sin(rotated))
         error = numpy.sqrt((off ** 2).sum(1) / (exact ** 2).sum(1))
         return [(token, place, int(at) if at.is_integer() else at, float("%.3g" % far))
                 if token >= 0 else (-1, place, None, 1.0)

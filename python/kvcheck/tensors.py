@@ -70,6 +70,8 @@ class _Branch:
         positions = [self._positions("positions", count, layer, range(first, first + count))
                      for layer in layers]
         marks = tags.tags(tokens, setup["sequences"], setup["layers"], setup["kv_heads"])
+        if self.made_by.alike:
+            marks = numpy.repeat(marks[:, :1], setup["sequences"], 1)
         keys = tags.keys(marks, positions if self.made_by.rotated else numpy.zeros((1, count)))
         values = tags.values(marks)
         fed = []
@@ -112,12 +114,13 @@ class _Branch:
         return (_split(tags.read_keys(keys.reshape(-1, keys.shape[3])), shape),
                 _split(tags.read_values(values.reshape(-1, values.shape[3])), shape))
 
-    def columns(self, keys, values):
+    def columns(self, keys, values, sequence):
         """Columns of the protocol of the rows of one unit."""
+        place = (lambda it: [sequence, *it[1:]]) if self.made_by.alike else lambda it: it
         columns = {"values": [token for token, _ in values],
-                   "value_places": [place for _, place in values],
+                   "value_places": [place(one) for _, one in values],
                    "keys": [token for token, _, _, _ in keys],
-                   "key_places": [place for _, place, _, _ in keys]}
+                   "key_places": [place(one) for _, one, _, _ in keys]}
         if self.contract.get("positions") != "untold":
             columns["positions"] = [position for _, _, position, _ in keys]
             columns["key_errors"] = [error for _, _, _, error in keys]
@@ -142,7 +145,8 @@ class _Branch:
         for sequence in range(setup["sequences"]):
             for layer in range(setup["layers"]):
                 for head in range(setup["kv_heads"]):
-                    unit = {"stored": self.columns(*(part[sequence][head] for part in stored[layer]))}
+                    unit = {"stored": self.columns(
+                        *(part[sequence][head] for part in stored[layer]), sequence)}
                     if hasattr(self.cache, "length"):
                         unit["reported"] = int(self.cache.length(layer))
                     if fed:
@@ -240,7 +244,7 @@ class _Returned:
         there = self.there[sequence, head]
         kept = [_kept(reading[sequence][head], there) for reading in self.readings]
         seen = self.seen[sequence, head][:, there]
-        fields = {"returned": self.branch.columns(*kept),
+        fields = {"returned": self.branch.columns(*kept, sequence),
                   "visible": ["".join("1" if bit else "0" for bit in row) for row in seen.tolist()]}
         if self.query_positions is not None and self.branch.contract.get("positions") != "untold":
             fields["query_positions"] = list(self.query_positions)
@@ -261,8 +265,8 @@ def _mask(mask, shape, count):
         mask = mask > -1  # it is added to the logits
     mask = mask.astype(bool)
     if mask.ndim not in (2, 4) or mask.shape[-2:] != (count, rows) or (
-            mask.ndim == 4 and any(have not in (1, wanted)
-                                   for have, wanted in zip(mask.shape, shape[:2]))):
+            mask.ndim == 4 and any(have not in (1, other)
+                                   for have, other in zip(mask.shape, shape[:2]))):
         raise ValueError("the mask has the shape %s; expected [%d, %d] for %d queries and the %d rows "
                          "returned, or four axes that end so" % (
                              list(mask.shape), count, rows, count, rows))
@@ -280,11 +284,11 @@ def _softmax(row):
 class _Maker:
     """What is the same for all cases: how caches are made, and what their rows are."""
 
-    def __init__(self, cache, tags, arrays, keys, attention):
+    def __init__(self, cache, tags, arrays, keys, attention, alike):
         if keys not in ("rotated", "raw"):
             raise ValueError("keys is %r; expected 'rotated' or 'raw'" % (keys,))
         self.cache, self.tags, self.arrays = cache, tags, arrays
-        self.rotated, self.attention = keys == "rotated", attention
+        self.rotated, self.attention, self.alike = keys == "rotated", attention, alike
 
     def make(self, setup):
         return serving._call_with(self.cache, dict(setup, head_dim=self.tags.head_dim))
@@ -292,7 +296,7 @@ class _Maker:
 
 def serve(cache, contract=None, name=None, requested=None, head_dim=64, value_dim=None, dtype="f32",
           arrays="torch", device=None, keys="rotated", theta=10000.0, interleaved=False,
-          attention=None, sizes=None):
+          attention=None, alike=False, sizes=None):
     """Serves caches of tensors until the host closes the connection.
 
     cache       a class or function that makes a cache of a case's sizes, as this module says
@@ -308,13 +312,16 @@ def serve(cache, contract=None, name=None, requested=None, head_dim=64, value_di
     theta, interleaved
                 how keys are rotated, so that caches that rotate them do likewise (kvcheck.tags.Tags)
     attention   whether observe is called; by default, whether `cache` has it
+    alike       whether the rows of a token are the same in each sequence, for caches that decide by the
+                contents of rows; that rows remain in their sequence cannot be judged then
     sizes       sinks, recent and budget, if no others are possible
     """
     if attention is None:
         attention = hasattr(cache, "observe")
     if not isinstance(arrays, Arrays):
         arrays = Arrays(arrays, dtype, device)
-    maker = _Maker(cache, Tags(head_dim, value_dim, theta, interleaved), arrays, keys, attention)
+    maker = _Maker(cache, Tags(head_dim, value_dim, theta, interleaved), arrays, keys, attention,
+                   alike)
     hello = {"name": name or getattr(cache, "__name__", type(cache).__name__), "logits": attention}
     if requested or sizes:
         hello["wanted"] = dict(requested or {}, **(sizes or {}))

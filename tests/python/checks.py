@@ -34,5 +34,5 @@ class Checks(unittest.TestCase):
         self.assertGreaterEqual(len(done), tried, done)
 
     def breaks(self, law, subject, *words):
-        laws = self.laws(subject, *words, "--filter", law, "--time", "8s")
+        laws = self.laws(subject, *words, "--filter", law, "--time", "5s")
         self.assertEqual([one["law"] for one in laws if one["status"] == "broken"], [law])

@@ -48,6 +48,10 @@ TEST_F(PythonPackage, Tensors) {
   expect_passes("test_tensors.py");
 }
 
+TEST_F(PythonPackage, Adapters) {
+  expect_passes("test_adapters.py");
+}
+
 TEST_F(PythonPackage, TutorialEndsInAFigure) {
   const test::TemporaryFolder folder;
   const Ran ran =
