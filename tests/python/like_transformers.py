@@ -132,7 +132,7 @@ class CropLeavesLengthLayer(Layer):
 
 
 class CropLeavesLength(Cache):
-    """The rows go and the sequence length stays, so the next tokens are rotated too far."""
+    """The rows go and the sequence length remains, so the next tokens are rotated too far."""
     layer = CropLeavesLengthLayer
 
 

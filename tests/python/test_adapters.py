@@ -1,7 +1,6 @@
 """The adapters of frameworks, tried on classes with the same methods: the frameworks are not here."""
 
 import os
-import sys
 import tempfile
 import unittest
 
