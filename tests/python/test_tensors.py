@@ -52,9 +52,12 @@ class Rows(unittest.TestCase):
                     self.assertTrue(token[0] == -1 or (row is key and token[3] > 0.01), (at, wrong))
 
     def test_rows_made_of_two_tokens_belong_to_none(self):
-        tags = Tags(64)
+        self.mixed(Tags(64))
+        self.mixed(Tags(24, 12))  # no digit is there twice, so the check bits alone tell
+
+    def mixed(self, tags):
         rows = tags.values(tags.tags(range(200), 1, 1, 1))[0, 0, 0]
-        for cut in range(1, 64):
+        for cut in range(1, tags.value_dim):
             mixed = numpy.concatenate([rows[:-1, :cut], rows[1:, cut:]], 1)
             # Neighbours have many digits in common, so a cut may leave one of them whole.
             whole = {position for position in range(199)
