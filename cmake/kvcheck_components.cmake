@@ -33,7 +33,7 @@ set(KVCHECK_model_PACKAGES icu)
 set(KVCHECK_reports_ROOMS "reports/.*")
 set(KVCHECK_reports_LAYERS reports)
 set(KVCHECK_reports_USES sim)
-set(KVCHECK_reports_PACKAGES sqlite)
+set(KVCHECK_reports_PACKAGES sqlite zlib)
 
 # The battery of laws for a cache of one's own, with the main function of a test program.
 set(KVCHECK_conformance_ROOMS "properties" "properties/.*" "cli/options" "cli/check")

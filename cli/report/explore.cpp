@@ -83,6 +83,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string output = arguments->value("output");
   if (output.empty()) return usage_error("the page has no name; name one with -o PAGE.html");
+  if (auto can = check_output(output); !can) return can;
   const auto stored = run_of(*arguments, arguments->operands()[0]);
   if (!stored) return stored.error();
   std::vector<reports::ExplorerText> texts;

@@ -19,11 +19,11 @@ struct ExplorerText {
 
 // The page for the traces of a run. It needs no other file and no network. A trace whose checksum
 // is in `texts` is shown with its words, and any other by the numbers of its positions. The same
-// arguments give the same bytes. Error: no cell of the run has its residency recorded.
-// Cost: about 3 bytes of the page per token, unit and cell (5 from 65,535 tokens on).
+// arguments give the same bytes. Errors: no cell of the run has its residency recorded; no memory.
+// Cost: 2 bytes before compression per token, unit and cell (4 from 65,536 tokens on).
 Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerText> texts);
 
-// What the page holds as data: a JSON object, in which no '<' occurs. See the README of the room.
+// What the page holds as data, before compression. See the README of the room.
 std::string explorer_data(const StoredRun& run, std::span<const ExplorerText> texts);
 
 }  // namespace kv::reports

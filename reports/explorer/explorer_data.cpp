@@ -1,26 +1,28 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/explorer/base64.h"
 #include "kvcheck/reports/explorer/explorer.h"
+#include "kvcheck/reports/explorer/packed_arrays.h"
 #include "kvcheck/reports/numbers/labels.h"
 
 namespace kv::reports {
 namespace {
 
-// Little-endian numbers of `width` bytes, in base64.
-std::string packed(std::span<const Position> numbers, std::size_t width) {
-  std::string bytes;
-  bytes.reserve(numbers.size() * width);
-  for (const Position number : numbers) {
-    for (std::size_t byte = 0; byte < width; ++byte) {
-      bytes += static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * byte) & 0xFFU);
-    }
+// How long each position lived, 0 for one that was never evicted. Lifetimes repeat where times of
+// evictions grow, so that they compress to much less.
+template <typename Number>
+std::uint64_t add_lifetimes(const Residency& unit, PackedArrays& arrays) {
+  std::vector<Number> lifetimes;
+  const std::size_t tokens = unit.evicted_at.size();
+  for (std::size_t p = 0; p < tokens; ++p) {
+    const std::size_t at = unit.evicted_at[p];
+    lifetimes.push_back(static_cast<Number>(at > tokens ? 0 : at - p));
   }
-  return json_string(base64(bytes));
+  return arrays.add(std::span<const Number>(lifetimes));
 }
 
 std::string words_of(const Transcript& transcript) {
@@ -32,25 +34,42 @@ std::string words_of(const Transcript& transcript) {
   });
 }
 
-std::string json_of(const CellResult& cell, const std::string& label, std::size_t width) {
+std::string json_of(const CellResult& cell,
+                    const std::string& label,
+                    bool narrow,
+                    PackedArrays& arrays) {
+  const Spec& spec = cell.cell.spec;
   const std::string units = json_list(cell.residency, [&](const Residency& unit) {
     return JsonObject()
         .add("layer", std::uint64_t{unit.layer})
         .add("head", std::uint64_t{unit.head})
-        .add_raw("evicted", packed(unit.evicted_at, width))
+        .add("lifetimes", narrow ? add_lifetimes<std::uint16_t>(unit, arrays)
+                                 : add_lifetimes<std::uint32_t>(unit, arrays))
         .text();
   });
   return JsonObject()
       .add("label", label)
-      .add("spec", cell.cell.spec.canonical())
-      .add("budget", std::uint64_t{cell.cell.spec.budget})
+      .add("spec", spec.canonical())
+      .add("policy", spec.policy->name)
+      .add("budget", spec.budget_text())
       .add("seed", std::to_string(cell.cell.seed))
+      .add("bounded", spec.bounded())
+      .add("sinks", std::uint64_t{spec.sinks})
+      .add("recent", std::uint64_t{spec.recent})
+      .add("timing", name_of(spec.timing))
+      .add("visibility", name_of(spec.visibility))
+      .add("selects", spec.selects())
+      .add("positions", name_of(spec.positions))
+      .add("ranks", are_ranks(spec.positions))
+      .add("unit", name_of(spec.unit))
       .add_raw("units", units)
       .text();
 }
 
-std::string json_of(const ReplayResult& result, std::span<const ExplorerText> texts) {
-  const std::size_t width = result.trace.tokens + 1 <= 0xFFFF ? 2 : 4;
+std::string json_of(const ReplayResult& result,
+                    std::span<const ExplorerText> texts,
+                    PackedArrays& arrays) {
+  const bool narrow = result.trace.tokens <= std::numeric_limits<std::uint16_t>::max();
   std::vector<Spec> specs;
   for (const CellResult& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::vector<std::string> labels = labels_of(specs);
@@ -58,7 +77,7 @@ std::string json_of(const ReplayResult& result, std::span<const ExplorerText> te
   for (std::size_t i = 0; i < labels.size(); ++i) {
     // Only the first seed of a spec has its residency recorded.
     if (result.cells[i].residency.empty()) continue;
-    cells.push_back(json_of(result.cells[i], labels[i], width));
+    cells.push_back(json_of(result.cells[i], labels[i], narrow, arrays));
   }
   const auto text = std::ranges::find(texts, result.trace.checksum, &ExplorerText::checksum);
   const bool found =
@@ -68,7 +87,7 @@ std::string json_of(const ReplayResult& result, std::span<const ExplorerText> te
       .add("model", result.trace.model)
       .add("checksum", hexadecimal(result.trace.checksum))
       .add("tokens", std::uint64_t{result.trace.tokens})
-      .add("bytes", std::uint64_t{width})
+      .add("bytes", std::uint64_t{narrow ? 2U : 4U})
       .add_raw("words", found ? words_of(text->transcript) : "[]")
       .add_raw("cells", json_list(cells, [](const std::string& cell) { return cell; }))
       .text();
@@ -77,18 +96,22 @@ std::string json_of(const ReplayResult& result, std::span<const ExplorerText> te
 }  // namespace
 
 std::string explorer_data(const StoredRun& run, std::span<const ExplorerText> texts) {
-  const std::string json =
+  PackedArrays arrays;
+  std::string json =
       JsonObject()
           .add("version", run.summary.version)
           .add("command", run.summary.command)
           .add_raw("traces",
-                   json_list(run.traces, [&](const auto& trace) { return json_of(trace, texts); }))
+                   json_list(run.traces,
+                             [&](const auto& trace) { return json_of(trace, texts, arrays); }))
           .text();
-  // JSON has '<' in strings only. A text with "</script>" would otherwise end the data.
+  // Blanks, so that the arrays begin at a multiple of 4.
+  json.resize((json.size() + 3) / 4 * 4, ' ');
   std::string out;
-  out.reserve(json.size());
-  for (const char c : json) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return out;
+  for (std::size_t byte = 0; byte < 4; ++byte) {
+    out += static_cast<char>(json.size() >> (8 * byte) & 0xFFU);
+  }
+  return out.append(json).append(arrays.bytes());
 }
 
 }  // namespace kv::reports

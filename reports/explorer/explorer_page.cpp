@@ -2,6 +2,8 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/reports/explorer/base64.h"
+#include "kvcheck/reports/explorer/deflate.h"
 #include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/explorer/explorer_assets.h"
 #include "kvcheck/reports/numbers/escape.h"
@@ -18,10 +20,12 @@ Result<std::string> explorer_page(const StoredRun& run, std::span<const Explorer
                  "run " + std::to_string(run.summary.id) +
                      " holds no trace with recorded residency; expected a run of kvcheck replay"};
   }
+  const auto data = deflated(explorer_data(run, texts));
+  if (!data) return data.error();
   const std::array<std::pair<std::string_view, std::string>, 4> parts = {
       {{"{title}", html_escaped(run.summary.command)},
        {"{style}", explorer_style},
-       {"{data}", explorer_data(run, texts)},
+       {"{data}", base64(*data)},
        {"{script}", explorer_script}}};
   // Each mark occurs once and in this order. What was inserted is not searched: it may hold marks.
   const std::string_view page = explorer_html;
