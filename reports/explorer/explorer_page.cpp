@@ -10,7 +10,7 @@
 
 namespace kv::reports {
 
-Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerText> texts) {
+Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerTrace> traces) {
   const auto recorded = [](const CellResult& cell) { return !cell.residency.empty(); };
   const bool any = std::ranges::any_of(run.traces, [&](const ReplayResult& trace) {
     return std::ranges::any_of(trace.cells, recorded);
@@ -20,7 +20,7 @@ Result<std::string> explorer_page(const StoredRun& run, std::span<const Explorer
                  "run " + std::to_string(run.summary.id) +
                      " holds no trace with recorded residency; expected a run of kvcheck replay"};
   }
-  const auto data = deflated(explorer_data(run, texts));
+  const auto data = deflated(explorer_data(run, traces));
   if (!data) return data.error();
   const std::array<std::pair<std::string_view, std::string>, 4> parts = {
       {{"{title}", html_escaped(run.summary.command)},

@@ -100,6 +100,9 @@ class CellState {
   // Call it after the rows of `query`: policies observe, and a complete chunk ends.
   void end_query(Position query);
 
+  // The cache of a unit, in order of their first lanes.
+  [[nodiscard]] const UnitCache& cache(std::size_t unit) const { return units_[unit].cache; }
+
   // An error if the policy broke its interface in some unit; the results are then invalid.
   [[nodiscard]] Result<void> check_promises() const;
 

@@ -1,12 +1,12 @@
 #include "kvcheck/cli/report/explore.h"
 
+#include <sqlite3.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-#include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/cli/run.h"
-#include "kvcheck/tests/reports/fake_replay.h"
-#include "kvcheck/tests/reports/fake_results.h"
 
 namespace kv::cli {
 namespace {
@@ -14,7 +14,6 @@ namespace {
 using test::Ran;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::taken;
 
 class Explore : public ::testing::Test {
  protected:
@@ -29,6 +28,14 @@ class Explore : public ::testing::Test {
     const Ran ran = kvcheck("replay", {trace_, "--policy", "h2o", "--policy", "window", "--budget",
                                        "8", "--quiet", "-o", db_});
     ASSERT_EQ(ran.status, 0) << ran.err;
+  }
+
+  // Changes the results file.
+  void execute(const char* sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(db_.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
   }
 
   // `words` beside the results file and the output are refused with one sentence, and nothing is
@@ -58,9 +65,8 @@ TEST_F(Explore, WritesThePageOfTheNewestReplay) {
 }
 
 TEST_F(Explore, RefusesARunThatRecordedNoResidency) {
-  auto writer = taken(reports::ResultsWriter::begin(db_, "kvcheck eval"));
-  ASSERT_TRUE(writer.add(testing::fake_evaluation(512, true)));
-  ASSERT_TRUE(writer.finish());
+  replay();
+  execute("DELETE FROM residency");
   expect_refused({},
                  "run 1 holds no trace with recorded residency; expected a run of kvcheck replay");
 }
@@ -71,6 +77,40 @@ TEST_F(Explore, RefusesATraceThatWasNotReplayed) {
   test::write_even_attention(other, 2, 25);
   expect_refused({"--trace", other}, "which run 1 did not replay; expected a trace of the run");
   expect_refused({"--trace", folder_ / "none.npy"}, "none.npy'");
+}
+
+TEST_F(Explore, TakesStepsOfOneCacheOrAllFromTheTrace) {
+  const std::string stream = "synthetic:zipf:tokens=64,heads=3";
+  const Ran replayed =
+      kvcheck("replay", {stream, "--policy", "tova", "--budget", "8", "--quiet", "-o", db_});
+  ASSERT_EQ(replayed.status, 0) << replayed.err;
+  ASSERT_EQ(kvcheck("explore", {db_, "-o", page_}).status, 0);
+  std::vector<std::size_t> sizes = {test::read_text(page_).size()};
+  for (const char* const unit : {"0/1", "all"}) {
+    const Ran ran = kvcheck("explore", {db_, "--trace", stream, "--unit", unit, "-o", page_});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    sizes.push_back(test::read_text(page_).size());
+    EXPECT_GT(sizes.back(), sizes[sizes.size() - 2] + 500) << unit;
+  }
+}
+
+TEST_F(Explore, RefusesCachesThatAreNotThere) {
+  replay();
+  expect_refused({"--trace", trace_, "--unit", "3/0"},
+                 "--unit names layer 3, head 0, of which 'rows.npy' has no recorded residency; "
+                 "expected the first head of a cache that has, such as 0/1");
+  expect_refused({"--trace", trace_, "--unit", "3"}, "--unit is '3'; expected all, or a layer");
+  expect_refused({"--trace", trace_, "--unit", "0/x"}, "--unit is '0/x'; expected all");
+  expect_refused({"--unit", "all"}, "--unit needs a trace to replay");
+}
+
+TEST_F(Explore, RefusesStepsThatAreNotThoseOfTheRun) {
+  replay();
+  // The residency of one policy under the name of the other.
+  execute(
+      "UPDATE residency SET evicted_at = (SELECT evicted_at FROM residency ORDER BY cell DESC)");
+  expect_refused({"--trace", trace_},
+                 "evicts other tokens in layer 0, head 0 than the run recorded");
 }
 
 TEST_F(Explore, RefusesAResultsFileOfAnotherVersion) {

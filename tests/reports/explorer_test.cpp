@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <boost/json.hpp>
+#include <cmath>
 
 #include "kvcheck/reports/explorer/base64.h"
 #include "kvcheck/reports/explorer/deflate.h"
@@ -51,7 +52,7 @@ Data unpacked(const std::string& packed) {
   return {boost::json::parse(packed.substr(4, length)), packed.substr(4 + length)};
 }
 
-Data data_of(const StoredRun& run, const std::vector<ExplorerText>& texts = {}) {
+Data data_of(const StoredRun& run, const std::vector<ExplorerTrace>& texts = {}) {
   return unpacked(explorer_data(run, texts));
 }
 
@@ -149,7 +150,7 @@ TEST(Explorer, DeflatedBytesAreSmallerAndInflateToThemselves) {
 
 TEST(Explorer, WordsAreThoseOfTheTraceWithTheSameChecksum) {
   const StoredRun run = small_run();
-  ExplorerText text{.checksum = run.traces[0].trace.checksum, .transcript = {}};
+  ExplorerTrace text{.checksum = run.traces[0].trace.checksum, .transcript = {}, .steps = {}};
   for (std::size_t i = 0; i < run.traces[0].trace.tokens; ++i) {
     text.transcript.text += i == 1 ? "</script>" : " a";
     text.transcript.text_ends.push_back(static_cast<std::int64_t>(text.transcript.text.size()));
@@ -163,6 +164,47 @@ TEST(Explorer, WordsAreThoseOfTheTraceWithTheSameChecksum) {
   text.checksum += 1;
   const Data other = data_of(run, {text});
   EXPECT_TRUE(other.json.at("traces").at(0).at("words").as_array().empty());
+}
+
+TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
+  const StoredRun run = small_run();
+  const auto& cells = run.traces[0].cells;
+  const auto of =
+      std::ranges::find_if(cells, [](const CellResult& c) { return !c.residency.empty(); });
+  const std::size_t tokens = run.traces[0].trace.tokens;
+  UnitSteps steps;
+  steps.residency = of->residency.back();
+  for (std::size_t i = 0; i < tokens; ++i) {
+    steps.slots.push_back(static_cast<Slot>(70000 + i));
+    steps.retained.push_back(static_cast<float>(i) / 8);
+  }
+  steps.mass = {1, 0.5F, 0.3F, 1e-4F, 1e-6F, 0};
+  steps.decisions = {{.seen = 9,
+                      .candidates = 4,
+                      .victims = {{3, 0.25}, {5, std::nan("")}},
+                      .next = {{7, -INFINITY}}}};
+  const ExplorerTrace trace = {
+      .checksum = run.traces[0].trace.checksum,
+      .transcript = {},
+      .steps = {explorer_steps(static_cast<std::size_t>(of - cells.begin()), steps)}};
+  const Data data = data_of(run, {trace});
+  const auto& units = data.json.at("traces").at(0).at("cells").at(0).at("units").as_array();
+  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
+    EXPECT_FALSE(units[i].as_object().contains("steps"));
+  }
+  const auto& written = units.back().at("steps");
+  const auto slots = data.numbers(written.at("slots"), tokens, 4);
+  EXPECT_TRUE(std::ranges::equal(slots, steps.slots));
+  // 1.5 as IEEE binary32.
+  EXPECT_EQ(data.numbers(written.at("retained"), tokens, 4)[12], 0x3FC00000U);
+  const auto codes = data.numbers(written.at("mass"), steps.mass.size(), 1);
+  EXPECT_EQ(codes[0], 0U);
+  EXPECT_EQ(codes[5], 255U);
+  for (std::size_t i = 0; i + 2 < codes.size(); ++i) {
+    EXPECT_NEAR(std::exp2(-static_cast<double>(codes[i]) / 16) / steps.mass[i], 1, 0.0222);
+  }
+  EXPECT_EQ(boost::json::serialize(written.at("decisions")),
+            R"([{"seen":9,"candidates":4,"victims":[[3,2.5E-1],[5,null]],"next":[[7,null]]}])");
 }
 
 TEST(Explorer, ThePageIsWholeAndTheSameForTheSameRun) {

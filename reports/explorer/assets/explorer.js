@@ -190,6 +190,9 @@ async function start() {
     if (trace.cells.length > 0) at('trace').append(new Option(trace.name, String(index)));
   });
   state.trace = run.traces.findIndex((trace) => trace.cells.length > 0);
+  // A cache of which the page knows more than of the others.
+  const known = all().find((one) => one.unit.steps);
+  if (known) first.forEach((part) => { state[part] = known[part]; });
   readLink();
   at('choice').hidden = false;
   at('view').hidden = false;

@@ -75,7 +75,7 @@ function drawEvicted(shown, seen, redraw) {
     { title: 'Token', of: (row) => wordOf(shown.trace, row.p).trim() },
     { title: 'Lived, in tokens', of: (row) => row.lived },
     { title: 'Slot', of: (row) => row.slot, text: orDash },
-    { title: 'Score', of: (row) => row.score, text: shortNumber }];
+    { title: 'Score', of: (row) => row.score, text: (score) => shortNumber(score) }];
   if (shown.b) columns.unshift({ title: 'Cache', of: (row) => row.name });
   at('evicted-part').hidden = rows.length === 0;
   drawTable('evicted', columns, rows.slice(0, mostRows), redraw);
@@ -134,7 +134,7 @@ function drawCache(shown, seen, redraw) {
     { title: 'Token', of: (row) => wordOf(trace, row.p).trim() },
     { title: 'Part', of: (row) => row.kind },
     { title: 'Slot', of: (row) => row.slot, text: orDash },
-    { title: 'Attention', of: (row) => row.mass, text: shortNumber }];
+    { title: 'Attention', of: (row) => row.mass, text: (mass) => shortNumber(mass, 2) }];
   // The newest, which a reader of a long list would look for.
   const few = rows.length > mostRows ? rows.slice(rows.length - mostRows) : rows;
   at('cache-note').textContent = (cell.ranks

@@ -13,11 +13,11 @@ function countOf(number, noun) {
   return number + ' ' + noun + (number === 1 ? '' : 's');
 }
 
-// Two or three digits, as a reader needs them; never 1e-7.
-function shortNumber(value) {
+// A few digits, as a reader needs them; never 1e-7.
+function shortNumber(value, digits = 3) {
   if (value === null || Number.isNaN(value)) return '–';
   if (value !== 0 && Math.abs(value) < 0.0005) return value < 0 ? '> −0.0005' : '< 0.0005';
-  return String(Number(value.toPrecision(3)));
+  return String(Number(value.toPrecision(digits)));
 }
 
 function wordOf(trace, position) {
@@ -47,7 +47,7 @@ function drawText(trace) {
 const legends = {
   residency: [['resident', 'resident'], ['newest', 'newest'], ['now', 'evicted at this step'],
     ['evicted', 'evicted']],
-  attention: [['paid', 'the darker, the more attention'], ['newest', 'newest'],
+  attention: [['paid', 'the darker, the more attention'],
     ['evicted', 'evicted']],
   both: [['in-both', 'in both'], ['only-a', 'only in A'], ['only-b', 'only in B'],
     ['evicted', 'in neither']],
