@@ -72,7 +72,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string output = arguments->value("output");
   if (output.empty()) return usage_error("the page has no name; name one with -o PAGE.html");
-  const auto unit = parse_unit(arguments->value("unit"));
+  const auto unit = unit_choice(arguments->value("unit"));
   if (!unit) return unit.error();
   if (arguments->given("unit") && !arguments->given("trace")) {
     return usage_error("--unit needs a trace to replay; name it with --trace FILE");

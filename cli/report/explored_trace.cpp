@@ -96,7 +96,7 @@ Error not_replayed(const std::string& word, std::uint64_t checksum, std::int64_t
 
 }  // namespace
 
-Result<UnitChoice> parse_unit(std::string_view text) {
+Result<UnitChoice> unit_choice(std::string_view text) {
   if (text.empty()) return UnitChoice{};
   if (text == "all") return UnitChoice{.kind = UnitChoice::Kind::all};
   const std::size_t slash = text.find('/');
@@ -122,7 +122,7 @@ Result<reports::ExplorerTrace> explored_trace(const std::string& word,
       run.traces, [&](const ReplayResult& one) { return one.trace.checksum == checksum; });
   if (result == run.traces.end()) return not_replayed(word, checksum, run.summary.id);
   if (opened->trace.info().kv_heads != result->trace.kv_heads) {
-    // The replay of a dump was told how many kv-heads there are.
+    // The user gave the number of kv-heads of a dump to the replay.
     opened = open_source_dump(word, {.kv_heads = result->trace.kv_heads}, {});
     if (!opened) return opened.error();
   }

@@ -24,7 +24,7 @@ struct UnitChoice {
 };
 
 // Errors: neither "all" nor LAYER/HEAD.
-Result<UnitChoice> parse_unit(std::string_view text);
+Result<UnitChoice> unit_choice(std::string_view text);
 
 // The trace that `word` names, a file or a synthetic stream, with the steps of the selected caches
 // whose residency the run recorded. Errors: those of the trace; the run did not replay it, by its

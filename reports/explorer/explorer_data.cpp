@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/explorer/explorer.h"
+#include "kvcheck/reports/explorer/explorer_page.h"
 #include "kvcheck/reports/explorer/packed_arrays.h"
 #include "kvcheck/reports/numbers/labels.h"
 
@@ -190,6 +191,19 @@ std::string explorer_data(const StoredRun& run, std::span<const ExplorerTrace> t
     out += static_cast<char>(json.size() >> (8 * byte) & 0xFFU);
   }
   return out.append(json).append(arrays.bytes());
+}
+
+Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerTrace> traces) {
+  const auto recorded = [](const CellResult& cell) { return !cell.residency.empty(); };
+  const bool any = std::ranges::any_of(run.traces, [&](const ReplayResult& trace) {
+    return std::ranges::any_of(trace.cells, recorded);
+  });
+  if (!any) {
+    return Error{Error::Kind::unsupported,
+                 "run " + std::to_string(run.summary.id) +
+                     " holds no trace with recorded residency; expected a run of kvcheck replay"};
+  }
+  return page_with(run.summary.command, explorer_data(run, traces));
 }
 
 }  // namespace kv::reports

@@ -98,6 +98,9 @@ function show() {
   at('parting').textContent = b ? partingSentence(shown, shown.parting) : '';
   at('to-parting').hidden = shown.parting === 0;
   at('spec').textContent = aboutCells();
+  const where = b ? ', in ' + state.of.toUpperCase() : '';
+  at('walk-title').textContent = 'This trim, in four stages' + where;
+  at('query-title').textContent = 'The query and its mask' + where;
   paintText(shown, seen, state.shade === 'attention');
   keepInSight(at('text'), at('text').children[seen - 1]);
   drawCurve(shown, seen);

@@ -1,15 +1,15 @@
 
 const mostBoxes = 120;
-const stages = ['visible', 'chosen', 'freed', 'positions'];
+const stages = ['visible', 'selected', 'freed', 'positions'];
 
-// Those of many tokens that a reader needs: both ends, and the chosen with their neighbours.
+// Those of many tokens that a reader needs: both ends, and the selected with their neighbours.
 function elided(tokens) {
   if (tokens.length <= mostBoxes) return tokens;
   const wanted = new Set();
   const want = (index) => { if (index >= 0 && index < tokens.length) wanted.add(index); };
   for (let i = 0; i < 10; i += 1) { want(i); want(tokens.length - 1 - i); }
   tokens.forEach((token, index) => {
-    if (!token.chosen || wanted.size > mostBoxes) return;
+    if (!token.selected || wanted.size > mostBoxes) return;
     for (let i = -3; i <= 3; i += 1) want(index + i);
   });
   const boxes = [];
@@ -27,15 +27,15 @@ function protectedText(cell) {
   if (cell.recent > 0) parts.push(cell.recent === 1 ? 'the newest token'
     : 'the ' + cell.recent + ' newest tokens');
   return parts.length === 0 ? 'No token is protected.'
-    : 'Protected are ' + parts.join(' and ') + ', as far as they are seen.';
+    : 'Protected are ' + parts.join(' and ') + '.';
 }
 
-function chosenText({ trace, focus }, seen, gone) {
+function selectedText({ trace, focus }, seen, gone) {
   const { cell, unit } = focus;
   const begin = protectedText(cell) + ' ';
   const victims = namedTokens(trace, gone, 6);
   if (!unit.steps) {
-    return begin + 'Of the others, ' + cell.policy + ' chooses ' + victims + '. By which score ' +
+    return begin + 'Of the others, ' + cell.policy + ' selects ' + victims + '. By which score ' +
       'is not in the page; kvcheck explore --trace FILE adds it.';
   }
   const decisions = decisionsAt(unit, seen);
@@ -45,7 +45,7 @@ function chosenText({ trace, focus }, seen, gone) {
   }
   const sentences = decisions.slice(0, 4).map((one) => {
     const what = 'Of ' + countOf(one.candidates, 'candidate') + ', ' + cell.policy + ' keeps ' +
-      (one.candidates - one.victims.length) + ' and chooses ' +
+      (one.candidates - one.victims.length) + ' and selects ' +
       one.victims.slice(0, 6).map(([p, score]) => namedToken(trace, p) +
         (score === null ? '' : ' (score ' + shortNumber(score) + ')')).join(', ') +
       (one.victims.length > 6 ? ' and ' + (one.victims.length - 6) + ' more' : '') + '.';
@@ -81,15 +81,15 @@ function positionsText({ focus }, seen, gone, kept) {
 
 function boxOf(token, stage, cell) {
   if (token.skipped) return element('li', '… ' + token.skipped + ' …', 'skipped');
-  const gone = token.chosen && stage >= 2;
+  const gone = token.selected && stage >= 2;
   const label = stage === 3 && cell.ranks ? token.rank : token.p;
   let name = 'seen';
   if (stage >= 1 && token.kind !== 'middle') name = 'guarded';
-  if (token.chosen && stage >= 1) name = gone ? 'freed' : 'now';
+  if (token.selected && stage >= 1) name = gone ? 'freed' : 'now';
   return element('li', gone ? '' : String(label), name);
 }
 
-// One trim in four stages: what the query saw, which tokens are chosen, which rows are freed, and
+// One trim in four stages: what the query saw, which tokens are selected, which rows are freed, and
 // at which positions the others go on.
 function drawWalk(shown, seen, stage) {
   const { focus } = shown;
@@ -100,9 +100,9 @@ function drawWalk(shown, seen, stage) {
   const seenTokens = alive(focus.evicted, seen, seen - 1);
   const kept = seenTokens.filter((p) => focus.evicted[p] > seen);
   const ranks = new Map(kept.map((p, rank) => [p, rank]));
-  const tokens = seenTokens.map((p) => ({ p, chosen: focus.evicted[p] === seen,
+  const tokens = seenTokens.map((p) => ({ p, selected: focus.evicted[p] === seen,
     kind: kindOf(focus.cell, p, seen), rank: ranks.get(p) }));
-  const shownTokens = stage === 3 ? tokens.filter((token) => !token.chosen) : tokens;
+  const shownTokens = stage === 3 ? tokens.filter((token) => !token.selected) : tokens;
   const boxes = elided(shownTokens);
   at('boxes').replaceChildren(...boxes.map((token) => boxOf(token, stage, focus.cell)));
   const when = focus.cell.timing === 'trim-then-attend'
@@ -110,7 +110,7 @@ function drawWalk(shown, seen, stage) {
   at('walk-text').textContent = [
     'The query of token ' + (seen - 1) + ' attends to ' + countOf(seenTokens.length, 'token') +
       ', its own included.' + when,
-    chosenText(shown, seen, gone),
+    selectedText(shown, seen, gone),
     freedText(shown, gone, kept.length),
     positionsText(shown, seen, gone, kept)][stage];
   stages.forEach((name, index) => {

@@ -1,0 +1,75 @@
+// Pages in headless Chromium. `./dev browser` installs what these tests need.
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv {
+namespace {
+
+using namespace testing;
+using test::run_shell;
+
+constexpr const char* packages = KVCHECK_SOURCE_DIR "/build/browser";
+
+// The sentence that says what is missing; empty if nothing is.
+std::string missing() {
+  const auto there = [](const std::string& path) { return std::filesystem::exists(path); };
+  const char* const named = std::getenv("KVCHECK_CHROMIUM");
+  if (!there(named != nullptr ? named : "/usr/bin/chromium")) {
+    return "there is no Chromium (Debian: chromium); ./dev browser installs it";
+  }
+  const std::filesystem::path modules = std::filesystem::path(packages) / "node_modules";
+  for (const char* const package : {"puppeteer-core", "axe-core"}) {
+    if (there(modules / package)) continue;
+    return std::string("build/browser lacks ") + package + " of npm; ./dev browser installs it";
+  }
+  if (run_shell("command -v node").status != 0) return "there is no Node.js (Debian: nodejs)";
+  return {};
+}
+
+class ExplorerPage : public TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() {
+    if (!missing().empty()) return;
+    folder_ = std::make_unique<test::TemporaryFolder>();
+    const std::string trace = "'" KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors'";
+    const auto written =
+        run_shell("cd '" + (*folder_ / "") + "' && $K replay " + trace +
+                  " --policy window --policy h2o --policy 'streaming;timing=lazy:32'"
+                  " --policy 'tova;positions=in-cache' --budget 64 --quiet -o run.db >replay.txt &&"
+                  " $K explore run.db --trace " +
+                  trace +
+                  " -o steps.html &&"
+                  " $K explore run.db -o bare.html");
+    ASSERT_EQ(written.status, 0) << written.err;
+  }
+
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  void SetUp() override {
+    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
+  }
+
+  static inline std::unique_ptr<test::TemporaryFolder> folder_;
+};
+
+TEST_P(ExplorerPage, Passes) {
+  const auto ran =
+      run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/explorer.mjs' " +
+                std::string(GetParam()) + " '" + packages + "' '" + (*folder_ / "steps.html") +
+                "' '" + (*folder_ / "bare.html") + "' 2>&1");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Browser,
+    ExplorerPage,
+    Values("steps", "links", "comparison", "walk", "tables", "curve", "looks", "alone"),
+    [](const auto& check) { return std::string(check.param); });
+
+}  // namespace
+}  // namespace kv

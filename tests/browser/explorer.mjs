@@ -1,0 +1,279 @@
+// Checks of the page of kvcheck explore. The first page is of the bundled trace, with steps; the
+// second of the same run, without a trace. Its specs are window, h2o, streaming with lazy trims and
+// tova with positions in the cache, all with a budget of 64.
+import assert from 'node:assert/strict';
+import { open, pages, run, textOf, violations } from './browser.mjs';
+
+const [withSteps, without] = pages;
+const ready = (page) => page.waitForSelector('#loading[hidden]', { timeout: 30000 });
+const linkTo = (state) => '#' + new URLSearchParams(state);
+
+async function explorer(browser, state, options) {
+  const page = await open(browser, withSteps + linkTo(state), options);
+  await ready(page);
+  return page;
+}
+
+const seenIn = (page) => page.$eval('#time', (slider) => Number(slider.value));
+const settled = (page) => new Promise((done) => { setTimeout(done, 900); }).then(() => page);
+
+// How many words of the text have each class.
+const classes = (page) => page.$$eval('#text span', (words) => words.reduce((counts, word) => {
+  counts[word.className] = (counts[word.className] ?? 0) + 1;
+  return counts;
+}, {}));
+
+async function steps(browser) {
+  const page = await explorer(browser, { policy: 'window', seen: 200 });
+  // A window of 64 that is trimmed after the query keeps the last 64 and has evicted the first.
+  assert.match(await textOf(page, '#status'),
+    /^After 200 tokens, 64 are resident and 136 have been evicted\..* position 135\.$/);
+  assert.match(await textOf(page, '#mask-caption'), /sees positions 135–199\./);
+  assert.deepEqual(await classes(page), { evicted: 135, now: 1, resident: 63, newest: 1,
+    future: 312 });
+  const expectAt = async (seen) => assert.equal(await seenIn(page), seen);
+  const moves = [['#forward', 201], ['#back', 200], ['#after', 201], ['#before', 200]];
+  for (const [button, seen] of moves) { await page.click(button); await expectAt(seen); }
+  const press = async (key, seen) => { await page.keyboard.press(key); await expectAt(seen); };
+  await press('ArrowRight', 201);
+  await page.keyboard.down('Shift');
+  await press('ArrowLeft', 191);
+  await page.keyboard.up('Shift');
+  await press('Home', 1);
+  await press('n', 65);
+  await press('p', 65);
+  await press('End', 512);
+  await page.focus('#time');
+  await press('ArrowLeft', 511);
+  await press('Home', 1);
+  assert.match(await textOf(page, '#status'), /^After 1 token, 1 is resident and 0 have/);
+  assert.equal(await page.$eval('#time', (slider) => slider.ariaValueText ??
+    slider.getAttribute('aria-valuetext')), '1 of 512 tokens');
+  // Screen readers hear of the last step of many only.
+  await page.evaluate(() => {
+    window.heard = [];
+    new MutationObserver(() => window.heard.push(document.getElementById('announce').textContent))
+      .observe(document.getElementById('announce'), { childList: true, characterData: true });
+  });
+  for (let i = 0; i < 30; i += 1) await page.keyboard.press('ArrowRight');
+  await settled(page);
+  assert.deepEqual(await page.evaluate(() => window.heard), [await textOf(page, '#status')]);
+  const live = await page.$$eval('[aria-live], [role=status], output', (all) => all.map((one) =>
+    one.id));
+  assert.deepEqual(live, ['seen', 'announce']);
+  assert.deepEqual(page.mistakes, []);
+}
+
+async function links(browser) {
+  const state = { policy: 'h2o', budget: '64', other: 'window', otherBudget: '64', layer: '2',
+    head: '3', of: 'b', stage: '2', seen: '300', shade: 'residency' };
+  const page = await explorer(browser, state);
+  for (const id of ['policy', 'budget', 'other', 'otherBudget', 'layer', 'head', 'of']) {
+    assert.equal(await page.$eval('#' + id, (list) => list.value), state[id], id);
+  }
+  assert.equal(await seenIn(page), 300);
+  assert.ok(await page.$('#stage-freed[aria-current=step]'));
+  await page.select('#other', 'tova in-cache');
+  await page.click('#forward');
+  await settled(page);
+  const [url, status] = [page.url(), await textOf(page, '#status-b')];
+  assert.match(url, /other=tova/);
+  const again = await open(browser, url);
+  await ready(again);
+  assert.equal(await textOf(again, '#status-b'), status);
+  await again.evaluate((hash) => { location.hash = hash; }, linkTo({ ...state, seen: 77 }));
+  await again.waitForFunction(() => document.getElementById('time').value === '77');
+  const nonsense = await explorer(browser, { policy: '<img>', budget: 'x', layer: '-1', of: 'q',
+    trace: '99', seen: '1e99', stage: '9', other: 'none', shade: 'light' });
+  assert.equal(await seenIn(nonsense), 512);
+  for (const one of [page, again, nonsense]) assert.deepEqual(one.mistakes, []);
+}
+
+async function comparison(browser) {
+  const page = await explorer(browser, { policy: 'h2o', other: 'window', seen: 200 });
+  const counts = await classes(page);
+  const stated = (await textOf(page, '#counts')).match(
+    /^Of the 200 tokens seen, both hold (\d+); only A: (\d+) \(.*; only B: (\d+) \(.* holds (\d+)\.$/);
+  assert.deepEqual(stated.slice(1).map(Number),
+    [counts['in-both'], counts['only-a'], counts['only-b'], counts.evicted]);
+  assert.equal(counts['in-both'] + counts['only-a'], 64);
+  assert.equal(counts['only-a'] + counts['only-b'] + counts['in-both'] + counts.evicted, 200);
+  const gone = await page.$$eval('#evicted tbody td:first-child', (cells) => cells.map((cell) =>
+    cell.textContent));
+  assert.deepEqual(gone, ['A', 'B']);
+  // The first step at which they differ, and the one before.
+  await page.click('#to-parting');
+  const first = await seenIn(page);
+  assert.match(await textOf(page, '#parting'), new RegExp('^They part after ' + first + ' tokens'));
+  assert.ok((await classes(page))['only-a'] > 0);
+  await page.click('#back');
+  assert.equal((await classes(page))['only-a'], undefined);
+  assert.equal(await page.$eval('#otherBudget', (list) => list.closest('label').hidden), false);
+  await page.select('#other', '');
+  assert.equal(await page.$eval('#difference', (part) => part.hidden), true);
+  await page.select('#other', 'h2o');
+  assert.equal(await textOf(page, '#parting'), 'A and B hold the same tokens at every step.');
+  assert.deepEqual(page.mistakes, []);
+}
+
+async function walk(browser) {
+  const boxes = (page, name) => page.$$eval('#boxes ' + name, (all) => all.map((one) =>
+    one.textContent));
+  const page = await explorer(browser, { policy: 'h2o', layer: 5, head: 0, seen: 200, stage: 0 });
+  assert.equal((await boxes(page, 'li')).length, 65);
+  assert.equal((await boxes(page, '.now')).length, 0);
+  await page.click('#stage-forward');
+  const [victim, ...others] = await boxes(page, '.now');
+  assert.equal(others.length, 0);
+  assert.match(await textOf(page, '#walk-text'), new RegExp('Of 33 candidates, h2o keeps 32 and ' +
+    'selects .* position ' + victim + ' \\(score [0-9.]+\\)\\. The lowest scores that remain: '));
+  assert.equal((await boxes(page, '.guarded')).length, 32);
+  await page.click('#stage-forward');
+  assert.match(await textOf(page, '#walk-text'), /^Its row \(slot \d+\) is given .* 64 of 65 rows/);
+  assert.equal((await boxes(page, '.freed')).length, 1);
+  await page.click('#stage-forward');
+  assert.match(await textOf(page, '#walk-text'), /keep the positions of the stream.* position 200/);
+  assert.ok(!(await boxes(page, 'li')).includes(victim));
+  await page.click('#stage-back');
+  assert.ok(await page.$('#stage-freed[aria-current=step]'));
+
+  const ranks = await explorer(browser, { policy: 'tova in-cache', seen: 200, stage: 3 });
+  assert.deepEqual(await boxes(ranks, 'li'), [...Array(64).keys()].map(String));
+  assert.match(await textOf(ranks, '#walk-text'), /the next query is at rank 64, not 200\.$/);
+  assert.match(await textOf(ranks, '#cache-note'), /^Positions are ranks in the cache/);
+
+  const lazy = await explorer(browser, { policy: 'streaming lazy:32', seen: 96, stage: 1 });
+  assert.equal(await lazy.$eval('#walk-part', (part) => part.hidden), true);
+  await lazy.click('#walk-next');
+  assert.equal(await seenIn(lazy), 97);
+  assert.equal((await boxes(lazy, '.now')).length, 33);
+  assert.match(await textOf(lazy, '#walk-text'), /There is nothing to decide: the oldest/);
+
+  const bare = await open(browser, without + linkTo({ policy: 'h2o', seen: 200, stage: 1 }));
+  await ready(bare);
+  assert.match(await textOf(bare, '#walk-text'), /kvcheck explore --trace FILE adds it\.$/);
+  assert.match(await textOf(bare, '#spec'), /The words of this trace are not in the page/);
+  assert.equal(await bare.$eval('#shade [value=attention]', (one) => one.disabled), true);
+  for (const one of [page, ranks, lazy, bare]) assert.deepEqual(one.mistakes, []);
+}
+
+async function tables(browser) {
+  const page = await explorer(browser, { policy: 'h2o', layer: 5, head: 0, seen: 200 });
+  const column = (number) => page.$$eval('#cache tbody tr td:nth-child(' + number + ')',
+    (cells) => cells.map((cell) => cell.textContent));
+  const sorted = () => page.$$eval('#cache th', (all) => all.map((one) => one.ariaSort ?? ''));
+  assert.deepEqual((await sorted()).slice(0, 2), ['ascending', '']);
+  const positions = (await column(2)).map(Number);
+  assert.equal(positions.length, 65);
+  // By keyboard: from the first header to the second, then twice Enter.
+  await page.focus('#cache th button');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.deepEqual((await sorted()).slice(0, 2), ['', 'ascending']);
+  await page.keyboard.press('Enter');
+  assert.deepEqual((await sorted()).slice(0, 2), ['', 'descending']);
+  assert.deepEqual((await column(2)).map(Number), positions.reverse());
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Position');
+  // The order remains for other steps, and shares of attention sum to one.
+  await page.click('#forward');
+  assert.deepEqual((await sorted()).slice(0, 2), ['', 'descending']);
+  const shares = await page.evaluate(() => [...attentionOf(shown.trace, shown.a.unit, 201)]);
+  const sum = shares.reduce((a, b) => a + b);
+  assert.ok(Math.abs(sum - 1) < 0.03, String(sum));
+  const slots = await column(6);
+  assert.equal(new Set(slots).size, slots.length);
+  assert.deepEqual(page.mistakes, []);
+}
+
+async function curve(browser) {
+  const page = await explorer(browser, { policy: 'streaming lazy:32', other: 'h2o', seen: 200 });
+  const shownRange = async () => (await textOf(page, '#curve-caption'))
+    .match(/Shown from (\d+) to (\d+) tokens/).slice(1).map(Number);
+  assert.deepEqual(await shownRange(), [1, 512]);
+  assert.equal((await page.$$('#curve path')).length, 2);
+  await page.click('#zoom-in');
+  const [from, to] = await shownRange();
+  assert.ok(to - from < 260 && from < 200 && to > 200, from + ' ' + to);
+  await page.keyboard.press('-');
+  assert.deepEqual(await shownRange(), [1, 512]);
+  await page.keyboard.press('+');
+  await page.keyboard.press('0');
+  assert.deepEqual(await shownRange(), [1, 512]);
+  const box = await (await page.$('#curve')).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 20);
+  assert.match(await textOf(page, '#curve-readout'),
+    /^Under the pointer, the query of token 25\d sees \d+ in A and 65 in B\.$/);
+  await page.mouse.click(box.x + box.width - 1, box.y + 20);
+  assert.equal(await seenIn(page), 512);
+  assert.deepEqual(page.mistakes, []);
+}
+
+// Both colour schemes at all widths: nothing wider than the window, and no rule of axe is broken.
+async function looks(browser) {
+  const states = [{ policy: 'h2o', other: 'window', seen: 200, stage: 1 },
+    { policy: 'h2o', layer: 5, head: 0, shade: 'attention', seen: 300, stage: 2 }];
+  for (const scheme of ['light', 'dark']) {
+    for (const width of [400, 768, 1280, 1920]) {
+      for (const [number, state] of states.entries()) {
+        const page = await explorer(browser, state, { width, scheme });
+        const where = scheme + '-' + width + '-' + number;
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, where + ': the page is ' + wide + ' wide');
+        if (process.env.KVCHECK_SCREENSHOTS) {
+          await page.screenshot({ fullPage: true,
+            path: process.env.KVCHECK_SCREENSHOTS + '/' + where + '.png' });
+        }
+        // Rules differ by scheme and by state; widths between the ends add nothing to them.
+        if (width === 400 || width === 1920) assert.deepEqual(await violations(page), [], where);
+        assert.deepEqual(page.mistakes, []);
+        await page.close();
+      }
+    }
+  }
+}
+
+async function alone(browser) {
+  const page = await explorer(browser, { policy: 'h2o', other: 'window', seen: 100 });
+  await page.click('#forward');
+  await settled(page);
+  assert.deepEqual(page.requests.map((url) => url.split('#')[0]), [withSteps]);
+
+  const off = await open(browser, withSteps, { prepare: (one) => one.setJavaScriptEnabled(false) });
+  assert.match(await off.$eval('body', (body) => body.innerText),
+    /This page needs JavaScript to show its data; please allow it/);
+  assert.equal(await off.$eval('#view', (view) => view.checkVisibility()), false);
+
+  const expectProblem = async (prepare, sentence) => {
+    const broken = await open(browser, withSteps, { prepare });
+    await broken.waitForSelector('#problem:not([hidden])', { timeout: 30000 });
+    assert.equal(await textOf(broken, '#problem'), sentence);
+    assert.equal(await broken.$eval('#view', (view) => view.checkVisibility()), false);
+    assert.equal(await broken.$eval('#loading', (one) => one.checkVisibility()), false);
+  };
+  await expectProblem((one) => one.evaluateOnNewDocument(() => { delete window.DecompressionStream; }),
+    'This browser cannot inflate the data of the page; please open it in Chromium 80, ' +
+    'Firefox 113, Safari 16.4 or a later one.');
+  await expectProblem((one) => one.evaluateOnNewDocument(() => {
+    const decode = window.atob;
+    window.atob = (text) => decode(text.slice(0, 4000));
+  }), 'The data of this page are damaged; please write it again with kvcheck explore.');
+}
+
+// How long a page takes from the start of its loading until it shows the data; for measurements.
+async function opens(browser) {
+  for (let i = 0; i < 5; i += 1) {
+    const begin = performance.now();
+    const page = await open(browser, withSteps);
+    await ready(page);
+    console.log('opened in ' + Math.round(performance.now() - begin) + ' ms');
+    const step = await page.evaluate(() => {
+      const from = performance.now();
+      for (let seen = 1; seen <= 20; seen += 1) go(seen * 20);
+      return (performance.now() - from) / 20;
+    });
+    console.log('a step takes ' + step.toFixed(1) + ' ms');
+    await page.close();
+  }
+}
+
+await run({ steps, links, comparison, walk, tables, curve, looks, alone, opens });
