@@ -52,6 +52,9 @@ constexpr std::string_view help =
     "  kvcheck explore run.db --trace traces/data/tinystories-2m.qkv.safetensors -o explore.html\n"
     "  kvcheck explore run.db --trace synthetic:needle:tokens=512 --unit all -o explore.html\n";
 
+// What browsers open in about two seconds.
+constexpr std::size_t largest_page = 15'000'000;
+
 Result<reports::StoredRun> run_of(const Arguments& arguments, const std::string& path) {
   const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
   if (!id) return id.error();
@@ -90,6 +93,11 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!page) return page.error();
   if (auto done = write_output(output, *page); !done) return done;
   streams.out << "Page: " << output << '\n';
+  if (page->size() > largest_page) {
+    streams.err
+        << "Note: the page has " << page->size() / 1'000'000
+        << " MB and may open slowly; --unit LAYER/HEAD takes the steps of one cache only.\n";
+  }
   return {};
 }
 

@@ -51,7 +51,7 @@ COMMANDS = [
     Command("report-drawn", "report in/old.db -o page", drawn=True, most_malloc=20),
     Command("report-list", "report in/old.db --list"),
     Command("explore", "explore in/old.db -o new.html", most_malloc=2000),
-    Command("explore-trace", "explore in/old.db --trace in/trace.safetensors --unit all "
+    Command("explore-trace", "explore in/old.db --trace in/rows.npy --unit all "
             "-o new.html", most_malloc=2000),
     Command("plot", "plot budget in/old.db --script -o new.pdf"),
     Command("plot-list", "plot in/old.db --list"),
