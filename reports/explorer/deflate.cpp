@@ -11,9 +11,9 @@ Result<std::string> deflated(std::string_view bytes) {
   const int status =
       compress2(reinterpret_cast<Bytef*>(out.data()), &size,
                 reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), Z_BEST_COMPRESSION);
+  // The output has room for any input, so nothing else can be missing.
   if (status != Z_OK) {
-    return Error{Error::Kind::io,
-                 "the data of the page could not be compressed: " + std::string(zError(status))};
+    return Error{Error::Kind::io, "cannot compress the data of the page: out of memory"};
   }
   out.resize(size);
   return out;
