@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_kills.h"
 #include "kvcheck/reports/figures/figure_loss_log.h"
@@ -162,14 +164,36 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place
   return section;
 }
 
+bool is_unrecorded(const CellResult& cell) {
+  return cell.residency.empty();
+}
+
+// Writes the page that steps through the streams of a run, and returns its name; empty if the run
+// has none to step through.
+Result<std::string> write_explorer(const StoredRun& run, const Target& place) {
+  const auto html = explorer_page(run, {});
+  if (!html && html.error().kind == Error::Kind::unsupported) return std::string();
+  if (!html) return html.error();
+  std::string name = "explore-" + std::to_string(run.summary.id) + ".html";
+  if (auto done = write_file(place.path() + "/" + name, *html); !done) return done.error();
+  return name;
+}
+
 // The sections of one run, added to those of the runs before it.
 Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& page) {
   page.runs.push_back(run.summary);
+  const std::size_t first = page.traces.size();
   for (const ReplayResult& trace : run.traces) {
     const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
     auto drawn = write_section(files_of(trace), figures_of(trace), place, name);
     if (!drawn) return drawn.error();
     page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
+  }
+  const auto explorer = write_explorer(run, place);
+  if (!explorer) return explorer.error();
+  for (std::size_t i = 0; i < run.traces.size(); ++i) {
+    if (std::ranges::all_of(run.traces[i].cells, &is_unrecorded)) continue;
+    page.traces[first + i].explorer = *explorer + "#trace=" + std::to_string(i);
   }
   for (const ClosedLoopResult& evaluation : run.evaluations) {
     const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);

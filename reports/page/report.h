@@ -2,6 +2,7 @@
 // and tables.
 //
 //   DIR/index.html        self-contained: text, tables and figures, no other file needed
+//   DIR/explore-1.html    the explorer of run 1 (reports/explorer), if it replayed traces
 //   DIR/trace-1/NAME.svg  each figure, also as NAME.png and its numbers as NAME.csv
 //   DIR/trace-1/summary.csv, summary.md, cells.csv, cells.jsonl, heads.csv, series.csv, dense.csv
 //   DIR/trace-2/...       and so on for the run's other traces

@@ -38,14 +38,24 @@ bool report_file(const fs::path& path) {
   return std::ranges::find(suffixes, path.extension().string()) != suffixes.end();
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool section_folder(std::string_view name) {
   if (name == "comparison" || name == "laws" || name == "logs") return true;
   for (const std::string_view begin : {"trace-", "evaluation-", "timing-"}) {
-    if (!name.starts_with(begin)) continue;
-    const std::string_view number = name.substr(begin.size());
-    return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+    if (name.starts_with(begin)) return is_number(name.substr(begin.size()));
   }
   return false;
+}
+
+bool page_file(std::string_view name) {
+  constexpr std::string_view begin = "explore-";
+  constexpr std::string_view end = ".html";
+  if (name == "index.html") return true;
+  return name.starts_with(begin) && name.ends_with(end) &&
+         is_number(name.substr(begin.size(), name.size() - begin.size() - end.size()));
 }
 
 // The first entry of the folder that no report has; an empty text if there is none.
@@ -53,7 +63,7 @@ Result<std::string> foreign_entry(const std::string& folder) {
   const auto entries = entries_of(folder);
   if (!entries) return entries.error();
   for (const FolderEntry& entry : *entries) {
-    const bool known = entry.is_folder ? section_folder(entry.name) : entry.name == "index.html";
+    const bool known = entry.is_folder ? section_folder(entry.name) : page_file(entry.name);
     if (!known) return entry.name;
     if (!entry.is_folder) continue;
     const auto files = entries_of(folder + "/" + entry.name);

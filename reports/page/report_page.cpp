@@ -147,10 +147,17 @@ std::string table_of(const TraceSection& section) {
          link_to(base + "dense.csv", "dense.csv") + bounds + "</p>\n";
 }
 
+std::string explorer_of(const TraceSection& section) {
+  if (section.explorer.empty()) return "";
+  return "<p>" + link_to(section.explorer, "Step through this stream") +
+         " to see which tokens each cache keeps.</p>\n";
+}
+
 std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
                     breakable(short_name(section.result->trace)) + "</h2>\n" +
-                    facts_of(*section.result) + table_of(section) + words_of(*section.result);
+                    facts_of(*section.result) + explorer_of(section) + table_of(section) +
+                    words_of(*section.result);
   for (const DrawnFigure& figure : section.figures) out += figure_block(figure, section.folder);
   return out + "</section>\n";
 }

@@ -30,6 +30,8 @@ struct TraceSection {
   const ReplayResult* result = nullptr;
   std::string folder;  // where its files lie, relative to the page
   std::vector<DrawnFigure> figures;
+  std::string
+      explorer{};  // the page that steps through its stream, as a link; empty: there is none
 };
 
 // Which law kills which mutant, if the report shows it.

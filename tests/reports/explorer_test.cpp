@@ -192,6 +192,9 @@ TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
   for (std::size_t i = 0; i + 1 < units.size(); ++i) {
     EXPECT_FALSE(units[i].as_object().contains("steps"));
   }
+  for (const auto& unit : data.json.at("traces").at(0).at("cells").at(1).at("units").as_array()) {
+    EXPECT_FALSE(unit.as_object().contains("steps"));
+  }
   const auto& written = units.back().at("steps");
   const auto slots = data.numbers(written.at("slots"), tokens, 4);
   EXPECT_TRUE(std::ranges::equal(slots, steps.slots));

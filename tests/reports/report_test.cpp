@@ -102,7 +102,10 @@ TEST_F(Report, HoldsEveryFigureInThreeFormsAndEveryTable) {
                                  "heads.csv", "series.csv", "dense.csv"}) {
     EXPECT_TRUE(files.contains("trace-1/" + name)) << name;
   }
-  EXPECT_EQ(files.size(), 1U + 8 * 3 + 7);
+  EXPECT_THAT(files.at("explore-1.html"), HasSubstr("<h1>What the cache keeps</h1>"));
+  EXPECT_THAT(files.at("index.html"),
+              HasSubstr("<a href=\"explore-1.html#trace=0\">Step through this stream</a>"));
+  EXPECT_EQ(files.size(), 2U + 8 * 3 + 7);
   EXPECT_EQ(names_in(folder_.path("")), (std::vector<std::string>{"out", "run.db"}));
 }
 

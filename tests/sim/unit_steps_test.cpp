@@ -126,6 +126,10 @@ TEST(UnitSteps, NameTheVictimsOfEachDecisionWithTheLowestScores) {
           EXPECT_EQ(unit.evicted_at[victim.position], one.seen);
           if (!std::isnan(victim.score)) highest = std::max(highest, victim.score);
         }
+        EXPECT_TRUE(std::ranges::is_sorted(one.next, {}, &ScoredPosition::score));
+        EXPECT_TRUE(one.next.empty() ||
+                    one.next.size() ==
+                        std::min<std::size_t>(8, one.candidates - one.victims.size()));
         for (const ScoredPosition& kept : one.next) {
           EXPECT_TRUE(unit.evicted_at[kept.position] >= one.seen);
           if (by_score) {
