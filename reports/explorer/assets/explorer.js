@@ -67,15 +67,21 @@ function select() {
   shown.parting = shown.b ? firstParting(shown.a.evicted, shown.b.evicted) : 0;
 }
 
+function aboutWords() {
+  if (shown.trace.words.length > 0) return '';
+  return all().some((one) => one.unit.steps)
+    ? 'The trace has no words, so the numbers of positions stand for them.'
+    : 'The words of this trace are not in the page, so the numbers of positions stand for them; ' +
+      'kvcheck explore --trace FILE adds them if the trace has any.';
+}
+
 function aboutCells() {
   const about = (name, { cell, unit }) => name + cell.spec + ', seed ' + cell.seed +
     (cell.unit === 'kv-head' ? '' : ', a cache for each ' + cell.unit) +
     (shown.b && (unit.layer !== shown.a.unit.layer || unit.head !== shown.a.unit.head)
       ? ', layer ' + unit.layer + ', head ' + unit.head : '') + '. ';
   return about(shown.b ? 'A: ' : '', shown.a) + (shown.b ? about('B: ', shown.b) : '') +
-    (shown.trace.words.length > 0 ? ''
-      : 'The words of this trace are not in the page, so the numbers of positions stand for ' +
-        'them; kvcheck explore --trace FILE adds them.');
+    aboutWords();
 }
 
 function drawTables() {

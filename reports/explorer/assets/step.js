@@ -105,8 +105,9 @@ function drawMask({ trace, focus }, seen) {
   mask.replaceChildren(mask.querySelector('title'), ...drawn);
   const selects = focus.cell.selects ? ' Each query selects pages of these for itself.' : '';
   at('mask-caption').textContent = 'The query of token ' + (seen - 1) + ' may see ' +
-    visible.length + ' of ' + countOf(seen, 'token') + '; the others are masked or no longer ' +
-    'stored. It sees positions ' + runsOf(visible, 12) + '.' + selects +
+    (visible.length === seen ? 'every token up to itself.'
+      : visible.length + ' of ' + countOf(seen, 'token') + '; the others are masked or no longer ' +
+        'stored. It sees positions ' + runsOf(visible, 12) + '.') + selects +
     (attention ? ' The height of a bar is the root of the attention, the mean over the heads of ' +
       'the unit.' : '');
   const retained = retainedOf(trace, focus.unit, seen);

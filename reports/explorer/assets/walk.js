@@ -96,6 +96,7 @@ function drawWalk(shown, seen, stage) {
   const gone = evictedNow(focus.evicted, seen);
   at('walk-nothing').hidden = gone.length > 0;
   at('walk-part').hidden = gone.length === 0;
+  at('walk-next').hidden = nextEviction(focus.evicted, seen, 1) === 0;
   if (gone.length === 0) return;
   const seenTokens = alive(focus.evicted, seen, seen - 1);
   const kept = seenTokens.filter((p) => focus.evicted[p] > seen);
