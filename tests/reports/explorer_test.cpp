@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <cmath>
+#include <limits>
 
 #include "kvcheck/reports/explorer/base64.h"
 #include "kvcheck/reports/explorer/deflate.h"
@@ -182,7 +183,7 @@ TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
   steps.decisions = {{.seen = 9,
                       .candidates = 4,
                       .victims = {{3, 0.25}, {5, std::nan("")}},
-                      .next = {{7, -INFINITY}}}};
+                      .next = {{7, -std::numeric_limits<double>::infinity()}}}};
   const ExplorerTrace trace = {
       .checksum = run.traces[0].trace.checksum,
       .transcript = {},

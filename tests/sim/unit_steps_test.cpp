@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -121,7 +122,7 @@ TEST(UnitSteps, NameTheVictimsOfEachDecisionWithTheLowestScores) {
       const bool by_score = text.starts_with("h2o") || text.starts_with("tova");
       for (const Decision& one : steps.decisions) {
         EXPECT_GT(one.candidates, one.victims.size());
-        double highest = -INFINITY;
+        double highest = -std::numeric_limits<double>::infinity();
         for (const ScoredPosition& victim : one.victims) {
           EXPECT_EQ(unit.evicted_at[victim.position], one.seen);
           if (!std::isnan(victim.score)) highest = std::max(highest, victim.score);
