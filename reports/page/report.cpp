@@ -168,9 +168,23 @@ bool is_unrecorded(const CellResult& cell) {
   return cell.residency.empty();
 }
 
+// A page with more entries would take about 10 s to compress and may open slowly, so only
+// kvcheck explore writes it.
+constexpr std::size_t most_explored = 6'000'000;
+
+std::size_t residency_entries(const StoredRun& run) {
+  std::size_t entries = 0;
+  for (const ReplayResult& trace : run.traces) {
+    for (const CellResult& cell : trace.cells)
+      entries += cell.residency.size() * trace.trace.tokens;
+  }
+  return entries;
+}
+
 // Writes the page that steps through the streams of a run, and returns its name; empty if the run
-// has none to step through.
+// has none to step through, or too much.
 Result<std::string> write_explorer(const StoredRun& run, const Target& place) {
+  if (residency_entries(run) > most_explored) return std::string();
   const auto html = explorer_page(run, {});
   if (!html && html.error().kind == Error::Kind::unsupported) return std::string();
   if (!html) return html.error();
@@ -191,7 +205,7 @@ Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& 
   }
   const auto explorer = write_explorer(run, place);
   if (!explorer) return explorer.error();
-  for (std::size_t i = 0; i < run.traces.size(); ++i) {
+  for (std::size_t i = 0; i < run.traces.size() && !explorer->empty(); ++i) {
     if (std::ranges::all_of(run.traces[i].cells, &is_unrecorded)) continue;
     page.traces[first + i].explorer = *explorer + "#trace=" + std::to_string(i);
   }
