@@ -56,7 +56,8 @@ struct ModelKernels {
                    std::size_t stride,
                    float* out);
 
-  // The same for quantised weights. An int8 row's scale is applied to its sum, nf4's to the levels.
+  // The same for quantised weights. An int8 row's scale is applied to its sum, all others' scales
+  // to the weights.
   void (*multiply_quantised)(const QuantisedRows& weights,
                              const float* x,
                              std::size_t tokens,

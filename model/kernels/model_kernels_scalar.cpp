@@ -51,8 +51,8 @@ void multiply_quantised(const QuantisedRows& weights,
                         std::size_t stride,
                         float* out) {
   std::vector<float> row(weights.columns);
-  // int8's one scale a row is applied to the finished sum; nf4 has a scale per block of the row, so
-  // its levels are scaled as they are widened.
+  // int8's one scale a row is applied to the finished sum; the others have a scale per block of the
+  // row, so their weights are scaled as they are widened.
   const bool by_row = weights.kind == Quantisation::int8;
   for (std::size_t r = 0; r < weights.rows; ++r) {
     widen_codes(weights, r, row.data());

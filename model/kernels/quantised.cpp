@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/model/kernels/block_codes.h"
 
 namespace kv::model {
 namespace {
@@ -63,7 +64,7 @@ void to_nf4(std::span<const float> row, std::byte* codes, float* scales) {
 }  // namespace
 
 void quantise_row(Quantisation kind, std::span<const float> row, std::byte* codes, float* scales) {
-  KV_CHECK(kind != Quantisation::none);
+  KV_CHECK(kind == Quantisation::int8 || kind == Quantisation::nf4);
   if (kind == Quantisation::int8) {
     to_int8(row, codes, scales);
   } else {
@@ -78,6 +79,9 @@ void widen_codes(const QuantisedRows& weights, std::size_t index, float* out) {
       out[i] = static_cast<float>(static_cast<std::int8_t>(codes[i]));
     }
     return;
+  }
+  if (block_size(weights.kind).weights > 0) {
+    return widen_blocks(weights.kind, codes, weights.columns, out);
   }
   const float* scales = weights.scales + index * scales_of_row(weights.kind, weights.columns);
   for (std::size_t i = 0; i < weights.columns; ++i) {

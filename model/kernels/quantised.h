@@ -1,5 +1,5 @@
-// Weights in one byte or half a byte each. They are quantised when a model is opened, and kernels
-// multiply the codes directly.
+// Weights in few bits each, which kernels multiply as they are stored. int8 and nf4 are made when a
+// model is opened; the others come from GGUF files (model/kernels/block_codes.h).
 //
 //   int8  a code from -127 to 127 per weight, times one scale per row, the row's largest weight
 //         (in size) / 127. Codes are rounded to the nearest, of two to the even one.
@@ -20,7 +20,31 @@
 namespace kv::model {
 
 // How weights are stored beside Number's ways.
-enum class Quantisation { none, int8, nf4 };
+enum class Quantisation { none, int8, nf4, q8_0, q4_0, q4_k, q5_k, q6_k };
+
+// Formats in blocks: so many weights of a row are so many bytes, scales included. Rows are whole
+// blocks.
+struct BlockSize {
+  std::size_t weights = 0;  // 0: not a format in blocks
+  std::size_t bytes = 0;
+};
+
+constexpr BlockSize block_size(Quantisation kind) {
+  switch (kind) {
+    case Quantisation::q8_0:
+      return {32, 34};
+    case Quantisation::q4_0:
+      return {32, 18};
+    case Quantisation::q4_k:
+      return {256, 144};
+    case Quantisation::q5_k:
+      return {256, 176};
+    case Quantisation::q6_k:
+      return {256, 210};
+    default:
+      return {};
+  }
+}
 
 inline constexpr std::size_t nf4_block = 64;
 
@@ -45,11 +69,15 @@ inline constexpr std::array<float, 16> nf4_levels = {
 
 // Bytes of one row's codes.
 constexpr std::size_t code_bytes(Quantisation kind, std::size_t columns) {
+  if (const BlockSize block = block_size(kind); block.weights > 0) {
+    return columns / block.weights * block.bytes;
+  }
   return kind == Quantisation::nf4 ? (columns + 1) / 2 : columns;
 }
 
-// Scales of one row.
+// Scales of one row that lie beside its codes.
 constexpr std::size_t scales_of_row(Quantisation kind, std::size_t columns) {
+  if (block_size(kind).weights > 0) return 0;
   return kind == Quantisation::nf4 ? (columns + nf4_block - 1) / nf4_block : 1;
 }
 
@@ -66,8 +94,8 @@ struct QuantisedRows {
 // weights. Where the scale is 0 (all weights are 0), the codes read as 0 too.
 void quantise_row(Quantisation kind, std::span<const float> row, std::byte* codes, float* scales);
 
-// Row `index` as kernels see it: level times scale, rounded to f32, for nf4; for int8 the codes
-// alone, as kernels apply the row's scale to the finished sum. out [columns].
+// Row `index` as kernels see it: the weights, rounded to f32; for int8 the codes alone, as kernels
+// apply the row's scale to the finished sum. out [columns].
 void widen_codes(const QuantisedRows& weights, std::size_t index, float* out);
 
 }  // namespace kv::model

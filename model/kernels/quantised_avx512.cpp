@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/model/kernels/block_codes.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 KV_AVX512_BEGIN
@@ -37,6 +38,42 @@ struct Nf4Row {
     const __m512 levels = _mm512_permutexvar_ps(_mm512_srlv_epi32(halves, shifts),
                                                 _mm512_loadu_ps(nf4_levels.data()));
     return _mm512_mul_ps(levels, _mm512_set1_ps(scales[i / nf4_block]));
+  }
+};
+
+// Formats in blocks; rows are whole blocks, so all sixteen weights are always there.
+template <Quantisation format>
+struct BlockRow {
+  static constexpr Quantisation kind = format;
+  const std::byte* codes;
+  const float* scales;  // none
+
+  [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t /*count*/) const {
+    constexpr BlockSize size = block_size(format);
+    const std::byte* block = codes + i / size.weights * size.bytes;
+    const BlockGroup group = group_of<format>(block, i % size.weights);
+    const auto* low = reinterpret_cast<const __m128i*>(group.low);
+    __m512i code{};
+    if constexpr (format == Quantisation::q8_0) {
+      code = _mm512_cvtepi8_epi32(_mm_loadu_si128(low));
+    } else {
+      code = bits_of(low, group.low_shift, 15);
+    }
+    if constexpr (high_mask<format> != 0) {
+      const auto* high = reinterpret_cast<const __m128i*>(group.high);
+      const __m512i upper = bits_of(high, group.high_shift, high_mask<format>);
+      code = _mm512_or_si512(code, _mm512_slli_epi32(upper, 4));
+    }
+    code = _mm512_sub_epi32(code, _mm512_set1_epi32(zero_code<format>));
+    const __m512 scaled = _mm512_mul_ps(_mm512_set1_ps(group.scale), _mm512_cvtepi32_ps(code));
+    return _mm512_sub_ps(scaled, _mm512_set1_ps(group.below));
+  }
+
+ private:
+  [[gnu::always_inline]] static __m512i bits_of(const __m128i* bytes, unsigned shift, int mask) {
+    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(bytes));
+    return _mm512_and_si512(_mm512_srl_epi32(wide, _mm_cvtsi32_si128(static_cast<int>(shift))),
+                            _mm512_set1_epi32(mask));
   }
 };
 
@@ -135,10 +172,23 @@ void multiply_quantised_avx512(const QuantisedRows& weights,
                                std::size_t tokens,
                                std::size_t stride,
                                float* out) {
-  if (weights.kind == Quantisation::int8) {
-    multiply_as<Int8Row>(weights, x, tokens, stride, out);
-  } else {
-    multiply_as<Nf4Row>(weights, x, tokens, stride, out);
+  switch (weights.kind) {
+    case Quantisation::int8:
+      return multiply_as<Int8Row>(weights, x, tokens, stride, out);
+    case Quantisation::nf4:
+      return multiply_as<Nf4Row>(weights, x, tokens, stride, out);
+    case Quantisation::q8_0:
+      return multiply_as<BlockRow<Quantisation::q8_0>>(weights, x, tokens, stride, out);
+    case Quantisation::q4_0:
+      return multiply_as<BlockRow<Quantisation::q4_0>>(weights, x, tokens, stride, out);
+    case Quantisation::q4_k:
+      return multiply_as<BlockRow<Quantisation::q4_k>>(weights, x, tokens, stride, out);
+    case Quantisation::q5_k:
+      return multiply_as<BlockRow<Quantisation::q5_k>>(weights, x, tokens, stride, out);
+    case Quantisation::q6_k:
+      return multiply_as<BlockRow<Quantisation::q6_k>>(weights, x, tokens, stride, out);
+    case Quantisation::none:
+      return;
   }
 }
 
