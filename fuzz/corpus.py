@@ -263,6 +263,79 @@ def models():
         return sizes + floats(count)
 
     write_all("llama2c", {"tied": checkpoint(8), "untied": checkpoint(-8), "cut": checkpoint(8)[:-4]})
+    gguf_files()
+
+
+def gguf(metadata, tensors, version=3):
+    """A GGUF file; tensors have (name, shape with the fastest dimension first, type, bytes)."""
+    def text(value):
+        return struct.pack("<Q", len(value.encode())) + value.encode()
+
+    def value(item):
+        if isinstance(item, bool):
+            return 7, struct.pack("<?", item)
+        if isinstance(item, int):
+            return 4, struct.pack("<I", item)
+        if isinstance(item, float):
+            return 6, struct.pack("<f", item)
+        if isinstance(item, str):
+            return 8, text(item)
+        return 9, struct.pack("<IQ", value(item[0])[0], len(item)) + b"".join(
+            value(one)[1] for one in item)
+
+    out, data = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(metadata)), b""
+    for key, item in metadata.items():
+        kind, raw = value(item)
+        out += text(key) + struct.pack("<I", kind) + raw
+    for name, shape, kind, raw in tensors:
+        out += text(name) + struct.pack("<I%dQ" % len(shape), len(shape), *shape)
+        out += struct.pack("<IQ", kind, len(data))
+        data += raw + bytes(-len(raw) % 32)
+    return out + bytes(-len(out) % 32) + data
+
+
+def gguf_files():
+    def model(architecture, width, kind=0, **more):
+        """One layer, two heads, six tokens."""
+        at = architecture + "."
+        metadata = {
+            "general.architecture": architecture, at + "context_length": 16,
+            at + "embedding_length": width, at + "block_count": 1,
+            at + "feed_forward_length": width, at + "attention.head_count": 2,
+            at + "attention.layer_norm_rms_epsilon": 1e-5, **more}
+        block = {0: (1, 4), 1: (1, 2), 2: (32, 18), 8: (32, 34), 30: (1, 2)}
+
+        def matrix(name, rows):
+            weights, size = block[kind]
+            raw = (b"\x11\x22\x33\x28" * (rows * width))[:rows * width // weights * size]
+            return name + ".weight", (width, rows), kind, raw
+
+        def vector(name):
+            return name + ".weight", (width,), 0, struct.pack("<%df" % width, *[1.0] * width)
+
+        layer = [matrix("blk.0." + name, width) for name in (
+            "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")]
+        return metadata, [matrix("token_embd", 6), vector("output_norm"), vector("blk.0.attn_norm"),
+                          vector("blk.0.ffn_norm"), *layer]
+
+    scores = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.unknown_token_id": 0,
+              "tokenizer.ggml.tokens": ["<unk>", "\u2581", "a", "b", "\u2581a", "ab"],
+              "tokenizer.ggml.scores": [0.0, -3.0, -4.0, -5.0, -1.0, -2.0],
+              "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.token_type": [2, 1, 1, 1, 1, 1]}
+    merges = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "llama-bpe",
+              "tokenizer.ggml.tokens": byte_letters() + ["ab", "<s>"],
+              "tokenizer.ggml.token_type": [1] * 257 + [3], "tokenizer.ggml.merges": ["a b"]}
+    whole = gguf(*model("llama", 8, **scores))
+    listed = model("llama", 8)[1] + [("rope_freqs.weight", (2,), 0, struct.pack("<2f", 1, 4))]
+    write_all("gguf", {
+        "llama": whole, "cut": whole[:-40], "header": whole[:24],
+        "f16": gguf(*model("llama", 8, 1), version=2), "q8_0": gguf(*model("qwen2", 32, 8)),
+        "q4_0": gguf(*model("gemma", 32, 2)), "bytes": gguf(merges, []),
+        "factors": gguf(model("llama", 8)[0], listed),
+        "yarn": gguf(*model("qwen2", 8, **{
+            "qwen2.rope.scaling.type": "yarn", "qwen2.rope.scaling.factor": 4.0,
+            "qwen2.rope.scaling.original_context_length": 8})),
+        "unknown-entry": gguf(*model("llama", 8, **{"llama.mixture": 2}))})
 
 
 def byte_letters():
@@ -511,6 +584,14 @@ words = {
               "linear llama3 factor low_freq_factor high_freq_factor partial_rotary_factor "
               "original_max_position_embeddings rotary_pct attention_bias mlp_bias n_inner "
               "eos_token_id tie_word_embeddings use_sliding_window kvcheck_note quantization_config",
+    "gguf": "GGUF general.architecture general.alignment llama qwen2 qwen3 gemma gemma2 gemma3 phi3 "
+            "olmo2 granite stablelm gptneox gpt2 .context_length .attention.head_count_kv "
+            ".attention.key_length .attention.sliding_window .rope.dimension_count .rope.freq_base "
+            ".rope.scaling.type .rope.scaling.factor linear yarn longrope rope_freqs.weight "
+            "rope_factors_long.weight attn_logit_softcapping blk.0.attn_q.bias output.weight "
+            "tokenizer.ggml.model tokenizer.ggml.pre tokenizer.ggml.tokens tokenizer.ggml.merges "
+            "tokenizer.ggml.scores tokenizer.ggml.token_type tokenizer.ggml.add_space_prefix "
+            "llama-bpe qwen2 smollm <0x41>",
     "tokenizer_json": "added_tokens content special lstrip normalizer NFC Sequence Split Regex "
                       "pattern behavior Isolated invert ByteLevel add_prefix_space use_regex BPE "
                       "WordLevel vocab merges unk_token WhitespaceSplit ignore_merges byte_fallback",

@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 28> table = {{
+constexpr std::array<Target, 29> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -18,6 +18,7 @@ constexpr std::array<Target, 28> table = {{
     {"config", 2048, config},
     {"model", 16384, model},
     {"llama2c", 8192, llama2c},
+    {"gguf", 16384, gguf},
     {"tokenizer_json", 4096, tokenizer_json},
     {"gpt2_tokenizer", 4096, gpt2_tokenizer},
     {"llama2c_tokenizer", 2048, llama2c_tokenizer},

@@ -68,13 +68,13 @@ std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedMod
 inline constexpr Option model_option = {
     .name = "model",
     .value = "PATH",
-    .help = "a directory with config.json and safetensors, or a llama2.c checkpoint"};
+    .help = "a directory with config.json and safetensors, a GGUF file, or a llama2.c checkpoint"};
 inline constexpr Option tokenizer_option = {
     .name = "tokenizer",
     .value = "PATH",
     .help =
-        "tokenizer.json, a folder with vocab.json and merges.txt, or llama2.c's tokenizer "
-        "[what lies beside the model]"};
+        "tokenizer.json, a folder with vocab.json and merges.txt, a GGUF file, or llama2.c's "
+        "tokenizer [what lies in or beside the model]"};
 inline constexpr Option ids_option = {
     .name = "ids", .help = "the text is token numbers between white space; no tokenizer is opened"};
 inline constexpr Option no_begin_option = {

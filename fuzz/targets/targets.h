@@ -32,6 +32,7 @@ bool numbers(Input input);  // the numbers of options and lists
 bool config(Input input);             // a config.json
 bool model(Input input);              // a config.json, a safetensors header, its data
 bool llama2c(Input input);            // a llama2.c checkpoint
+bool gguf(Input input);               // a GGUF file
 bool tokenizer_json(Input input);     // a tokenizer.json, a text to encode
 bool gpt2_tokenizer(Input input);     // a vocab.json, a merges.txt, a text to encode
 bool llama2c_tokenizer(Input input);  // a text to encode, then llama2.c's tokenizer

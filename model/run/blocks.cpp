@@ -63,9 +63,8 @@ void multiply_rows(const Matrix& weight,
     return model_kernels().multiply(rows, in, tokens, weight.rows, out + begin);
   }
   const std::size_t scales = scales_of_row(weight.quantised, columns);
-  const QuantisedRows rows{weight.quantised,
-                           weight.data + begin * code_bytes(weight.quantised, columns),
-                           weight.scales + begin * scales, count, columns};
+  const QuantisedRows rows{weight.quantised, weight.row(begin),
+                           scales == 0 ? nullptr : weight.scales + begin * scales, count, columns};
   model_kernels().multiply_quantised(rows, in, tokens, weight.rows, out + begin);
 }
 

@@ -198,12 +198,12 @@ void Decoder::embed(std::span<const TokenId> tokens) {
   std::vector<float> position(width);
   for (std::size_t i = 0; i < tokens_; ++i) {
     float* row = hidden_states_.data() + i * width;
-    kernels().widen(table.number, table.row(static_cast<std::size_t>(tokens[i])), width, row);
+    table.widen_row(static_cast<std::size_t>(tokens[i]), row);
     scale_by(model_->config.embedding_scale, {row, width});
     if (!model_->config.learned_positions()) continue;
     const auto query = static_cast<Position>(seen() - tokens_ + i);
     const std::size_t at = are_ranks(spec_.positions) ? attention_->rank_of(query) : query;
-    kernels().widen(model_->positions.number, model_->positions.row(at), width, position.data());
+    model_->positions.widen_row(at, position.data());
     kernels().add(row, position.data(), width);
   }
 }

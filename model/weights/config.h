@@ -45,7 +45,7 @@ struct Norms {
 
 // How rotation frequencies are stretched for contexts longer than the first training's.
 struct RopeScaling {
-  enum class Kind { none, linear, llama3, dynamic, yarn, longrope };
+  enum class Kind { none, linear, llama3, dynamic, yarn, longrope, divided };
 
   Kind kind = Kind::none;
   double factor = 1;
@@ -58,7 +58,7 @@ struct RopeScaling {
   double slow = 1;
   bool whole_pairs = true;  // the limits between are rounded to whole pairs
   // Of longrope: what each pair's frequency is divided by, in texts up to the first context and in
-  // longer ones.
+  // longer ones. Of divided: the first list, for all texts.
   std::vector<double> short_factors{};
   std::vector<double> long_factors{};
   // Cosines and sines are multiplied by this (yarn, longrope). Here the rotating dimensions of

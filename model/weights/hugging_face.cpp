@@ -1,4 +1,4 @@
-#include "kvcheck/model/weights/hugging_face.h"
+#include "kvcheck/model/weights/model_formats.h"
 
 #include <algorithm>
 #include <array>

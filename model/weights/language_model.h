@@ -38,6 +38,10 @@ struct Matrix {
   [[nodiscard]] const std::byte* row(std::size_t index) const {
     return data + index * bytes_per_row();
   }
+
+  // Row `index` as floats: out [columns]. Requires weights that are not int8, whose scales kernels
+  // apply to sums.
+  void widen_row(std::size_t index, float* out) const;
 };
 
 // y = W x + b; an empty bias adds nothing.
@@ -91,9 +95,9 @@ struct LanguageModel {
 };
 
 // Opens a model by what `path` is: a directory in Hugging Face's layout (config.json and
-// model.safetensors or its shards), or a llama2.c checkpoint. Weights stay in the mapped files,
-// except fused or transposed ones, which are copied once. Errors are one sentence that names the
-// file, the entry or tensor, what was found there and what was expected.
+// model.safetensors or its shards), a GGUF file, or a llama2.c checkpoint. Weights stay in the
+// mapped files, except fused or transposed ones, which are copied once. Errors are one sentence
+// that names the file, the entry or tensor, what was found there and what was expected.
 Result<LanguageModel> open_model(const std::string& path);
 
 }  // namespace kv::model

@@ -1,4 +1,4 @@
-#include "kvcheck/model/weights/llama2c.h"
+#include "kvcheck/model/weights/model_formats.h"
 
 #include <array>
 #include <cstring>
@@ -38,12 +38,6 @@ Result<ModelConfig> read_sizes(std::span<const std::byte> bytes) {
   if (bytes.size() < header_bytes) {
     return malformed("has " + std::to_string(bytes.size()) + " bytes; expected at least the " +
                      std::to_string(header_bytes) + " of a llama2.c checkpoint's sizes");
-  }
-  // Its first four bytes would be read as a width of a thousand million.
-  if (std::memcmp(bytes.data(), "GGUF", 4) == 0) {
-    return Error{Error::Kind::unsupported,
-                 "is a GGUF file; expected a llama2.c checkpoint, or the directory with "
-                 "config.json and safetensors that it was made from"};
   }
   std::array<std::int32_t, 7> sizes{};
   std::memcpy(sizes.data(), bytes.data(), header_bytes);

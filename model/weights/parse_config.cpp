@@ -164,7 +164,11 @@ Result<ModelConfig> parse_config(std::string_view text) {
   const json::value parsed = json::parse(json::string_view(text.data(), text.size()), failed);
   if (failed) return malformed("is no JSON: " + failed.message());
   if (!parsed.is_object()) return malformed("holds no object; expected a model's configuration");
-  ConfigReader reader(parsed.get_object(), "");
+  return config_of(parsed.get_object());
+}
+
+Result<ModelConfig> config_of(const json::object& entries) {
+  ConfigReader reader(entries, "");
   ModelConfig config;
   config.name = reader.word("model_type", "");
   if (!reader.problem().empty()) return malformed(reader.problem());

@@ -1,6 +1,7 @@
 // Parts of a configuration that several families read. Private to model/weights.
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <functional>
 #include <string_view>
 
@@ -8,6 +9,9 @@
 #include "kvcheck/model/weights/config_reader.h"
 
 namespace kv::model {
+
+// A configuration from the entries of a config.json. Errors name the entry.
+Result<ModelConfig> config_of(const boost::json::object& entries);
 
 // The leading dimensions of a head that rotate, as a share of all.
 std::size_t rotating_dims(ConfigReader& reader, double share, const ModelConfig& config);

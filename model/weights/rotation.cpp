@@ -71,6 +71,8 @@ double scaled(const Rope& rope, const RopeScaling& scaling, std::size_t pair, st
       const double kept = yarn_kept(rope, scaling, pair);
       return frequency * (kept + (1 - kept) / scaling.factor);
     }
+    case Kind::divided:
+      return frequency / scaling.short_factors[pair];
     case Kind::longrope:
       return frequency / (static_cast<double>(length) > scaling.first_context
                               ? scaling.long_factors[pair]

@@ -22,8 +22,11 @@ constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> matrices
 
 void store_as_floats(Matrix& matrix, Owners& owners) {
   const auto floats = std::make_shared<std::vector<float>>(matrix.rows * matrix.columns);
-  kernels().widen(matrix.number, matrix.data, floats->size(), floats->data());
+  for (std::size_t r = 0; r < matrix.rows; ++r) {
+    matrix.widen_row(r, floats->data() + r * matrix.columns);
+  }
   matrix.number = Number::f32;
+  matrix.quantised = Quantisation::none;
   matrix.data = reinterpret_cast<const std::byte*>(floats->data());
   owners.push_back(floats);
 }
@@ -36,7 +39,7 @@ bool store_as_codes(Matrix& matrix, Quantisation kind, Owners& owners) {
   const auto scales = std::make_shared<std::vector<float>>(matrix.rows * per_row);
   std::vector<float> row(matrix.columns);
   for (std::size_t r = 0; r < matrix.rows; ++r) {
-    kernels().widen(matrix.number, matrix.row(r), row.size(), row.data());
+    matrix.widen_row(r, row.data());
     if (!std::ranges::all_of(row, [](float weight) { return std::isfinite(weight); })) return false;
     quantise_row(kind, row, codes->data() + r * bytes, scales->data() + r * per_row);
   }

@@ -8,6 +8,8 @@
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/model/gguf/tensor_names.h"
+#include "kvcheck/traces/files/safetensors.h"
 
 namespace kv::model {
 namespace {
@@ -16,6 +18,18 @@ namespace json = boost::json;
 
 std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
+}
+
+// The numbers of a tensor, where they lie; find() sets its rows and columns.
+Matrix matrix_of(const SafetensorsTensor& tensor) {
+  Matrix matrix{.number = Number::f32, .data = tensor.data.data()};
+  if (tensor.dtype == Dtype::f16) matrix.number = Number::f16;
+  if (tensor.dtype == Dtype::bf16) matrix.number = Number::bf16;
+  return matrix;
+}
+
+bool is_readable(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
 // The index's "weight_map": tensor to shard.
@@ -76,6 +90,29 @@ Result<TensorFiles> TensorFiles::open(const std::string& folder) {
   return files;
 }
 
+TensorFiles TensorFiles::of_gguf(const std::string& path, const GgufFile& gguf, bool norms_after) {
+  TensorFiles files;
+  files.folder_ = path;
+  files.paths_ = {path};
+  files.files_ = {gguf.file};
+  files.gguf_ = true;
+  files.norms_after_ = norms_after;
+  for (const auto& [name, tensor] : gguf.content.tensors) {
+    files.entries_.emplace(name, Entry{.shape = tensor.shape,
+                                       .matrix = {.number = tensor.number,
+                                                  .data = tensor.data.data(),
+                                                  .quantised = tensor.quantised},
+                                       .type = std::string(tensor.type)});
+  }
+  return files;
+}
+
+std::string TensorFiles::name_in_files(const std::string& name) const {
+  if (!gguf_) return name;
+  std::string found = gguf_tensor_name(name, norms_after_);
+  return found.empty() ? name : found;
+}
+
 Result<void> TensorFiles::add(const std::string& path) {
   Result<MappedFile> opened = MappedFile::open(path);
   if (!opened) return opened.error();
@@ -85,7 +122,12 @@ Result<void> TensorFiles::add(const std::string& path) {
   if (!parsed) return malformed(shown(path) + ": " + parsed.error().message);
   for (SafetensorsTensor& tensor : parsed->tensors) {
     const std::string name = tensor.name;
-    const auto [at, fresh] = entries_.emplace(name, Entry{std::move(tensor), files_.size() - 1});
+    const auto [at, fresh] =
+        entries_.emplace(name, Entry{.shape = tensor.shape,
+                                     .matrix = matrix_of(tensor),
+                                     .type = std::string(dtype_name(tensor.dtype)),
+                                     .readable = is_readable(tensor.dtype),
+                                     .file = files_.size() - 1});
     // Otherwise the order of the files would decide which one is used.
     if (!fresh) {
       return malformed("tensor " + shown(name) + " is in " + shown(paths_[at->second.file]) +
@@ -107,32 +149,32 @@ Result<void> TensorFiles::check_index(const std::map<std::string, std::string>& 
 }
 
 bool TensorFiles::has(const std::string& name) {
-  const auto at = entries_.find(name);
+  const auto at = entries_.find(name_in_files(name));
   if (at == entries_.end()) return false;
   at->second.asked = true;
   return true;
 }
 
-Result<Matrix> TensorFiles::find(const std::string& name, std::span<const std::size_t> shape) {
+Result<Matrix> TensorFiles::find(const std::string& asked, std::span<const std::size_t> shape) {
+  const std::string name = name_in_files(asked);
   const auto at = entries_.find(name);
   if (at == entries_.end()) {
     return malformed(shown(folder_) + " has no tensor " + shown(name) +
                      "; expected it with shape " + shown_shape(shape));
   }
   at->second.asked = true;
-  const SafetensorsTensor& tensor = at->second.tensor;
-  const std::string where = shown(paths_[at->second.file]) + ": tensor " + shown(name);
-  if (!std::ranges::equal(tensor.shape, shape)) {
-    return malformed(where + " has shape " + shown_shape(tensor.shape) +
-                     "; the configuration asks " + "for " + shown_shape(shape));
+  const Entry& entry = at->second;
+  const std::string where = shown(paths_[entry.file]) + ": tensor " + shown(name);
+  if (!std::ranges::equal(entry.shape, shape)) {
+    return malformed(where + " has shape " + shown_shape(entry.shape) +
+                     "; the configuration asks for " + shown_shape(shape));
   }
-  Matrix matrix{Number::f32, tensor.data.data(), shape.size() == 2 ? shape[0] : 1, shape.back()};
-  if (tensor.dtype == Dtype::f16) matrix.number = Number::f16;
-  if (tensor.dtype == Dtype::bf16) matrix.number = Number::bf16;
-  if (matrix.number == Number::f32 && tensor.dtype != Dtype::f32) {
-    return malformed(where + " has dtype " + std::string(dtype_name(tensor.dtype)) +
-                     "; expected F32, F16 or BF16");
+  if (!entry.readable) {
+    return malformed(where + " has dtype " + entry.type + "; expected F32, F16 or BF16");
   }
+  Matrix matrix = entry.matrix;
+  matrix.rows = shape.size() == 2 ? shape[0] : 1;
+  matrix.columns = shape.back();
   return matrix;
 }
 
@@ -144,7 +186,7 @@ Result<std::vector<float>> TensorFiles::vector(const std::string& name, std::siz
   const Result<Matrix> found = find(name, std::array{size});
   if (!found) return found.error();
   std::vector<float> values(size);
-  kernels().widen(found->number, found->data, size, values.data());
+  found->widen_row(0, values.data());
   return values;
 }
 

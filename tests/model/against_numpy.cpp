@@ -79,7 +79,13 @@ std::string write_case(const LanguageModel& model, const NumpyCase& requested, s
 
 bool agrees(const test::SmallModel& small, const std::vector<NumpyCase>& cases, bool report_lies) {
   const std::string folder = small.write("forward-model");
-  const LanguageModel model = open_model(folder).value();
+  return agrees(folder, open_model(folder).value(), cases, report_lies);
+}
+
+bool agrees(const std::string& folder,
+            const LanguageModel& model,
+            const std::vector<NumpyCase>& cases,
+            bool report_lies) {
   std::string command =
       find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -88,6 +94,12 @@ bool agrees(const test::SmallModel& small, const std::vector<NumpyCase>& cases, 
     command += " " + written + " " + std::to_string(cases[i].bound);
   }
   if (report_lies) command += " 2>/dev/null";
+  return std::system(command.c_str()) == 0;
+}
+
+bool run_python(const std::string& script, const std::string& arguments) {
+  const std::string command =
+      find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/" + script + " " + arguments;
   return std::system(command.c_str()) == 0;
 }
 

@@ -25,6 +25,15 @@ bool agrees(const test::SmallModel& small,
             const std::vector<NumpyCase>& cases,
             bool report_lies = false);
 
+// The same for a model that is open, and a directory with the same weights in f32.
+bool agrees(const std::string& folder,
+            const LanguageModel& model,
+            const std::vector<NumpyCase>& cases,
+            bool report_lies = false);
+
+// Runs a script of tests/model with the python that has numpy; whether it exits with 0.
+bool run_python(const std::string& script, const std::string& arguments);
+
 // Skips where there is no python3 with numpy.
 class NumpyTest : public testing::Test {
  protected:

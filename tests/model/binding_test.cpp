@@ -36,13 +36,5 @@ TEST(Binding, AnUntiedModelNeedsItsEmbedding) {
               testing::HasSubstr("has no tensor 'model.embed_tokens.weight'"));
 }
 
-TEST(Binding, AGgufFileIsNamedAsWhatItIs) {
-  const auto opened = open_model(test::temporary_file("model.gguf", "GGUF" + std::string(60, 'x')));
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(
-      opened.error().message,
-      testing::HasSubstr("is a GGUF file; expected a llama2.c checkpoint, or the directory"));
-}
-
 }  // namespace
 }  // namespace kv::model
