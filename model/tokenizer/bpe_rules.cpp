@@ -25,15 +25,6 @@ Result<void> add_merge(std::string_view left, std::string_view right, BpeRules& 
   return {};
 }
 
-Result<void> add_merge_line(std::string_view line, BpeRules& rules) {
-  const std::size_t blank = line.find(' ');
-  if (blank == std::string_view::npos || line.find(' ', blank + 1) != std::string_view::npos) {
-    return malformed("has merge " + std::to_string(rules.merges.size()) + " = " + shown(line) +
-                     "; expected two parts and a blank between them");
-  }
-  return add_merge(line.substr(0, blank), line.substr(blank + 1), rules);
-}
-
 Result<void> read_merges(const json::value* from, BpeRules& rules) {
   if (from == nullptr || !from->is_array()) return malformed("has no list of merges");
   for (const json::value& merge : from->get_array()) {
@@ -115,6 +106,15 @@ Result<void> check_model(const json::value& model) {
 }
 
 }  // namespace
+
+Result<void> add_merge_line(std::string_view line, BpeRules& rules) {
+  const std::size_t blank = line.find(' ');
+  if (blank == std::string_view::npos || line.find(' ', blank + 1) != std::string_view::npos) {
+    return malformed("has merge " + std::to_string(rules.merges.size()) + " = " + shown(line) +
+                     "; expected two parts and a blank between them");
+  }
+  return add_merge(line.substr(0, blank), line.substr(blank + 1), rules);
+}
 
 Result<BpeRules> parse_tokenizer_json(std::string_view text) {
   const Result<json::value> parsed = tokenizer_json::parse(text);

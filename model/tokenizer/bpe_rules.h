@@ -43,4 +43,7 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text);
 // The texts of vocab.json and merges.txt.
 Result<BpeRules> parse_gpt2_files(std::string_view vocabulary, std::string_view merges);
 
+// Adds "left right" as the merge of the next rank. The error names a part that is no token.
+Result<void> add_merge_line(std::string_view line, BpeRules& rules);
+
 }  // namespace kv::model

@@ -7,6 +7,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/tokenizer/bpe_rules.h"
+#include "kvcheck/model/tokenizer/gguf_rules.h"
 #include "kvcheck/model/tokenizer/merge.h"
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
 #include "kvcheck/model/tokenizer/word_tokenizer.h"
@@ -266,6 +267,12 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path) 
   const std::string_view text = text_of(*file);
   if (is_word_level(text)) return named(path, parse_word_tokenizer(text));
   return named(path, make(parse_tokenizer_json(text)));
+}
+
+Result<std::unique_ptr<Tokenizer>> open_gguf_tokenizer(const std::string& path) {
+  const Result<GgufFile> opened = open_gguf(path);
+  if (!opened) return opened.error();
+  return named(path, make(gguf_bpe_rules(opened->content)));
 }
 
 Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder) {

@@ -20,6 +20,9 @@ namespace kv::model {
 // and what in it is missing, contradicts itself, or is not supported.
 Result<std::unique_ptr<Tokenizer>> open_tokenizer_json(const std::string& path);
 
+// The tokenizer in the metadata of a GGUF file; see model/tokenizer/gguf_rules.h.
+Result<std::unique_ptr<Tokenizer>> open_gguf_tokenizer(const std::string& path);
+
 // vocab.json and merges.txt of a folder. <|endoftext|> is special, if the vocabulary has it.
 Result<std::unique_ptr<Tokenizer>> open_gpt2_tokenizer(const std::string& folder);
 

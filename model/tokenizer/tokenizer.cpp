@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/model/gguf/container.h"
 #include "kvcheck/model/tokenizer/bpe_tokenizer.h"
 #include "kvcheck/model/tokenizer/llama2c_tokenizer.h"
 
@@ -47,6 +48,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                                                   std::size_t vocabulary) {
   const std::string folder = given.empty() ? model : given;
   if (!std::filesystem::is_directory(folder)) {
+    if (is_gguf(folder)) return open_gguf_tokenizer(folder);
     if (given.empty()) return open_beside_checkpoint(model, vocabulary);
     if (given.ends_with(".json")) return open_tokenizer_json(given);
     return open_llama2c_tokenizer(given, vocabulary);

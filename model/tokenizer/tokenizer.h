@@ -38,9 +38,9 @@ class Tokenizer {
   [[nodiscard]] Result<std::string> decode(std::span<const TokenId> tokens) const;
 };
 
-// The tokenizer beside a model: in a directory, tokenizer.json, or vocab.json with merges.txt; for
-// a llama2.c checkpoint, tokN.bin with N its vocabulary, or tokenizer.bin. `given` overrides what
-// lies there.
+// The tokenizer of a model: in a directory, tokenizer.json, or vocab.json with merges.txt; in a
+// GGUF file, its metadata; beside a llama2.c checkpoint, tokN.bin with N its vocabulary, or
+// tokenizer.bin. `given` overrides what lies there, and may be another GGUF file.
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& model,
                                                   const std::string& given,
                                                   std::size_t vocabulary);
