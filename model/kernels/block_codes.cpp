@@ -5,11 +5,13 @@
 namespace kv::model {
 namespace {
 
-template <Quantisation kind>
+// The sizes are parameters because clang-tidy's analyzer takes other constants for unknown numbers.
+template <Quantisation kind,
+          std::size_t weights = block_size(kind).weights,
+          std::size_t bytes = block_size(kind).bytes>
 void widen_as(const std::byte* row, std::size_t columns, float* out) {
-  constexpr BlockSize size = block_size(kind);
   for (std::size_t i = 0; i < columns; i += 16) {
-    const BlockGroup group = group_of<kind>(row + i / size.weights * size.bytes, i % size.weights);
+    const BlockGroup group = group_of<kind>(row + i / weights * bytes, i % weights);
     for (std::size_t j = 0; j < 16; ++j) {
       const auto byte = static_cast<unsigned>(group.low[j]);
       int code = kind == Quantisation::q8_0 ? static_cast<std::int8_t>(byte)

@@ -42,16 +42,16 @@ struct Nf4Row {
 };
 
 // Formats in blocks; rows are whole blocks, so all sixteen weights are always there.
-template <Quantisation format>
+template <Quantisation format,
+          std::size_t weights = block_size(format).weights,
+          std::size_t bytes = block_size(format).bytes>
 struct BlockRow {
   static constexpr Quantisation kind = format;
   const std::byte* codes;
   const float* scales;  // none
 
   [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t /*count*/) const {
-    constexpr BlockSize size = block_size(format);
-    const std::byte* block = codes + i / size.weights * size.bytes;
-    const BlockGroup group = group_of<format>(block, i % size.weights);
+    const BlockGroup group = group_of<format>(codes + i / weights * bytes, i % weights);
     const auto* low = reinterpret_cast<const __m128i*>(group.low);
     __m512i code{};
     if constexpr (format == Quantisation::q8_0) {
@@ -70,8 +70,8 @@ struct BlockRow {
   }
 
  private:
-  [[gnu::always_inline]] static __m512i bits_of(const __m128i* bytes, unsigned shift, int mask) {
-    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(bytes));
+  [[gnu::always_inline]] static __m512i bits_of(const __m128i* from, unsigned shift, int mask) {
+    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(from));
     return _mm512_and_si512(_mm512_srl_epi32(wide, _mm_cvtsi32_si128(static_cast<int>(shift))),
                             _mm512_set1_epi32(mask));
   }
