@@ -51,6 +51,13 @@ def convert(path, name, pre, draw):
         step = rules["pre_tokenizer"]["pretokenizers"][0]
         step["pattern"]["Regex"] = step["pattern"]["Regex"].replace("{1,3}", "")
     model = rules["model"]
+    if name in ("llama3", "qwen2"):
+        # Pairs of digits: tokens that no merge makes, and merges that no word is long enough for.
+        for number in range(100):
+            pair = "%02d" % number
+            if pair not in model["vocab"]:
+                model["vocab"][pair] = len(model["vocab"])
+                model["merges"] += [list(pair)] if name == "qwen2" else []
     vocab = sorted(model["vocab"], key=model["vocab"].get)
     kinds = {token: kind_of(token, rules, model.get("byte_fallback", False)) for token in vocab}
     metadata = {"general.architecture": "llama", "tokenizer.ggml.tokens": vocab,
