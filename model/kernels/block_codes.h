@@ -47,7 +47,9 @@ inline constexpr int zero_code = kind == Quantisation::q4_0   ? 8
                                  : kind == Quantisation::q6_k ? 32
                                                               : 0;
 
-inline float half_at(const std::byte* at) {
+// Always inline, as the functions below, so that code for AVX-512 leaves no copy that the linker
+// could use elsewhere.
+[[gnu::always_inline]] inline float half_at(const std::byte* at) {
   std::uint16_t bits = 0;
   std::memcpy(&bits, at, sizeof bits);
   return f16_to_f32(bits);
@@ -56,13 +58,16 @@ inline float half_at(const std::byte* at) {
 // The scale and the minimum of group `index` of a q4_k or q5_k block. The lower six bits of bytes 0
 // to 3 and 4 to 7 are those of the first four groups; the others' lower four bits are in bytes 8 to
 // 11, and their upper two at the top of the first eight.
-inline void read_group_scales(const std::byte* block, std::size_t index, BlockGroup& group) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(block[4 + i]); };
-  unsigned scale = byte(index % 4) & 63U;
-  unsigned minimum = byte(index % 4 + 4) & 63U;
+[[gnu::always_inline]] inline void read_group_scales(const std::byte* block,
+                                                     std::size_t index,
+                                                     BlockGroup& group) {
+  const std::byte* bytes = block + 4;
+  auto scale = static_cast<unsigned>(bytes[index % 4]) & 63U;
+  auto minimum = static_cast<unsigned>(bytes[index % 4 + 4]) & 63U;
   if (index >= 4) {
-    scale = (byte(index + 4) & 15U) | byte(index - 4) >> 6U << 4U;
-    minimum = byte(index + 4) >> 4U | byte(index) >> 6U << 4U;
+    const auto both = static_cast<unsigned>(bytes[index + 4]);
+    scale = (both & 15U) | static_cast<unsigned>(bytes[index - 4]) >> 6U << 4U;
+    minimum = both >> 4U | static_cast<unsigned>(bytes[index]) >> 6U << 4U;
   }
   group.scale = half_at(block) * static_cast<float>(scale);
   group.below = half_at(block + 2) * static_cast<float>(minimum);
@@ -70,7 +75,7 @@ inline void read_group_scales(const std::byte* block, std::size_t index, BlockGr
 
 // The weights from `at` on. Requires a multiple of 16 below the block's number of weights.
 template <Quantisation kind>
-BlockGroup group_of(const std::byte* block, std::size_t at) {
+[[gnu::always_inline]] inline BlockGroup group_of(const std::byte* block, std::size_t at) {
   BlockGroup group;
   if constexpr (kind == Quantisation::q8_0) {
     group.low = block + 2 + at;
