@@ -107,7 +107,7 @@ class Parser {
       fail("does not begin with 'GGUF'; expected a GGUF file");
     }
     const auto version = number<std::uint32_t>();
-    if (!failed() && version > 0xFFFF) {
+    if (!failed() && (version == 2U << 24 || version == 3U << 24)) {
       fail("is a GGUF file of another byte order; expected little-endian", unsupported);
     }
     if (!failed() && version != 2 && version != 3) {

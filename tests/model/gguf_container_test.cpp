@@ -82,6 +82,7 @@ TEST(GgufContainer, NamesWhatIsWrong) {
   };
   EXPECT_THAT(error_of("GGML0000"), HasSubstr("does not begin with 'GGUF'"));
   EXPECT_THAT(error_of(header(0, 0, 1).bytes()), HasSubstr("version 1; expected 2 or 3"));
+  EXPECT_THAT(error_of("GGUF is a format of files"), HasSubstr("version 544434464; expected 2"));
   EXPECT_THAT(error_of(header(0, 0, 0x03000000).bytes()), HasSubstr("another byte order"));
   EXPECT_THAT(error_of(header(0, 1ULL << 60).bytes()),
               HasSubstr("1152921504606846976 metadata entries and 0 tensors, more than its 24"));
