@@ -32,6 +32,9 @@ foreach(component IN LISTS KVCHECK_COMPONENTS)
 endforeach()
 
 install(TARGETS kvcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(KVCHECK_MPI)
+  install(TARGETS kvcheck_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/kvcheck)
+endif()
 foreach(header IN LISTS KVCHECK_PUBLIC_HEADERS)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kvcheck/${folder})
@@ -46,7 +49,7 @@ if(KVCHECK_PYTHON)
 endif()
 install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
               properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md docs/laws.md docs/model.md docs/oracle.md
-              docs/python.md docs/specs.md docs/statistics.md docs/test-your-cache.md
+              docs/python.md docs/specs.md docs/statistics.md docs/sweeps.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 # Manual pages and completions come from the program itself, which a machine of another kind cannot

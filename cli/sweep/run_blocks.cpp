@@ -1,48 +1,15 @@
 #include "kvcheck/cli/sweep/run_blocks.h"
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/reports/numbers/summary.h"
 
 namespace kv::cli {
-namespace {
-
-// The share of the work that all threads have done.
-class SharedProgress {
- public:
-  SharedProgress(std::span<const SweepBlock> blocks, const BlockProgress& report)
-      : blocks_(blocks), report_(report), done_(blocks.size()) {
-    for (const SweepBlock& block : blocks) total_ += block.cost;
-  }
-
-  // The block is done up to this share. Returns whether the work continues.
-  bool update(std::size_t block, double share, const std::string& trace) {
-    const std::lock_guard lock(mutex_);
-    cost_ += (share - done_[block]) * blocks_[block].cost;
-    done_[block] = share;
-    if (!stopped_ && report_ && !report_(cost_ / total_, trace)) stopped_ = true;
-    return !stopped_;
-  }
-
-  [[nodiscard]] bool stopped() const {
-    const std::lock_guard lock(mutex_);
-    return stopped_;
-  }
-
- private:
-  std::span<const SweepBlock> blocks_;
-  const BlockProgress& report_;
-  double total_ = 0;
-  mutable std::mutex mutex_;  // of all below
-  std::vector<double> done_;
-  double cost_ = 0;
-  bool stopped_ = false;
-};
-
-}  // namespace
 
 void keep_detail(Detail detail, CellResult& cell) {
   // Which cells have a residency depends on the other cells of a replay.
@@ -85,6 +52,18 @@ Result<ReplayResult> replay_block(const SweepPlan& plan,
   if (!result) return result;
   for (CellResult& cell : result->cells) keep_detail(plan.text.detail, cell);
   return result;
+}
+
+Result<ReplayResult> try_block(const SweepPlan& plan,
+                               const SweepBlock& block,
+                               const ReplayOptions& options) {
+  try {
+    return replay_block(plan, block, options);
+  } catch (const std::bad_alloc&) {
+    return io_error("memory ran out");
+  } catch (const std::exception& failure) {
+    return io_error(failure.what());
+  }
 }
 
 Result<void> run_blocks(const SweepPlan& plan,

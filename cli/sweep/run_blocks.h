@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/cli/sweep/block_progress.h"
 #include "kvcheck/cli/sweep/blocks.h"
 #include "kvcheck/sim/replay/replay.h"
 
@@ -13,10 +14,6 @@ namespace kv::cli {
 
 // Receives the cells of a block, never two at once. An error ends the work.
 using BlockDone = std::function<Result<void>(const SweepBlock& block, const ReplayResult& result)>;
-
-// Receives the share of the work that is done and the name of a trace, never two at once. If it
-// returns false, the work ends after what is running was stopped.
-using BlockProgress = std::function<bool(double share, const std::string& trace)>;
 
 struct BlockHooks {
   BlockDone done;
@@ -41,6 +38,12 @@ ThreadShare share_threads(std::size_t threads, std::size_t blocks);
 Result<ReplayResult> replay_block(const SweepPlan& plan,
                                   const SweepBlock& block,
                                   const ReplayOptions& options);
+
+// The same, where an exception (memory ran out, say) is an error too: for ranks, which must say so to
+// the others.
+Result<ReplayResult> try_block(const SweepPlan& plan,
+                               const SweepBlock& block,
+                               const ReplayOptions& options);
 
 // Replays all blocks. With fewer blocks than threads, each block is replayed on several. The
 // results of a block do not depend on the other blocks or on threads. Errors: that of the first

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -11,7 +12,10 @@
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/ranks/ranks.h"
 #include "kvcheck/cli/sweep/estimate.h"
+#include "kvcheck/cli/sweep/follow_rank.h"
+#include "kvcheck/cli/sweep/lead_ranks.h"
 #include "kvcheck/cli/sweep/reuse.h"
 #include "kvcheck/cli/sweep/run_blocks.h"
 #include "kvcheck/reports/sweeps/sweep_file.h"
@@ -28,7 +32,8 @@ constexpr std::array<Option, 7> table = {{
      .help = "check the plan, and print how many cells, time, memory and disk it needs"},
     {.name = "threads",
      .value = "N",
-     .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
+     .help = "threads to use, 1 to 1024 [all that it may use; under mpirun its share of the "
+             "machine]; results do not depend on it"},
     memory_option,
     {.name = "quiet", .letter = 'q', .help = "no progress and no closing summary"},
     {.name = "help", .letter = 'h', .help = "this text"},
@@ -53,6 +58,8 @@ constexpr std::string_view help =
     "The file holds a summary of each cell: means over heads, and sizes over units. \"detail\":\n"
     "\"heads\" keeps each head and unit, and \"series\" also the course over the stream.\n"
     "\n"
+    "mpirun starts several ranks, on one machine or many, which share the work (docs/sweeps.md).\n"
+    "\n"
     "{options}\n"
     "\n"
     "Examples:\n"
@@ -60,6 +67,7 @@ constexpr std::string_view help =
     "  kvcheck sweep plan.json -o run.db\n"
     "  kvcheck report run.db -o report\n"
     "  kvcheck sweep plan.json --shard 1/2 -o a.db\n"
+    "  mpirun -n 8 kvcheck sweep plan.json -o run.db\n"
     "\n"
     "Exit status: 0 all cells of the plan, or of the shard, are in the file; 2 the plan or a file\n"
     "is wrong, in which case no cell was run; 130 interrupted.\n";
@@ -104,6 +112,7 @@ std::string clock(double seconds) {
 
 // Everything that the arguments say.
 struct Request {
+  Ranks* ranks = nullptr;  // null if the process was started alone
   SweepPlan plan;
   std::vector<SweepBlock> blocks;  // of the shard
   Shard shard;
@@ -112,9 +121,20 @@ struct Request {
   bool quiet = false;
 };
 
-Result<Request> request_of(const Arguments& arguments, const ReadingProgress& progress) {
+// What a block needs, in each of the ranks of this machine.
+std::vector<MemoryNeed> needs_of(const Request& request) {
+  auto needs = sweep_needs(request.plan, request.blocks, request.threads);
+  if (request.ranks == nullptr) return needs;
+  for (MemoryNeed& need : needs) need.bytes *= request.ranks->on_this_machine();
+  return needs;
+}
+
+Result<Request> request_of(const Arguments& arguments,
+                           Ranks* ranks,
+                           const ReadingProgress& progress) {
   if (const auto one = arguments.expect_operands("a PLAN", 1, 1); !one) return one.error();
   Request request;
+  request.ranks = ranks;
   request.output = arguments.value("output");
   request.quiet = arguments.given("quiet");
   if (request.output.empty() && !arguments.given("dry-run")) {
@@ -122,7 +142,7 @@ Result<Request> request_of(const Arguments& arguments, const ReadingProgress& pr
   }
   const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
-  request.threads = threads->value_or(machine_threads());
+  request.threads = threads->value_or(ranks == nullptr ? machine_threads() : threads_of(*ranks));
   const auto shard = shard_of(arguments);
   if (!shard) return shard.error();
   request.shard = *shard;
@@ -130,17 +150,15 @@ Result<Request> request_of(const Arguments& arguments, const ReadingProgress& pr
   if (!plan) return plan.error();
   request.plan = *std::move(plan);
   request.blocks = blocks_of(request.shard, make_blocks(request.plan));
-  const auto needs = sweep_needs(request.plan, request.blocks, request.threads);
-  if (const auto fits = check_memory(arguments, needs); !fits) return fits.error();
+  if (const auto fits = check_memory(arguments, needs_of(request)); !fits) return fits.error();
   return request;
 }
 
 Result<void> print_estimate(const Request& request, Streams& streams) {
   std::uint64_t memory = 0;
-  for (const MemoryNeed& need : sweep_needs(request.plan, request.blocks, request.threads)) {
-    memory += need.bytes;
-  }
-  const auto seconds = sweep_seconds(request.plan, request.blocks, request.threads);
+  for (const MemoryNeed& need : needs_of(request)) memory += need.bytes;
+  const std::size_t ranks = request.ranks == nullptr ? 1 : request.ranks->count();
+  const auto seconds = sweep_seconds(request.plan, request.blocks, ranks * request.threads);
   if (!seconds) return seconds.error();
   const std::size_t cells = cells_in(request.blocks);
   streams.out << "Cells:   " << cells;
@@ -151,7 +169,9 @@ Result<void> print_estimate(const Request& request, Streams& streams) {
     streams.out << ", on " << counted(request.plan.traces.size(), "trace");
   }
   streams.out << "\nTime:    about " << clock(*seconds) << " on "
-              << counted(request.threads, "thread") << " of an idle machine\n"
+              << counted(request.threads, "thread")
+              << (ranks > 1 ? " of each of " + counted(ranks, "rank") : "")
+              << " of an idle machine\n"
               << "Memory:  at most " << size_text(memory) << "\n"
               << "File:    about " << size_text(sweep_bytes(request.plan, request.blocks)) << "\n";
   return {};
@@ -170,7 +190,26 @@ std::string held_words(const Request& request, std::size_t held) {
   return printable_line(words);
 }
 
-Result<void> run_request(Request& request, Streams& streams) {
+// Runs the blocks here, or on all ranks. Says what happened to ranks.
+Result<void> run_pending(const Request& request,
+                         std::span<const SweepBlock> pending,
+                         const BlockHooks& hooks,
+                         Followers* followers,
+                         const LedSweep::Say& say) {
+  if (followers == nullptr) {
+    return run_blocks(request.plan, pending, request.threads, hooks);
+  }
+  LedSweep sweep(*followers, request.plan, pending, hooks, say);
+  auto done = sweep.run(request.threads);
+  const auto [least, most] = sweep.cells_by_rank();
+  if (!request.quiet) {
+    say(std::to_string(request.ranks->count()) + " ranks ran " + std::to_string(least) + " to " +
+        std::to_string(most) + " cells each.");
+  }
+  return done;
+}
+
+Result<void> run_request(Request& request, Followers* followers, Streams& streams) {
   auto file = reports::SweepFile::open(request.output, request.plan.identity);
   if (!file) return file.error();
   const InterruptGuard guard;
@@ -191,7 +230,11 @@ Result<void> run_request(Request& request, Streams& streams) {
                                return !interrupted();
                              }};
   const std::size_t to_run = cells_in(pending);
-  const auto done = run_blocks(request.plan, pending, request.threads, hooks);
+  const auto say = [&](const std::string& sentence) {
+    shown.clear();
+    streams.err << sentence << "\n";
+  };
+  const auto done = run_pending(request, pending, hooks, followers, say);
   shown.clear();
   if (!done) {
     Error error = done.error();
@@ -212,18 +255,39 @@ Result<void> run_request(Request& request, Streams& streams) {
   return {};
 }
 
-Result<void> run(std::span<const std::string> words, Streams& streams) {
-  const Result<Arguments> arguments = Arguments::parse(table, words);
-  if (!arguments) return arguments.error();
-  Progress reading(streams.err, streams.terminal && !arguments->given("quiet"));
-  auto request = request_of(*arguments, [&](const std::string& source, double share) {
+Result<void> run_alone_or_first(const Arguments& arguments, Ranks* ranks, Streams& streams) {
+  // The other ranks wait until rank 0 says that it has ended, with or without an error.
+  std::optional<Followers> followers;
+  if (ranks != nullptr) followers.emplace(*ranks);
+  Progress reading(streams.err, streams.terminal && !arguments.given("quiet"));
+  auto request = request_of(arguments, ranks, [&](const std::string& source, double share) {
     reading.update(share, "reading " + source);
   });
   reading.clear();
   if (!request) return request.error();
   if (!request->quiet) say_left_out(request->plan, streams);
-  if (arguments->given("dry-run")) return print_estimate(*request, streams);
-  return run_request(*request, streams);
+  if (arguments.given("dry-run")) return print_estimate(*request, streams);
+  return run_request(*request, followers ? &*followers : nullptr, streams);
+}
+
+// Rank 0 prints what is wrong with the arguments and the plan.
+void run_as_follower(const Arguments& arguments, Ranks& ranks) {
+  const auto request = request_of(arguments, &ranks, {});
+  if (!request) return refuse_rank(ranks, request.error().message);
+  const InterruptGuard guard;
+  follow_rank(ranks, request->plan, request->threads);
+}
+
+Result<void> run(std::span<const std::string> words, Streams& streams) {
+  const Result<Arguments> arguments = Arguments::parse(table, words);
+  if (!arguments) return arguments.error();
+  const auto ranks = join_ranks();
+  if (!ranks) return ranks.error();
+  if (*ranks == nullptr || (*ranks)->rank() == 0) {
+    return run_alone_or_first(*arguments, ranks->get(), streams);
+  }
+  run_as_follower(*arguments, **ranks);
+  return {};
 }
 
 }  // namespace

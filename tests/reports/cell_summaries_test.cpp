@@ -48,9 +48,30 @@ TEST(CellSummaries, HaveTheNumbersOfTheirCells) {
   }
 }
 
+// Summaries in which no two numbers are the same, so that two exchanged columns show.
+ReplayResult with_unlike_numbers() {
+  ReplayResult result = summarised(with_bounds());
+  std::uint64_t next = 1;
+  for (CellResult& cell : result.cells) {
+    HeadMetrics& means = cell.summary->means;
+    CellSizes& sizes = cell.summary->sizes;
+    for (double* real :
+         {&means.retained_mass, &means.kl_to_dense, &means.topk_overlap, &means.output_error,
+          &sizes.visible_mean, &sizes.stored_mean, &sizes.kept_at_end, &sizes.lifetime_mean}) {
+      *real = 1 / static_cast<double>(++next);
+    }
+    for (std::uint64_t* count :
+         {&sizes.visible_peak, &sizes.stored_peak, &sizes.evictions, &sizes.trims, &sizes.moved,
+          &sizes.bytes_peak, &cell.summary->heads, &cell.summary->units}) {
+      *count = ++next;
+    }
+  }
+  return result;
+}
+
 TEST(CellSummaries, AreGivenBackByTheResultsFile) {
   const TemporaryFolder folder;
-  const ReplayResult kept = summarised(with_bounds());
+  const ReplayResult kept = with_unlike_numbers();
   {
     auto writer = taken(ResultsWriter::begin(folder.path("run.db"), "sweep"));
     ASSERT_TRUE(writer.add(kept));
