@@ -27,12 +27,15 @@ class Checks(unittest.TestCase):
 
     def holds(self, subject, *words, tried):
         """No law is broken, and at least so many were tried."""
-        laws = self.laws(subject, *words, "--time", "6s")
+        laws = self.laws(subject, *words, "--time", "4s")
         self.assertEqual([law["law"] for law in laws if law["status"] == "broken"], [])
         done = [law["law"] for law in laws
                 if law["status"] in ("held", "not-run") and law["cases"] > 0]
         self.assertGreaterEqual(len(done), tried, done)
 
     def breaks(self, law, subject, *words):
-        laws = self.laws(subject, *words, "--filter", law, "--time", "5s")
-        self.assertEqual([one["law"] for one in laws if one["status"] == "broken"], [law])
+        """The law is broken; so may be "survives", which is always tried."""
+        laws = self.laws(subject, *words, "--filter", law, "--time", "2s")
+        broken = {one["law"] for one in laws if one["status"] == "broken"}
+        self.assertEqual(broken - {"survives"}, {law} - {"survives"})
+        self.assertIn(law, broken)
