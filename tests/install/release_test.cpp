@@ -41,9 +41,10 @@ TEST(Release, RecipeInstallsWhatABuildNeeds) {
     const bool for_tests = line.find("test") != std::string_view::npos ||
                            line.find("benchmarks") != std::string_view::npos;
     const bool for_figures = name == "gnuplot-nox" || name == "fonts-dejavu-core";
-    const bool for_python = line.find("Python package") != std::string_view::npos;
+    const bool for_modules = line.find("Python package") != std::string_view::npos ||
+                             line.find("sweeps by MPI") != std::string_view::npos;
     // Property tests are what the recipe is for.
-    const bool for_users = !for_tests && !for_figures && !for_python;
+    const bool for_users = !for_tests && !for_figures && !for_modules;
     if (for_users || name == "librapidcheck-dev") needed.insert(name);
   }
   EXPECT_GE(needed.size(), 9U);
