@@ -1,4 +1,4 @@
-// The blocks of a sweep, dealt one by one to whoever has time: this process and other ranks.
+// The blocks of a sweep, dealt one by one to the process that has time: this one and other ranks.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class BlockDeal {
  public:
   explicit BlockDeal(std::span<const SweepBlock> blocks);
 
-  // The index of the most costly block that nobody has, so that the last blocks to end are short.
-  // Nothing if there is none; one may be given back later.
+  // The index of the most costly block that no process has, so that the last blocks to end are
+  // short. Nothing if there is none; one may be given back later.
   std::optional<std::size_t> take();
 
   // A block that was taken is not going to be finished by its taker.

@@ -66,4 +66,10 @@ std::vector<SweepBlock> blocks_without(
   return blocks;
 }
 
+std::size_t cells_in(std::span<const SweepBlock> blocks) {
+  std::size_t cells = 0;
+  for (const SweepBlock& block : blocks) cells += block.cells.size();
+  return cells;
+}
+
 }  // namespace kv::cli

@@ -41,4 +41,7 @@ std::vector<SweepBlock> blocks_without(
     const SweepPlan& plan,
     const std::function<bool(const reports::SweepPlace& place)>& held);
 
+// The cells of all the blocks.
+std::size_t cells_in(std::span<const SweepBlock> blocks);
+
 }  // namespace kv::cli

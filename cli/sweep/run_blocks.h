@@ -39,8 +39,8 @@ Result<ReplayResult> replay_block(const SweepPlan& plan,
                                   const SweepBlock& block,
                                   const ReplayOptions& options);
 
-// The same, where an exception (memory ran out, say) is an error too: for ranks, which must say so to
-// the others.
+// The same, where an exception (memory ran out, say) is an error too: for ranks, which must say so
+// to the others.
 Result<ReplayResult> try_block(const SweepPlan& plan,
                                const SweepBlock& block,
                                const ReplayOptions& options);

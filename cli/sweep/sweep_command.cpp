@@ -90,23 +90,15 @@ Result<Shard> shard_of(const Arguments& arguments) {
   return Shard{.number = *number, .count = *count};
 }
 
-std::size_t cells_in(std::span<const SweepBlock> blocks) {
-  std::size_t cells = 0;
-  for (const SweepBlock& block : blocks) cells += block.cells.size();
-  return cells;
-}
-
 std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 std::string clock(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<unsigned long>(seconds + 0.5);
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu",
-                static_cast<unsigned long long>(whole / 3600),
-                static_cast<unsigned long long>(whole / 60 % 60),
-                static_cast<unsigned long long>(whole % 60));
+  std::snprintf(text.data(), text.size(), "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+                whole % 60);
   return text.data();
 }
 

@@ -4,6 +4,7 @@
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/mutants/wrong.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {
@@ -172,11 +173,12 @@ struct GrowingTarget final : ChanceWrong {
   }
 
   void settle(CacheUnit& unit) override {
-    const std::uint32_t budget = spec_.budget;
-    const auto half = static_cast<std::uint32_t>(capacity() / 2);
-    if (capacity() > 1 && unit.entered <= 2 * capacity()) spec_.budget -= half;
+    const Spec right = spec();
+    Spec smaller = right;
+    smaller.budget -= static_cast<std::uint32_t>(capacity() / 2);
+    if (capacity() > 1 && unit.entered <= 2 * capacity()) use(smaller);
     ChanceWrong::settle(unit);
-    spec_.budget = budget;
+    use(right);
   }
 };
 

@@ -61,10 +61,12 @@ struct SizeSlides final : CausalScoredWrong {
   }
 
   void settle(CacheUnit& unit) override {
-    const std::uint32_t budget = spec_.budget;
-    if (unit.fed <= 2 * std::uint64_t{budget}) ++spec_.budget;
+    const Spec right = spec();
+    Spec larger = right;
+    ++larger.budget;
+    if (unit.fed <= 2 * std::uint64_t{right.budget}) use(larger);
     CausalScoredWrong::settle(unit);
-    spec_.budget = budget;
+    use(right);
   }
 };
 

@@ -1,5 +1,6 @@
 // Slots that are reused in the wrong order.
 #include "kvcheck/properties/mutants/wrong.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {
@@ -77,8 +78,11 @@ struct SlotReadAsAge final : Wrong {
   static TaggedOptions options() { return {.policy = "h2o", .slots = SlotOrder::by_score}; }
 
   void settle(CacheUnit& unit) override {
-    const std::uint32_t sinks = std::exchange(spec_.sinks, 0);
-    spec_.budget -= sinks;
+    const Spec right = spec();
+    Spec other = right;
+    const std::uint32_t sinks = std::exchange(other.sinks, 0);
+    other.budget -= sinks;
+    use(other);
     std::vector<StoredRow*> hidden;
     for (StoredRow& row : unit.rows) {
       if (row.slot >= sinks || row.evicted) continue;
@@ -87,8 +91,7 @@ struct SlotReadAsAge final : Wrong {
     }
     Wrong::settle(unit);
     for (StoredRow* const row : hidden) row->evicted = false;
-    spec_.sinks = sinks;
-    spec_.budget += sinks;
+    use(right);
   }
 };
 

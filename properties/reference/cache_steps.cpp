@@ -10,6 +10,10 @@
 namespace kv::properties {
 
 // Units that share a budget advance in step: none decides before all have released.
+void CacheSteps::use(const Spec& spec) {
+  spec_ = std::make_shared<const Spec>(spec);
+}
+
 void CacheSteps::feed_units(std::span<CacheUnit> units, std::span<const Token> tokens) {
   for (CacheUnit& unit : units) make_room(unit, tokens.size());
   if (shares_budget()) deal(units);
@@ -32,7 +36,7 @@ void CacheSteps::feed_units(std::span<CacheUnit> units, std::span<const Token> t
 
 void CacheSteps::make_room(CacheUnit& unit, std::size_t chunk) {
   if (!trims_first()) return;
-  if (spec_.visibility == Visibility::causal) release(unit, unit.fed + chunk);
+  if (spec().visibility == Visibility::causal) release(unit, unit.fed + chunk);
   free_rows(unit);
 }
 
@@ -50,7 +54,7 @@ StoredRow CacheSteps::make_row(CacheUnit& unit, Token token) {
 }
 
 void CacheSteps::before_query(CacheUnit& unit, Token query) {
-  if (spec_.visibility != Visibility::window) return;
+  if (spec().visibility != Visibility::window) return;
   release(unit, static_cast<std::uint64_t>(query.position) + 1);
 }
 
@@ -77,14 +81,42 @@ bool CacheSteps::is_over_budget(std::span<const CacheUnit> units) {
     stored += unit.rows.size();
     stored -= static_cast<std::size_t>(std::ranges::count(unit.rows, true, &StoredRow::masked));
   }
-  const std::size_t slack = spec_.timing == Timing::lazy ? spec_.slack : 0;
-  return spec_.bounded() && stored > units.size() * (spec_.budget + slack);
+  const std::size_t slack = spec().timing == Timing::lazy ? spec().slack : 0;
+  return spec().bounded() && stored > units.size() * (spec().budget + slack);
 }
 
 void CacheSteps::after_chunk(CacheUnit& unit) {
   if (!trims_) return;
   release(unit, unit.fed);
   free_rows(unit);
+}
+
+std::size_t CacheSteps::sure() const {
+  return capacity() * spec().budgets.alpha / 1000;
+}
+
+bool CacheSteps::selects(const CacheUnit& /*unit*/) {
+  return spec().selects();
+}
+
+std::size_t CacheSteps::pages() {
+  return spec().top_pages.pages();
+}
+
+std::size_t CacheSteps::page_of(Token token) const {
+  return static_cast<std::size_t>(token.position) / spec().top_pages.page;
+}
+
+std::size_t CacheSteps::capacity() const {
+  return spec().middle();
+}
+
+bool CacheSteps::shares_budget() const {
+  return spec().budgets.shared();
+}
+
+bool CacheSteps::trims_first() const {
+  return spec().timing == Timing::trim_then_attend;
 }
 
 StoredRow* CacheSteps::find(CacheUnit& unit, std::uint64_t position) {
@@ -100,11 +132,11 @@ void CacheSteps::evict(CacheUnit& unit, StoredRow& row) {
 }
 
 void CacheSteps::release(CacheUnit& unit, std::uint64_t end) {
-  if (!spec_.bounded()) return;
+  if (!spec().bounded()) return;
   unit.newcomers = 0;
-  while (unit.released < unit.fed && unit.released + spec_.recent < end) {
+  while (unit.released < unit.fed && unit.released + spec().recent < end) {
     const std::uint64_t position = unit.released++;
-    if (position < spec_.sinks) continue;
+    if (position < spec().sinks) continue;
     ++unit.entered;
     ++unit.newcomers;
     StoredRow* const row = find(unit, position);
@@ -124,7 +156,7 @@ Choice CacheSteps::choice_of(CacheUnit& unit) {
                 .notes = &unit.notes};
   for (StoredRow& row : unit.rows) {
     const auto position = static_cast<std::uint64_t>(row.token.position);
-    if (row.evicted || position < spec_.sinks || position >= unit.released) continue;
+    if (row.evicted || position < spec().sinks || position >= unit.released) continue;
     choice.middle.push_back(static_cast<Position>(position));
     choice.rows.push_back(&row);
   }

@@ -9,10 +9,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kvcheck/properties/reference/rule.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::properties {
 
@@ -99,7 +104,7 @@ class CacheSteps {
   }
 
   // How many of its middle a unit keeps whatever the others' scores.
-  [[nodiscard]] virtual std::size_t sure() const { return capacity() * spec_.budgets.alpha / 1000; }
+  [[nodiscard]] virtual std::size_t sure() const;
 
   // A unit's middle by score, the lowest first; among equals the older.
   std::vector<Contender> middle_of(CacheUnit& unit, std::size_t head);
@@ -109,7 +114,7 @@ class CacheSteps {
 
   // Pages that queries choose.
 
-  [[nodiscard]] virtual bool selects(const CacheUnit& /*unit*/) { return spec_.selects(); }
+  [[nodiscard]] virtual bool selects(const CacheUnit& unit);
 
   // The numbers by which a query selects.
   virtual Numbers query_of(const CacheUnit& unit, Token query);
@@ -119,7 +124,7 @@ class CacheSteps {
   virtual double bound(const std::vector<Numbers>& keys, const Numbers& query);
 
   // How many pages a query attends to.
-  virtual std::size_t pages() { return spec_.top_pages.pages(); }
+  virtual std::size_t pages();
 
   // The pages attended to: bounds[i] is that of page i, the last one the query's own.
   virtual Rows select(const std::vector<double>& bounds);
@@ -130,26 +135,30 @@ class CacheSteps {
   // The `count` first pages by bound; of equals the newer.
   static Rows highest(const std::vector<double>& bounds, std::size_t count);
 
-  [[nodiscard]] std::size_t page_of(Token token) const {
-    return static_cast<std::size_t>(token.position) / spec_.top_pages.page;
-  }
+  [[nodiscard]] std::size_t page_of(Token token) const;
 
   // Helpers.
-  [[nodiscard]] std::size_t capacity() const { return spec_.middle(); }
 
-  [[nodiscard]] bool shares_budget() const { return spec_.budgets.shared(); }
+  // The spec in use. A mutant may use another one for a while.
+  [[nodiscard]] const Spec& spec() const { return *spec_; }
 
-  [[nodiscard]] bool trims_first() const { return spec_.timing == Timing::trim_then_attend; }
+  void use(const Spec& spec);
+
+  [[nodiscard]] std::size_t capacity() const;
+
+  [[nodiscard]] bool shares_budget() const;
+
+  [[nodiscard]] bool trims_first() const;
 
   Choice choice_of(CacheUnit& unit);
   void evict(CacheUnit& unit, StoredRow& row);
   static StoredRow* find(CacheUnit& unit, std::uint64_t position);
 
-  Spec spec_;
   bool doubtful_ = false;  // a shared decision hung on rounding
 
  private:
-  bool trims_ = false;  // after the chunk under way
+  std::shared_ptr<const Spec> spec_;  // a pointer, so that few sources see what a spec is made of
+  bool trims_ = false;                // after the chunk under way
 };
 
 }  // namespace kv::properties

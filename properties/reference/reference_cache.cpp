@@ -9,7 +9,7 @@ namespace kv::properties {
 
 ReferenceCache::ReferenceCache(const Spec& spec, std::vector<std::shared_ptr<Draws>> draws)
     : units_(draws.size()), draws_(std::move(draws)) {
-  spec_ = spec;
+  use(spec);
   for (std::size_t i = 0; i < units_.size(); ++i) rules_.push_back(rule_of(spec));
   KV_CHECK(rules_.front() != nullptr);
 }

@@ -10,7 +10,10 @@
 #include "kvcheck/base/random/draws.h"
 #include "kvcheck/properties/cases/token_inputs.h"
 #include "kvcheck/properties/reference/cache_unit.h"
-#include "kvcheck/sim/spec/spec.h"
+
+namespace kv {
+struct Spec;
+}  // namespace kv
 
 namespace kv::properties {
 

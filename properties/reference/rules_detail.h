@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kvcheck/properties/reference/rule.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 

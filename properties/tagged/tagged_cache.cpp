@@ -10,8 +10,8 @@ void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   setup_ = parts.setup;
   heads_ = {parts.setup, parts.options.unit};
   contract_ = parts.contract;
-  spec_ = parts.spec;
-  rule_ = rule_of(spec_);
+  use(*parts.spec);
+  rule_ = rule_of(spec());
   draws_of_ = parts.draws;
   fresh_ = std::move(fresh);
   state_.units.resize(heads_.count() / heads_.sharing());

@@ -25,7 +25,7 @@ struct TaggedParts {
   TaggedOptions options;
   Setup setup;
   Contract contract;
-  Spec spec;
+  std::shared_ptr<const Spec> spec;
   DrawsOf draws;
 };
 

@@ -6,7 +6,7 @@
 
 namespace kv::properties {
 
-Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup) {
+Result<std::shared_ptr<const Spec>> tagged_spec(const TaggedOptions& options, const Setup& setup) {
   const std::uint32_t places =
       std::max({setup.layers, setup.sequences, setup.kv_heads * setup.group});
   if (places == 0 || places > most_places) return usage_error("at most 16 of each, and one");
@@ -22,8 +22,9 @@ Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup) {
   if (options.shares) spec.budgets = {.law = Budgets::Law::adaptive, .alpha = options.alpha};
   auto made = spec_for(spec, setup);
   // The next token takes its place in the middle from the one that leaves the window for it.
-  if (made && options.evicts_ahead && made->recent == 0) return usage_error("no window is kept");
-  return made;
+  if (!made) return made.error();
+  if (options.evicts_ahead && made->recent == 0) return usage_error("no window is kept");
+  return std::make_shared<const Spec>(*std::move(made));
 }
 
 Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const Setup& setup) {

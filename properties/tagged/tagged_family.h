@@ -12,7 +12,7 @@ namespace kv::properties {
 
 // What the specification does in a tagged cache with these options and requested sizes: an error if
 // there can be none.
-Result<Spec> tagged_spec(const TaggedOptions& options, const Setup& setup);
+Result<std::shared_ptr<const Spec>> tagged_spec(const TaggedOptions& options, const Setup& setup);
 
 // The contract of such a cache: that of the spec, and what its storage adds.
 Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const Setup& setup);
@@ -30,7 +30,7 @@ class TaggedFamily final : public Family {
   [[nodiscard]] Result<Contract> contract(const Setup& setup) const override {
     const auto spec = tagged_spec(options_, setup);
     if (!spec) return spec.error();
-    Contract contract = tagged_contract(options_, *spec, setup);
+    Contract contract = tagged_contract(options_, **spec, setup);
     contract.name = name_;
     if (change_ != nullptr) change_(contract);
     return contract;

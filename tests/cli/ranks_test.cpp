@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Open MPI refuses to run as root, and with more ranks than cores, unless it is told to.
+// Open MPI refuses to run as root, and with more ranks than cores, unless an option allows it.
 constexpr std::string_view mpirun =
     "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; mpirun --oversubscribe ";
 
@@ -87,9 +87,10 @@ TEST_F(RanksTest, SayOnceWhatIsWrongWithThePlan) {
 // A rank that dies takes the job with it; what was finished is in the file.
 TEST_F(RanksTest, ContinueAfterOneWasKilled) {
   write_plan(300);
-  const Ran killed = test::run_shell(
-      "cd " + (folder_ / "") + "; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n" +
-      R"sh(mpirun --oversubscribe -n 2 $K sweep plan.json -o run.db --threads 1 &
+  const Ran killed =
+      test::run_shell("cd " + (folder_ / "") +
+                      "; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n" +
+                      R"sh(mpirun --oversubscribe -n 2 $K sweep plan.json -o run.db --threads 1 &
          until [ "$(stat -c %s run.db 2>/dev/null || echo 0)" -gt 200000 ]; do sleep 0.01; done
          for rank in $(cat /proc/$!/task/*/children); do
            grep -qz OMPI_COMM_WORLD_RANK=1 /proc/$rank/environ && kill -9 $rank && echo killed

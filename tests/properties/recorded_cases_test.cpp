@@ -8,6 +8,7 @@
 #include "kvcheck/properties/selftest/right_subjects.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/properties/recorded.h"
 
 namespace kv::properties {

@@ -7,6 +7,7 @@
 
 #include "kvcheck/properties/reference/reference_cache.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 namespace {

@@ -9,6 +9,7 @@
 #include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/reference/reference_cache.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
 

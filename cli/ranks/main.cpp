@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <memory>
 
 #include "kvcheck/base/version.h"
 #include "kvcheck/cli/ranks/ranks.h"
@@ -85,5 +86,5 @@ extern "C" kv::cli::Ranks* kvcheck_join_ranks(std::string_view version, std::str
     failure = "uses an MPI without threads (expected MPI_THREAD_SERIALIZED)";
     return nullptr;
   }
-  return new kv::cli::MpiRanks();
+  return std::make_unique<kv::cli::MpiRanks>().release();
 }
